@@ -1,0 +1,3 @@
+"""k-anonymity enforced inside PostgreSQL."""
+
+__version__ = "0.1.0"

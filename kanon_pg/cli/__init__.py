@@ -1,0 +1,1 @@
+"""The command ``kanon``: the same services as in SQL, for a shell."""

@@ -1,0 +1,1 @@
+"""Pure data and arithmetic of k-anonymity: no database, no process, no clock."""

@@ -1,0 +1,118 @@
+"""Row types as they travel: one packed buffer per column, never an object per cell.
+
+PostgreSQL sends every column as one ``bytea`` of 8-byte big-endian numbers; these buffers pass
+unopened through the backend into the solver's process, where NumPy reads them in place. This module
+imports the standard library alone, so that a PostgreSQL backend can load it at no cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ITEM_BYTES = 8
+"""Bytes of every packed number (``bigint`` or ``double precision``, big-endian)."""
+
+MAX_COLUMNS = 62
+"""Most quasi-identifiers of one release: a pattern vector is a bit mask in a non-negative ``bigint``."""
+
+ColumnKind = Literal["categorical", "numeric"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuasiIdentifier:
+    """A quasi-identifier as a solver sees it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for reports and pattern wishes.
+    kind : {'categorical', 'numeric'}
+        Whether the values have a distance (numbers, dates) or only names.
+    weight : float
+        Cost of one suppressed cell, > 0.
+    """
+
+    name: str
+    kind: ColumnKind = "categorical"
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRowTypes:
+    """Distinct quasi-identifier tuples with their multiplicities, as packed buffers.
+
+    All buffers but the pairs hold `n` items of 8 bytes, big-endian, in the same order.
+
+    Parameters
+    ----------
+    columns : tuple of QuasiIdentifier
+        The `m` quasi-identifiers; column ``j`` is bit ``j`` of a pattern vector.
+    keys : bytes
+        Identity of each row type (signed 64-bit hash, unique).
+    rows : bytes
+        Rows of each row type, >= 1.
+    people : bytes
+        Distinct people of each row type, >= 0 (0: only rows whose entity is NULL). Equal to
+        `rows` if no entity is declared.
+    cells : tuple of bytes
+        Per column, a 64-bit identity of each cell: equal exactly if ``GROUP BY`` holds the values
+        equal; NULL is a value of its own.
+    values : tuple of (bytes or None)
+        Per numeric column the values as doubles (NaN for NULL); None for categorical columns.
+    pair_keys, pair_people : bytes
+        With an entity: the distinct (row type key, person identity) pairs; else empty.
+    """
+
+    columns: tuple[QuasiIdentifier, ...]
+    keys: bytes
+    rows: bytes
+    people: bytes
+    cells: tuple[bytes, ...]
+    values: tuple[bytes | None, ...]
+    pair_keys: bytes = b""
+    pair_people: bytes = b""
+
+    def __len__(self) -> int:
+        return len(self.keys) // ITEM_BYTES
+
+    @property
+    def has_entity(self) -> bool:
+        """Whether people are counted by an entity column instead of by rows."""
+        return bool(self.pair_keys)
+
+    def buffers(self) -> Iterator[bytes]:
+        """Yield all buffers in the order that `from_buffers` expects."""
+        yield self.keys
+        yield self.rows
+        yield self.people
+        yield from self.cells
+        yield from (values for values in self.values if values is not None)
+        yield self.pair_keys
+        yield self.pair_people
+
+    def header(self) -> dict[str, Any]:
+        """Return what `from_buffers` needs beside the buffers, ready for JSON."""
+        return {
+            "columns": [{"name": c.name, "kind": c.kind, "weight": c.weight} for c in self.columns],
+            "values": [values is not None for values in self.values],
+        }
+
+    @classmethod
+    def from_buffers(cls, header: Mapping[str, Any], buffers: Sequence[Any]) -> PackedRowTypes:
+        """Rebuild row types from `header` and the buffers in the order of `buffers`.
+
+        Parameters
+        ----------
+        header : mapping
+            What `header` returned.
+        buffers : sequence of bytes-like
+            What `buffers` yielded; memory views are kept as they are.
+        """
+        columns = tuple(QuasiIdentifier(**column) for column in header["columns"])
+        rest = iter(buffers)
+        keys, rows, people = next(rest), next(rest), next(rest)
+        cells = tuple(next(rest) for _ in columns)
+        values = tuple(next(rest) if present else None for present in header["values"])
+        return cls(columns, keys, rows, people, cells, values, next(rest), next(rest))

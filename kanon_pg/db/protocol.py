@@ -1,0 +1,73 @@
+"""What services may ask of a database, whichever door they came through.
+
+Services receive a `Database` and never learn which adapter it is. Values are portable: int, float,
+bool, str, bytes, `decimal.Decimal`, None and lists of these; everything else is cast to text in SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kanon_pg.db.queries import Statement
+from kanon_pg.db.identifiers import Identifier
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PackedColumn:
+    """A ``bigint`` column as one buffer.
+
+    Parameters
+    ----------
+    name : str
+        Column name.
+    data : bytes
+        Signed 64-bit big-endian numbers.
+    """
+
+    name: str
+    data: bytes
+
+
+class Database(Protocol):
+    """A connection inside one transaction."""
+
+    def rows(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
+        """Run a statement and return its rows; column names are unique."""
+        ...
+
+    def row(self, statement: Statement, *arguments: Any) -> Row:
+        """Run a statement that returns exactly one row."""
+        ...
+
+    def execute(self, statement: Statement, *arguments: Any) -> int:
+        """Run a statement and return the number of rows it touched (0 for commands)."""
+        ...
+
+    def load(self, table: Identifier, columns: Sequence[PackedColumn]) -> None:
+        """Append packed columns of equal length to a table, without an object per cell."""
+        ...
+
+    def savepoint(self) -> AbstractContextManager[None]:
+        """Open a nested transaction: an exception inside undoes the statements inside."""
+        ...
+
+    def deadline(self, seconds: float) -> AbstractContextManager[None]:
+        """Bound everything inside: `LimitExceeded` once `seconds` have passed, within a second."""
+        ...
+
+    def checkpoint(self) -> None:
+        """Return at once, or raise if the user cancelled or a limit passed."""
+        ...
+
+    def progress(self, phase: str, share: float | None = None) -> None:
+        """Show other sessions what this call is doing (no data values); 0 <= share <= 1."""
+        ...
+
+    def notice(self, message: str) -> None:
+        """Tell the user something that is not an error."""
+        ...

@@ -1,0 +1,97 @@
+"""Named SQL statements: loads ``sql/queries/<name>.sql``, fills in names, declares parameter types.
+
+A query file starts with comment lines: what it is for, then one ``-- $n type`` line per parameter.
+Bodies are Jinja templates with ``$1`` parameters for values. What a template interpolates must be an
+`Identifier`, a `Literal`, a `Fragment` (the output of another template) or an int: a bare string is a
+programming error that raises, so no value can become SQL text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+
+_PARAMETER = re.compile(r"^-- \$(\d+) (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement ready to run.
+
+    Parameters
+    ----------
+    text : str
+        SQL with ``$1`` placeholders.
+    types : tuple of str
+        SQL type of each parameter.
+    """
+
+    text: str
+    types: tuple[str, ...] = ()
+
+
+@cache
+def sql_root() -> Path:
+    """Return the folder of the SQL files: inside an installed package, or beside it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "_sql"
+    return installed if installed.is_dir() else package.parent / "sql"
+
+
+def _only_sql(value: Any) -> str:
+    if isinstance(value, Identifier | Fragment | Literal):
+        return str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise TypeError(f"a template may not interpolate {type(value).__name__}; use Identifier, Literal or Fragment")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader([sql_root() / "queries", sql_root()]),
+        undefined=jinja2.StrictUndefined,
+        finalize=_only_sql,
+        autoescape=False,  # noqa: S701 - SQL, not HTML; `finalize` admits only quoted types
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+
+
+@cache
+def _source(name: str) -> str:
+    loader = _environment().loader
+    assert loader is not None  # noqa: S101 - set in _environment
+    return loader.get_source(_environment(), f"{name}.sql")[0]
+
+
+@cache
+def _parameter_types(name: str) -> tuple[str, ...]:
+    declared = {int(number): kind.strip() for number, kind in _PARAMETER.findall(_source(name))}
+    return tuple(declared[number] for number in range(1, len(declared) + 1))
+
+
+def render(name: str, /, **parts: Any) -> Fragment:
+    """Render a template to SQL text.
+
+    Parameters
+    ----------
+    name : str
+        File name below ``sql/queries`` without suffix.
+    **parts
+        Identifiers, literals, fragments, ints, or lists and records of these.
+    """
+    return Fragment(_environment().get_template(f"{name}.sql").render(parts))
+
+
+def statement(name: str, /, **parts: Any) -> Statement:
+    """Render a named query into a statement with its parameter types."""
+    return Statement(render(name, **parts).text, _parameter_types(name))

@@ -1,0 +1,193 @@
+"""The tree of everything kanon_pg can refuse, and how each refusal looks to SQL.
+
+Every error carries a message, an optional detail, an optional hint and an SQLSTATE of the reserved
+class ``KA``; both doors (PL/Python and psycopg) show the same four fields. No field ever contains a
+cell value: columns, counts and positions only, because a message is an output channel.
+
+::
+
+    KanonError                  KA000
+    ├── InputError              KA100   (also ValueError) the request cannot be understood or is not allowed
+    │   ├── UnknownName         KA101   relation, column, release or method does not exist
+    │   ├── NotPermitted        KA102   the caller lacks a right
+    │   ├── UnsuitableRelation  KA103   this kind of relation cannot be the base of a release
+    │   ├── UnsuitableColumn    KA104   the column cannot play the role it was given
+    │   └── NameTaken           KA105   a release name belongs to something else
+    ├── InfeasibleError         KA200   no release can satisfy the request (for example: fewer than k people)
+    ├── SolverError             KA300   the solver failed
+    │   ├── SolverUnavailable   KA301   the solver's process or library cannot be started
+    │   ├── LimitExceeded       KA302   time limit
+    │   └── MemoryExceeded      KA303   memory budget
+    ├── DatabaseError           KA400   the database refused a statement (cause kept)
+    ├── InstallError            KA500   something that installation needs is missing
+    │   └── VersionMismatch     KA501   SQL objects and Python package differ
+    ├── ReleaseError            KA600   publishing failed, nothing changed
+    │   ├── VerificationFailed  KA601   the independent recount contradicts the plan
+    │   └── ReleaseBusy         KA602   another call is publishing the same release
+    └── ClusterError            KA700   the embedded server could not be managed
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class KanonError(Exception):
+    """Root of all errors of this package.
+
+    Parameters
+    ----------
+    message : str
+        One sentence that says what is wrong. Never contains a cell value.
+    detail : str, optional
+        Facts that help to find the cause (names, counts).
+    hint : str, optional
+        What to do about it.
+    """
+
+    sqlstate: ClassVar[str] = "KA000"
+
+    def __init__(self, message: str, *, detail: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [self.message]
+        if self.detail:
+            lines.append(f"DETAIL: {self.detail}")
+        if self.hint:
+            lines.append(f"HINT: {self.hint}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.detail, self.hint))
+
+
+def _rebuild(kind: type[KanonError], message: str, detail: str | None, hint: str | None) -> KanonError:
+    return kind(message, detail=detail, hint=hint)
+
+
+class InputError(KanonError, ValueError):
+    """The request cannot be understood or is not allowed."""
+
+    sqlstate = "KA100"
+
+
+class UnknownName(InputError):
+    """A relation, column, release or method does not exist."""
+
+    sqlstate = "KA101"
+
+
+class NotPermitted(InputError):
+    """The caller lacks a right that the request needs."""
+
+    sqlstate = "KA102"
+
+
+class UnsuitableRelation(InputError):
+    """This kind of relation cannot be the base of a release."""
+
+    sqlstate = "KA103"
+
+
+class UnsuitableColumn(InputError):
+    """The column cannot play the role it was given."""
+
+    sqlstate = "KA104"
+
+
+class NameTaken(InputError):
+    """A release name belongs to something else."""
+
+    sqlstate = "KA105"
+
+
+class InfeasibleError(KanonError):
+    """No release can satisfy the request."""
+
+    sqlstate = "KA200"
+
+
+class SolverError(KanonError):
+    """The solver failed."""
+
+    sqlstate = "KA300"
+
+
+class SolverUnavailable(SolverError):
+    """The solver's process or one of its libraries cannot be started."""
+
+    sqlstate = "KA301"
+
+
+class LimitExceeded(SolverError):
+    """The time limit of the request passed."""
+
+    sqlstate = "KA302"
+
+
+class MemoryExceeded(SolverError):
+    """The request needs more memory than its budget."""
+
+    sqlstate = "KA303"
+
+
+class DatabaseError(KanonError):
+    """The database refused a statement; the driver's error is the cause."""
+
+    sqlstate = "KA400"
+
+
+class InstallError(KanonError):
+    """Something that installation needs is missing."""
+
+    sqlstate = "KA500"
+
+
+class VersionMismatch(InstallError):
+    """The SQL objects in the database and the Python package are of different versions."""
+
+    sqlstate = "KA501"
+
+
+class ReleaseError(KanonError):
+    """Publishing failed; the database is as it was."""
+
+    sqlstate = "KA600"
+
+
+class VerificationFailed(ReleaseError):
+    """The independent recount contradicts what the solver promised."""
+
+    sqlstate = "KA601"
+
+
+class ReleaseBusy(ReleaseError):
+    """Another call is publishing the same release."""
+
+    sqlstate = "KA602"
+
+
+class ClusterError(KanonError):
+    """The embedded server could not be managed."""
+
+    sqlstate = "KA700"
+
+
+def by_sqlstate(sqlstate: str) -> type[KanonError]:
+    """Return the class that stands for an SQLSTATE, the root class if none does.
+
+    Parameters
+    ----------
+    sqlstate : str
+        Five characters, as the server reported them.
+    """
+    found: list[type[KanonError]] = [KanonError]
+    for kind in found:
+        if kind.sqlstate == sqlstate:
+            return kind
+        found.extend(kind.__subclasses__())
+    return KanonError
