@@ -136,9 +136,24 @@ class MemoryExceeded(SolverError):
 
 
 class DatabaseError(KanonError):
-    """The database refused a statement; the driver's error is the cause."""
+    """The database refused a statement; the driver's error is the cause.
+
+    Parameters
+    ----------
+    message, detail, hint
+        As in `KanonError`. The server's own text is quoted only for conditions whose text names
+        objects, never values.
+    server_state : str, optional
+        The SQLSTATE that the server gave.
+    """
 
     sqlstate = "KA400"
+
+    def __init__(
+        self, message: str, *, detail: str | None = None, hint: str | None = None, server_state: str | None = None
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+        self.server_state = server_state
 
 
 class InstallError(KanonError):

@@ -1,0 +1,37 @@
+"""Turns a server error into a `DatabaseError` that cannot carry a cell value."""
+
+from __future__ import annotations
+
+from kanon_pg.errors import DatabaseError
+
+INSUFFICIENT_PRIVILEGE = "42501"
+LOCK_NOT_AVAILABLE = "55P03"
+QUERY_CANCELED = "57014"
+SERIALIZATION_FAILURE = "40001"
+UNDEFINED_FUNCTION = "42883"
+DEPENDENT_OBJECTS = "2BP01"
+OUT_OF_MEMORY = "53200"
+
+_NAMES_ONLY = ("42", "55", "57", "53", "3D", "3F", "2B", "25", "40", "0A")
+"""Classes of SQLSTATE whose messages name objects and resources, never values."""
+
+
+def database_error(state: str | None, message: str, hint: str | None = None) -> DatabaseError:
+    """Build the error for a refused statement.
+
+    Parameters
+    ----------
+    state : str or None
+        The server's SQLSTATE.
+    message : str
+        The server's primary message; quoted only if its class of SQLSTATE cannot carry values.
+    hint : str, optional
+        The server's hint, kept under the same condition.
+    """
+    if state is not None and state[:2] in _NAMES_ONLY:
+        return DatabaseError(f"The database refused a statement: {message}.", hint=hint, server_state=state)
+    return DatabaseError(
+        f"The database refused a statement (SQLSTATE {state or 'unknown'}).",
+        hint="The server's log has its own message; it is not repeated here because it may quote data.",
+        server_state=state,
+    )

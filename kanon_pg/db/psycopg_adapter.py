@@ -1,0 +1,176 @@
+"""The client's door: `Database` over a psycopg connection. The only importer of psycopg."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+
+from kanon_pg.db.failures import QUERY_CANCELED, database_error
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import PackedColumn, Row
+from kanon_pg.db.queries import Statement
+from kanon_pg.errors import DatabaseError, LimitExceeded, by_sqlstate
+
+Connection = psycopg.Connection[Any]
+"""What `connect` returns and `PsycopgDatabase` takes."""
+
+_ITEM = 8
+
+
+def connect(dsn: str = "", **parameters: Any) -> Connection:
+    """Open a connection; an empty DSN means the standard PG* variables.
+
+    Raises
+    ------
+    DatabaseError
+        If the server cannot be reached or refuses the login.
+    """
+    try:
+        return psycopg.connect(make_conninfo(dsn, **parameters), application_name="kanon")
+    except psycopg.OperationalError as error:
+        raise DatabaseError(
+            "Cannot connect to the database.",
+            detail=str(error).strip().splitlines()[-1],
+            hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
+        ) from error
+
+
+@contextmanager
+def mapped_errors() -> Iterator[None]:
+    """Raise psycopg's errors as this package's errors; cancellation passes unchanged."""
+    try:
+        yield
+    except psycopg.errors.QueryCanceled:
+        raise
+    except psycopg.Error as error:
+        state, diag = error.sqlstate, error.diag
+        if state is not None and state.startswith("KA"):
+            kind = by_sqlstate(state)
+            raise kind(
+                diag.message_primary or "", detail=diag.message_detail, hint=diag.message_hint
+            ) from error
+        raise database_error(state, diag.message_primary or type(error).__name__, diag.message_hint) from error
+
+
+class PsycopgDatabase:
+    """A `Database` on an open psycopg connection, inside the caller's transaction.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Stays open; the caller commits or rolls back.
+    on_progress : callable, optional
+        Receives (phase, share) of every progress report.
+    """
+
+    def __init__(self, connection: Connection, on_progress: Any = None) -> None:
+        self.connection = connection
+        self._on_progress = on_progress
+        self._ends: float | None = None
+        self._timeout_before = 0
+
+    def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> psycopg.RawCursor[Any]:
+        cursor = psycopg.RawCursor(self.connection, row_factory=dict_row)
+        try:
+            with mapped_errors():
+                if self._ends is not None:
+                    cursor.execute("SELECT set_config('statement_timeout', $1, true)", [self._remaining_setting()])
+                return cursor.execute(statement.text, arguments or None, binary=True)
+        except psycopg.errors.QueryCanceled as error:
+            if self._ends is not None and time.monotonic() >= self._ends:
+                raise _time_limit_passed() from error
+            raise
+
+    def _remaining_setting(self) -> str:
+        assert self._ends is not None  # noqa: S101 - callers check
+        remaining = max(1, round((self._ends - time.monotonic()) * 1000))
+        if self._timeout_before:
+            remaining = min(remaining, self._timeout_before)
+        return str(remaining)
+
+    def rows(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.rows`."""
+        return self._run(statement, arguments).fetchall()
+
+    def row(self, statement: Statement, *arguments: Any) -> Row:
+        """See `Database.row`."""
+        (row,) = self._run(statement, arguments).fetchall()
+        found: Row = row
+        return found
+
+    def execute(self, statement: Statement, *arguments: Any) -> int:
+        """See `Database.execute`."""
+        return max(0, self._run(statement, arguments).rowcount)
+
+    def load(self, table: Identifier, columns: Sequence[PackedColumn]) -> None:
+        """See `Database.load`; sends one binary COPY."""
+        names = ", ".join(str(Identifier.of(column.name)) for column in columns)
+        cursor = self.connection.cursor()
+        with mapped_errors(), cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)".encode()) as copy:
+            copy.write(_binary_copy(columns))
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """See `Database.savepoint`."""
+        with self.connection.transaction():
+            yield
+
+    @contextmanager
+    def deadline(self, seconds: float) -> Iterator[None]:
+        """See `Database.deadline`; each statement gets the remaining time as its timeout."""
+        before = self.row(Statement("SELECT setting::bigint AS ms FROM pg_settings WHERE name = 'statement_timeout'"))
+        self._timeout_before = before["ms"]
+        self._ends = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._ends = None
+            if self.connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS:
+                self.execute(
+                    Statement("SELECT set_config('statement_timeout', $1::text, true)"), str(self._timeout_before)
+                )
+
+    def checkpoint(self) -> None:
+        """See `Database.checkpoint`; Ctrl-C arrives by itself as KeyboardInterrupt."""
+        if self._ends is not None and time.monotonic() >= self._ends:
+            raise _time_limit_passed()
+
+    def progress(self, phase: str, share: float | None = None) -> None:
+        """See `Database.progress`."""
+        if self._on_progress is not None:
+            self._on_progress(phase, share)
+
+    def notice(self, message: str) -> None:
+        """See `Database.notice`; handed to psycopg's notice handlers' place: the progress callback."""
+        if self._on_progress is not None:
+            self._on_progress(f"notice: {message}", None)
+
+
+def _time_limit_passed() -> LimitExceeded:
+    return LimitExceeded(
+        "The time limit passed before the release was complete; nothing was changed.",
+        hint="Pass a larger time_limit, for example time_limit => '5 minutes'.",
+    )
+
+
+def _binary_copy(columns: Sequence[PackedColumn]) -> bytes:
+    """Interleave packed columns into COPY's binary format by strided slices (no object per row)."""
+    count = len(columns[0].data) // _ITEM
+    field = _ITEM + 4
+    width = 2 + field * len(columns)
+    row = len(columns).to_bytes(2, "big") + (_ITEM.to_bytes(4, "big") + bytes(_ITEM)) * len(columns)
+    body = bytearray(row * count)
+    for index, column in enumerate(columns):
+        start = 2 + index * field + 4
+        for byte in range(_ITEM):
+            body[start + byte :: width] = column.data[byte::_ITEM]
+    return b"PGCOPY\n\xff\r\n\0" + bytes(8) + bytes(body) + b"\xff\xff"
+
+
+__all__ = ["QUERY_CANCELED", "Connection", "PsycopgDatabase", "connect", "mapped_errors"]

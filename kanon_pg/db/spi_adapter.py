@@ -1,0 +1,150 @@
+"""The server's door: `Database` over PL/Python's SPI. The only importer of plpy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn, TypeVar
+
+import plpy
+
+from kanon_pg.db.failures import QUERY_CANCELED, database_error
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import PackedColumn, Row
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.time_limit import interrupt_after
+from kanon_pg.errors import KanonError, LimitExceeded
+
+_PROGRESS_SECONDS = 0.2
+Answer = TypeVar("Answer")
+_plans: dict[Statement, Any] = {}
+
+
+def _plan(command: Statement) -> Any:
+    # Only statements with parameters are worth keeping: texts without any are DDL, different each time.
+    if command not in _plans:
+        plan = plpy.prepare(command.text, list(command.types))
+        if not command.types:
+            return plan
+        _plans[command] = plan
+    return _plans[command]
+
+
+class SpiDatabase:
+    """A `Database` inside the calling SQL statement's transaction."""
+
+    def __init__(self) -> None:
+        self._ends: float | None = None
+        self._name_before: str | None = None
+        self._phase: str | None = None
+        self._shown_at = 0.0
+        self._talks = self.row(statement("session_settings"))["progress"] == "on"
+
+    def _run(self, command: Statement, arguments: tuple[Any, ...]) -> Any:
+        try:
+            return _plan(command).execute(list(arguments))
+        except plpy.SPIError as error:
+            if error.sqlstate == QUERY_CANCELED:
+                if self._ends is not None and time.monotonic() >= self._ends:
+                    raise _time_limit_passed() from error
+                raise
+            raise database_error(error.sqlstate, str(error), error.spidata[1]) from error
+
+    def rows(self, command: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.rows`."""
+        return list(self._run(command, arguments))
+
+    def row(self, command: Statement, *arguments: Any) -> Row:
+        """See `Database.row`."""
+        (row,) = self._run(command, arguments)
+        found: Row = row
+        return found
+
+    def execute(self, command: Statement, *arguments: Any) -> int:
+        """See `Database.execute`."""
+        return int(self._run(command, arguments).nrows())
+
+    def load(self, table: Identifier, columns: Sequence[PackedColumn]) -> None:
+        """See `Database.load`; SQL unpacks the buffers."""
+        parts = [{"name": Identifier.of(c.name), "number": i + 1} for i, c in enumerate(columns)]
+        command = Statement(
+            statement("load_packed", table=table, columns=parts).text, ("bytea",) * len(columns)
+        )
+        self._run(command, tuple(column.data for column in columns))
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """See `Database.savepoint`."""
+        with plpy.subtransaction():
+            yield
+
+    @contextmanager
+    def deadline(self, seconds: float) -> Iterator[None]:
+        """See `Database.deadline`; a POSIX timer interrupts whatever statement runs then."""
+        self._ends = time.monotonic() + seconds
+        try:
+            with interrupt_after(seconds):
+                yield
+        finally:
+            self._ends = None
+
+    def checkpoint(self) -> None:
+        """See `Database.checkpoint`."""
+        if self._ends is not None and time.monotonic() >= self._ends:
+            raise _time_limit_passed()
+        self.row(Statement("SELECT 1 AS one"))
+
+    def progress(self, phase: str, share: float | None = None) -> None:
+        """See `Database.progress`; shown as application_name, and as NOTICE if kanon.progress is on."""
+        now = time.monotonic()
+        if phase == self._phase and now - self._shown_at < _PROGRESS_SECONDS:
+            return
+        text = f"kanon: {phase}" if share is None else f"kanon: {phase} {share:.0%}"
+        before = self.row(statement("show_progress"), text)["before"]
+        if self._name_before is None:
+            self._name_before = before
+        self._phase, self._shown_at = phase, now
+        if self._talks:
+            plpy.notice(text)
+
+    def end_progress(self) -> None:
+        """Give the session its application_name back (an error does so by itself)."""
+        if self._name_before is not None:
+            self.row(statement("show_progress"), self._name_before)
+            self._name_before = None
+
+    def notice(self, message: str) -> None:
+        """See `Database.notice`."""
+        plpy.notice(message)
+
+
+def _time_limit_passed() -> LimitExceeded:
+    return LimitExceeded(
+        "The time limit passed before the release was complete; nothing was changed.",
+        hint="Pass a larger time_limit, for example time_limit => '5 minutes'.",
+    )
+
+
+def raise_to_sql(error: KanonError) -> NoReturn:
+    """Raise an error of this package as an SQL error with all its fields."""
+    fields = {"detail": error.detail, "hint": error.hint, "sqlstate": error.sqlstate}
+    plpy.error(error.message, **{name: value for name, value in fields.items() if value is not None})
+    raise AssertionError("plpy.error returned")
+
+
+def serve(operation: Callable[[SpiDatabase], Answer]) -> Answer:
+    """Run an operation on a database of this statement and map its errors.
+
+    Parameters
+    ----------
+    operation : callable
+        Receives the database, returns the function's result.
+    """
+    try:
+        database = SpiDatabase()
+        answer = operation(database)
+        database.end_progress()
+    except KanonError as error:
+        raise_to_sql(error)
+    return answer

@@ -1,0 +1,2 @@
+-- What the session asked for.
+SELECT lower(coalesce(pg_catalog.current_setting('kanon.progress', true), '')) AS progress
