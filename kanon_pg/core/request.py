@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+METHODS = ("auto", "greedy", "mondrian")
+"""Names a request may give as method; `kanon_pg.solvers.registry` has the solver of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class SolveRequest:

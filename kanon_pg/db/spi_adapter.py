@@ -49,7 +49,7 @@ class SpiDatabase:
                 if self._ends is not None and time.monotonic() >= self._ends:
                     raise _time_limit_passed() from error
                 raise
-            raise database_error(error.sqlstate, str(error), error.spidata[1]) from error
+            raise database_error(error.sqlstate, str(error), error.spidata[2]) from error
 
     def rows(self, command: Statement, *arguments: Any) -> Sequence[Row]:
         """See `Database.rows`."""

@@ -1,0 +1,236 @@
+"""Facts about a relation, as the catalog has them, and who may read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_pg.db.failures import UNDEFINED_FUNCTION
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn
+
+KINDS = {
+    "r": "table",
+    "p": "partitioned table",
+    "v": "view",
+    "m": "materialized view",
+    "f": "foreign table",
+}
+"""Kinds of relation that have rows, by ``pg_class.relkind``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """A column of a relation.
+
+    Parameters
+    ----------
+    name : str
+        Its name, unquoted.
+    type : str
+        Its type as SQL writes it, with modifier.
+    base_type : str
+        The type below all domains: a bare name of ``pg_catalog`` or ``schema.name``.
+    base_kind : str
+        ``pg_type.typtype`` of the base type (``b`` base, ``e`` enum, ``c`` composite, ``r`` range ...).
+    has_typmod : bool
+        Whether a length or scale is fixed.
+    deterministic : bool
+        Whether its collation holds only equal bytes equal.
+    selectable : bool
+        Whether the caller may read it.
+    is_key : bool
+        Whether it alone has a valid unique index or primary key.
+    """
+
+    name: str
+    type: str
+    base_type: str
+    base_kind: str
+    has_typmod: bool
+    deterministic: bool
+    selectable: bool
+    is_key: bool
+
+    @property
+    def identifier(self) -> Identifier:
+        """The quoted name."""
+        return Identifier.of(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationFacts:
+    """A relation and its columns, as seen by one role.
+
+    Parameters
+    ----------
+    oid : int
+        Its OID.
+    schema, name : str
+        Its qualified name, unquoted.
+    kind : str
+        ``pg_class.relkind``.
+    temporary : bool
+        Whether it belongs to one session.
+    row_security : bool
+        Whether row-level security is on.
+    reachable : bool
+        Whether the role may use the schema.
+    selectable : bool
+        Whether the role may read the whole relation.
+    owned : bool
+        Whether the role has the rights of the owner.
+    columns : tuple of ColumnFacts
+        In the relation's order.
+    """
+
+    oid: int
+    schema: str
+    name: str
+    kind: str
+    temporary: bool
+    row_security: bool
+    reachable: bool
+    selectable: bool
+    owned: bool
+    columns: tuple[ColumnFacts, ...]
+
+    @property
+    def identifier(self) -> Identifier:
+        """The quoted, qualified name."""
+        return Identifier.of(self.schema, self.name)
+
+    def column(self, name: str) -> ColumnFacts:
+        """Return a column by name.
+
+        Raises
+        ------
+        UnknownName
+            If the relation has no such column.
+        """
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise UnknownName(
+            f"Relation {self.identifier} has no column {_shown(name)}.",
+            detail="Columns: " + ", ".join(column.name for column in self.columns) + ".",
+            hint="Column names are case-sensitive here; give them exactly as the relation has them.",
+        )
+
+
+def caller(db: Database) -> str:
+    """Return the role whose rights count: the one set by SET ROLE, else the login."""
+    role: str = db.row(statement("caller"))["role"]
+    return role
+
+
+def describe(db: Database, relation: str | None, role: str | None = None) -> RelationFacts:
+    """Look a relation up.
+
+    Parameters
+    ----------
+    db : Database
+        An open database.
+    relation : str
+        A relation's name as SQL writes it (quoted if need be), or ``regclass`` text.
+    role : str, optional
+        Whose rights to report; the caller's unless given.
+
+    Raises
+    ------
+    InputError
+        If `relation` is NULL.
+    UnknownName
+        If there is no such relation, or it has no rows by nature (index, sequence).
+    """
+    if relation is None:
+        raise InputError("The relation is NULL.", hint="Name a table or view, for example 'patients'.")
+    oid = _resolve(db, relation)
+    role = caller(db) if role is None else role
+    found = db.rows(statement("describe_relation"), oid, role) if oid is not None else []
+    if not found or found[0]["kind"] not in KINDS:
+        raise UnknownName(
+            f"There is no table or view {_shown(relation)}.",
+            hint="Check the spelling and the search_path, or write schema.table; quote mixed-case names.",
+        )
+    facts = found[0]
+    columns = tuple(ColumnFacts(**row) for row in db.rows(statement("describe_columns"), oid, role))
+    return RelationFacts(
+        oid=int(oid or 0),
+        schema=facts["schema"],
+        name=facts["name"],
+        kind=facts["kind"],
+        temporary=facts["persistence"] == "t",
+        row_security=facts["row_security"],
+        reachable=facts["schema_usable"],
+        selectable=facts["selectable"],
+        owned=facts["owned"],
+        columns=columns,
+    )
+
+
+def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], role: str) -> None:
+    """Refuse unless a role may read the relation, or at least all of the columns.
+
+    Raises
+    ------
+    NotPermitted
+        If it may not.
+    """
+    if relation.reachable and (relation.selectable or all(column.selectable for column in columns)):
+        return
+    raise NotPermitted(
+        f"Role {Identifier((role,))} may not read {relation.identifier}.",
+        hint=f"Its owner can allow it: GRANT SELECT ON {relation.identifier} TO {Identifier((role,))};",
+    )
+
+
+def require_equality(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> None:
+    """Refuse columns that GROUP BY cannot compare, by asking the planner itself.
+
+    Raises
+    ------
+    UnsuitableColumn
+        Names the first column whose type has no equality.
+    """
+    if _groupable(db, relation, columns):
+        return
+    for column in columns:
+        if not _groupable(db, relation, (column,)):
+            raise UnsuitableColumn(
+                f"Column {column.identifier} of type {column.type} cannot be a quasi-identifier: "
+                "the type has no equality.",
+                hint="Declare the column as sensitive, insensitive or identifier, or cast it in a view "
+                "(for example json to jsonb).",
+            )
+
+
+def _groupable(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> bool:
+    probe = statement("probe_grouping", relation=relation.identifier, columns=[c.identifier for c in columns])
+    try:
+        with db.savepoint():
+            db.rows(probe)
+    except DatabaseError as error:
+        if error.server_state == UNDEFINED_FUNCTION:
+            return False
+        raise
+    return True
+
+
+def _resolve(db: Database, relation: str) -> int | None:
+    if relation.isdigit():
+        return int(relation)
+    try:
+        with db.savepoint():
+            oid: int | None = db.row(statement("resolve_relation"), relation)["oid"]
+    except DatabaseError as error:
+        raise UnknownName(
+            "The relation's name is not a valid SQL name.",
+            hint="Write it as in SQL, for example public.patients or \"My Table\".",
+        ) from error
+    return oid
+
+
+def _shown(name: str) -> str:
+    return '"' + name[:128].replace('"', '""') + '"'

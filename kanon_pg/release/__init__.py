@@ -1,0 +1,1 @@
+"""From a base relation to a guarded, recounted, published release."""

@@ -1,0 +1,124 @@
+"""SQL expressions under which equal cells look equal.
+
+``GROUP BY`` holds 1.0 and 1.00, -0.0 and 0.0, ``'Bob'::citext`` and ``'BOB'``, '1 day' and '24 hours'
+equal, but a reader sees which is which. Published as stored, such spellings would split a class into
+smaller ones. So every quasi-identifier passes through an expression that gives all equal values one
+spelling: the class that SQL counts is the class that a reader sees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_pg.core.packed import ColumnKind, QuasiIdentifier
+from kanon_pg.db.catalog import ColumnFacts
+from kanon_pg.db.identifiers import Fragment, Identifier
+
+_INTEGERS = frozenset({"int2", "int4", "int8", "oid"})
+_FLOATS = frozenset({"float4", "float8"})
+_MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
+_EXACT = _INTEGERS | _MOMENTS | frozenset(
+    {"bool", "char", "name", "text", "varchar", "time", "uuid", "bytea", "macaddr", "macaddr8", "inet", "cidr"}
+)
+"""Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanonicalColumn:
+    """A column of the base relation as it takes part in classes.
+
+    Parameters
+    ----------
+    facts : ColumnFacts
+        The column.
+    alias : Identifier
+        Name inside the queries (``q1``, ``q2`` ...), free of the user's names.
+    weight : float
+        Cost of one suppressed cell, > 0.
+    """
+
+    facts: ColumnFacts
+    alias: Identifier
+    weight: float = 1.0
+
+    @property
+    def output(self) -> Identifier:
+        """Published name."""
+        return self.facts.identifier
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether equal values are spelled the same without further ado."""
+        facts = self.facts
+        if not facts.deterministic:
+            return False
+        if facts.base_type == "bpchar" or facts.base_type == "numeric":
+            return facts.has_typmod
+        return facts.base_kind == "e" or facts.base_type in _EXACT
+
+    @property
+    def expression(self) -> Fragment:
+        """The column in one spelling per value, in terms of the base relation."""
+        name, kind = self.facts.identifier, self.facts.type
+        if self.is_exact:
+            return Fragment(f"{name}")
+        if self.facts.base_type == "numeric":
+            return Fragment(f"pg_catalog.trim_scale({name})::{kind}")
+        if self.facts.base_type in _FLOATS:
+            return Fragment(f"({name} + 0)::{kind}")
+        spelled = f'pg_catalog.min({name}::text COLLATE "C") OVER (PARTITION BY {name})'
+        return Fragment(f"({spelled})::{kind}")
+
+    def hashed(self, table: str) -> Fragment:
+        """What stands for the column in a hash: stable across servers, equal for equal cells.
+
+        Parameters
+        ----------
+        table : str
+            Alias of the query that has the column under `alias`.
+        """
+        own_hash = self.facts.deterministic and (
+            self.facts.base_type in _EXACT or self.facts.base_type in _FLOATS or self.facts.base_type == "numeric"
+        )
+        return Fragment(f"{table}.{self.alias}" if own_hash else f'{table}.{self.alias}::text COLLATE "C"')
+
+    def identity(self, table: str) -> Fragment:
+        """A bigint per cell, equal exactly for equal cells (up to a 64-bit hash), never NULL."""
+        if self.facts.base_type in {"int2", "int4", "oid"}:
+            return Fragment(f"coalesce({table}.{self.alias}::bigint, {1 << 62})")
+        return Fragment(f"pg_catalog.hash_record_extended(ROW({self.hashed(table)}), 0)")
+
+    @property
+    def kind(self) -> ColumnKind:
+        """Whether the values have a distance."""
+        base = self.facts.base_type
+        has_distance = base in _FLOATS or base in _MOMENTS or base in {"int2", "int4", "int8", "numeric"}
+        return "numeric" if has_distance else "categorical"
+
+    def value(self, table: str) -> Fragment | None:
+        """The cell as double precision, NaN for NULL; None for categorical columns.
+
+        Clamped to +-1e300, because a numeric may exceed the range and a date may be infinite.
+        """
+        if self.kind == "categorical":
+            return None
+        number = f"{table}.{self.alias}"
+        if self.facts.base_type in _MOMENTS:
+            number = f"pg_catalog.date_part('epoch', {number})"
+        elif self.facts.base_type == "numeric":
+            number = f"pg_catalog.round(LEAST(GREATEST({number}, -1e300), 1e300), 100)::double precision"
+        else:
+            number = f"{number}::double precision"
+        return Fragment(f"coalesce(LEAST(GREATEST({number}, -1e300), 1e300), 'NaN')")
+
+    def for_solver(self) -> QuasiIdentifier:
+        """Return the column as solvers see it."""
+        return QuasiIdentifier(self.facts.name, self.kind, self.weight)
+
+
+def canonical_columns(facts: tuple[ColumnFacts, ...], weights: dict[str, float]) -> tuple[CanonicalColumn, ...]:
+    """Number quasi-identifiers in order; column ``j`` is bit ``j`` of a pattern vector."""
+    return tuple(
+        CanonicalColumn(column, Identifier.of(f"q{number}"), weights.get(column.name, 1.0))
+        for number, column in enumerate(facts, 1)
+    )

@@ -1,0 +1,127 @@
+"""Counts row types in the database and brings them over packed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
+from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import MemoryExceeded
+from kanon_pg.release.canonical import CanonicalColumn
+
+_COPIES = 4
+"""Times a buffer stands in memory at most: the server's aggregate (which doubles), the backend, the solver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The row types of a relation and its totals.
+
+    Parameters
+    ----------
+    row_types : PackedRowTypes
+        Empty buffers if the relation is empty.
+    rows, people : int
+        Rows, and distinct people (equal without an entity).
+    """
+
+    row_types: PackedRowTypes
+    rows: int
+    people: int
+
+
+def count_row_types(
+    db: Database,
+    relation: Identifier,
+    columns: tuple[CanonicalColumn, ...],
+    entity: CanonicalColumn | None,
+    *,
+    hash_seed: int,
+    memory_bytes: int,
+) -> Counted:
+    """Group a relation by its quasi-identifiers, one pass, in SQL.
+
+    Parameters
+    ----------
+    db : Database
+        An open database whose role may read the relation.
+    relation : Identifier
+        The base relation.
+    columns : tuple of CanonicalColumn
+        The quasi-identifiers, at least one.
+    entity : CanonicalColumn, optional
+        What identifies a person.
+    hash_seed : int
+        Seed of the row type's hash.
+    memory_bytes : int
+        Budget for the packed row types in all processes together.
+
+    Raises
+    ------
+    MemoryExceeded
+        If there are more row types than the budget holds; nothing was transferred then.
+    """
+    per_type = ITEM_BYTES * (3 + len(columns) + sum(c.kind == "numeric" for c in columns)) * _COPIES
+    most = max(1, memory_bytes // per_type)
+    query = statement(
+        "count_row_types",
+        relation=relation,
+        columns=[_parts(column, number) for number, column in enumerate(columns, 1)],
+        entity=None if entity is None else _entity_parts(entity),
+        hash_seed=hash_seed,
+    )
+    found = db.row(query, most)
+    if found["types"] > most:
+        raise MemoryExceeded(
+            f"The table has {found['types']:,} row types; the memory budget holds about {most:,}.",
+            hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
+        )
+    packed = PackedRowTypes(
+        columns=tuple(column.for_solver() for column in columns),
+        keys=found["keys"],
+        rows=found["row_counts"],
+        people=found["people_counts"],
+        cells=tuple(found[f"cell_{number}"] for number in range(1, len(columns) + 1)),
+        values=tuple(
+            found[f"value_{number}"] if column.kind == "numeric" else None
+            for number, column in enumerate(columns, 1)
+        ),
+        pair_keys=found["pair_keys"],
+        pair_people=found["pair_people"],
+    )
+    return Counted(packed, found["rows"], found["people"])
+
+
+def fingerprint(
+    db: Database, relation: Identifier, columns: tuple[CanonicalColumn, ...], *, hash_seed: int
+) -> tuple[int, int]:
+    """Return (rows, sum over rows of half the row type's hash) of a relation as it is now."""
+    found = db.row(
+        statement(
+            "fingerprint_row_types",
+            relation=relation,
+            columns=[_parts(column, number) for number, column in enumerate(columns, 1)],
+            hash_seed=hash_seed,
+        )
+    )
+    return found["rows"], int(found["fingerprint"])
+
+
+def _parts(column: CanonicalColumn, number: int) -> dict[str, Any]:
+    return {
+        "expression": column.expression,
+        "alias": column.alias,
+        "hashed": column.hashed("types"),
+        "identity": column.identity("types"),
+        "value": column.value("types"),
+        "cell": Identifier.of(f"cell_{number}"),
+        "number": Identifier.of(f"value_{number}"),
+        "hashed_pair": column.hashed("pairs"),
+    }
+
+
+def _entity_parts(entity: CanonicalColumn) -> dict[str, Fragment]:
+    return {"expression": entity.expression, "hashed": entity.hashed("pairs")}

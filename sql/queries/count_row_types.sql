@@ -1,0 +1,83 @@
+-- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
+-- if there are more row types than the limit.
+-- $1 bigint
+WITH base AS (
+    SELECT
+{% for q in columns %}
+        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
+
+{% endfor %}
+{% if entity %}
+        {{ entity.expression }} AS person
+{% endif %}
+    FROM {{ relation }}
+),
+
+{% if entity %}
+pairs AS MATERIALIZED (
+    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}person, count(*) AS n
+    FROM base
+    GROUP BY {% for q in columns %}{{ q.alias }}, {% endfor %}person
+),
+
+types AS MATERIALIZED (
+    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}sum(n)::bigint AS n, count(person) AS people
+    FROM pairs
+    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+),
+{% else %}
+types AS MATERIALIZED (
+    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}count(*) AS n, count(*) AS people
+    FROM base
+    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+),
+{% endif %}
+
+totals AS MATERIALIZED (
+    SELECT count(*) AS types, coalesce(sum(n), 0)::bigint AS n FROM types
+)
+
+SELECT
+    totals.types,
+    totals.n AS rows,
+{% if entity %}
+    (SELECT count(DISTINCT person) FROM pairs) AS people,
+{% else %}
+    totals.n AS people,
+{% endif %}
+    packed.*,
+    paired.*
+FROM totals
+CROSS JOIN (
+    SELECT
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
+        )), ''), '') AS keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), '') AS people_counts
+{% for q in columns %}
+        , coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ q.identity }}), ''), '') AS {{ q.cell }}
+{% if q.value %}
+        , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ q.value }}), ''), '') AS {{ q.number }}
+{% endif %}
+{% endfor %}
+    FROM types
+    WHERE (SELECT t.types FROM totals AS t) <= $1
+) AS packed
+CROSS JOIN (
+{% if entity %}
+    SELECT
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.hashed_pair }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
+        )), ''), '') AS pair_keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(
+            pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0)
+        ), ''), '') AS pair_people
+    FROM pairs
+    WHERE pairs.person IS NOT NULL AND (SELECT t.types FROM totals AS t) <= $1
+{% else %}
+    SELECT ''::bytea AS pair_keys, ''::bytea AS pair_people
+{% endif %}
+) AS paired

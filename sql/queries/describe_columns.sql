@@ -1,0 +1,41 @@
+-- The columns of a relation: type, base type below domains, collation, own unique index, right to read.
+-- $1 bigint
+-- $2 text
+WITH RECURSIVE base AS (
+    SELECT
+        a.attnum,
+        a.atttypid AS type_oid,
+        a.atttypmod AS typmod
+    FROM pg_catalog.pg_attribute AS a
+    WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL
+    SELECT
+        b.attnum,
+        t.typbasetype,
+        CASE WHEN t.typtypmod >= 0 THEN t.typtypmod ELSE b.typmod END
+    FROM base AS b
+    INNER JOIN pg_catalog.pg_type AS t ON t.oid = b.type_oid
+    WHERE t.typtype = 'd'
+)
+
+SELECT
+    a.attname::text AS name,
+    pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
+    CASE WHEN tn.nspname = 'pg_catalog' THEN t.typname::text ELSE tn.nspname || '.' || t.typname END AS base_type,
+    t.typtype::text AS base_kind,
+    b.typmod >= 0 AS has_typmod,
+    coalesce(co.collisdeterministic, true) AS deterministic,
+    pg_catalog.has_column_privilege($2::text, a.attrelid, a.attnum, 'SELECT') AS selectable,
+    EXISTS (
+        SELECT
+        FROM pg_catalog.pg_index AS i
+        WHERE i.indrelid = a.attrelid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+            AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum
+    ) AS is_key
+FROM pg_catalog.pg_attribute AS a
+INNER JOIN base AS b ON b.attnum = a.attnum
+INNER JOIN pg_catalog.pg_type AS t ON t.oid = b.type_oid AND t.typtype <> 'd'
+INNER JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
+LEFT JOIN pg_catalog.pg_collation AS co ON co.oid = a.attcollation
+WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
