@@ -1,0 +1,41 @@
+"""Time and progress of a search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+Progress = Callable[[str, float | None], None]
+"""Receives the name of a phase and the share done (0 to 1, or None); may raise to cancel."""
+
+
+def silent(phase: str, share: float | None) -> None:
+    """Ignore progress."""
+
+
+class Clock:
+    """Says when the time of a search is over, and passes progress on.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Time from now; None for no limit.
+    progress : callable, optional
+        Called by `report`; whatever it raises ends the search.
+    """
+
+    def __init__(self, seconds: float | None = None, progress: Progress = silent) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._progress = progress
+
+    def is_over(self) -> bool:
+        """Return whether the time has passed."""
+        return self._end is not None and time.monotonic() >= self._end
+
+    def left(self) -> float | None:
+        """Return the seconds that are left, None without a limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    def report(self, phase: str, share: float | None) -> None:
+        """Pass progress on."""
+        self._progress(phase, share)

@@ -1,0 +1,122 @@
+"""The solvers by name, and the one function that calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.classes import classes_of
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.patterns import PatternMask, all_patterns, parse_patterns
+from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.usefulness import usefulness
+from kanon_pg.core.verify import recount, require_k
+from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
+from kanon_pg.solvers.clock import Clock, Progress, silent
+from kanon_pg.solvers.search import Found, search_greedily
+
+Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], Found]
+
+METHODS: dict[str, Method] = {
+    "auto": search_greedily,
+    "greedy": search_greedily,
+}
+"""What can be asked for by name."""
+
+
+def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress = silent) -> SolveOutcome:
+    """Choose which cells to suppress so that every class has at least k people.
+
+    Parameters
+    ----------
+    row_types : PackedRowTypes
+    request : SolveRequest
+    progress : callable, optional
+        Called with the phase and the share done at least every 0.3 s; whatever it raises cancels.
+
+    Returns
+    -------
+    SolveOutcome
+        A solution that an independent recount has confirmed.
+
+    Raises
+    ------
+    InputError
+        k, the method, the patterns, a weight or the number of columns cannot be used.
+    InfeasibleError
+        The table has fewer than k people.
+    SolverError
+        The recount contradicts the solver.
+    """
+    clock = Clock(request.seconds, progress)
+    clock.report("prepare", None)
+    method = _method(request)
+    table = RowTypeTable.from_packed(row_types)
+    _require_enough_people(table, request.k)
+    mask = _mask(table, request)
+    found = method(table, mask, request, clock)
+    clock.report("verify", None)
+    return _outcome(row_types, table, mask, request, found)
+
+
+def _method(request: SolveRequest) -> Method:
+    if isinstance(request.k, bool) or not isinstance(request.k, int) or request.k < 2:
+        raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
+    if request.method not in METHODS:
+        raise UnknownName(
+            f'There is no method "{request.method}".', hint=f"Methods are: {', '.join(METHODS)}."
+        )
+    return METHODS[request.method]
+
+
+def _require_enough_people(table: RowTypeTable, k: int) -> None:
+    if table.total_people < k:
+        raise InfeasibleError(
+            f"The table has {table.total_people} people, fewer than k = {k}.",
+            hint="Choose a smaller k.",
+        )
+
+
+def _mask(table: RowTypeTable, request: SolveRequest) -> PatternMask:
+    if request.patterns is not None:
+        return parse_patterns(request.patterns, table.columns)
+    return all_patterns(table.columns)
+
+
+def _outcome(
+    row_types: PackedRowTypes,
+    table: RowTypeTable,
+    mask: PatternMask,
+    request: SolveRequest,
+    found: Found,
+) -> SolveOutcome:
+    _require_allowed(found.assigned, mask)
+    counted = recount(row_types, found.assigned)
+    if not request.rest_may_be_small:
+        require_k(counted, request.k)
+    classes = classes_of(table, found.assigned)
+    if len(classes) != counted.classes:
+        raise SolverError("Two different classes were taken for one: their hashes collide.")
+    bound = None if found.lower_bound is None else min(found.lower_bound, counted.weighted_cost)
+    return SolveOutcome(
+        patterns=found.assigned.astype(">i8").tobytes(),
+        suppressed_cells=counted.suppressed_cells,
+        weighted_cost=counted.weighted_cost,
+        lower_bound=bound,
+        optimal=bound is not None and bound == counted.weighted_cost,
+        method=found.method,
+        bound_method=found.bound_method,
+        classes=counted.classes,
+        usefulness=usefulness(table, classes.class_of, len(classes)),
+        notes=mask.notes + found.notes,
+    )
+
+
+def _require_allowed(assigned: NDArray[np.int64], mask: PatternMask) -> None:
+    place = np.searchsorted(mask.vectors, assigned)
+    place[place == mask.vectors.size] = 0
+    if not np.array_equal(mask.vectors[place], assigned):
+        raise SolverError("The solver used a pattern that is not in the mask.")

@@ -1,0 +1,118 @@
+"""Kernels that group row types under one pattern vector after another.
+
+The key of a row type under a vector is the sum of the 64-bit hashes of its kept cells. Consecutive
+vectors differ in few columns, so keys are updated, not recomputed; and before row types are grouped by
+key, a small table of counters that saturate at the limit (Park, Chen and Yu 1995, "An effective
+hash-based algorithm for mining association rules") discards those whose class is too small for sure.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.compiled import kernel
+
+MOST_COUNTED = 60_000
+"""Counters of the filter are 16 bits wide; larger limits are filtered as if they were this one."""
+
+
+@kernel
+def filter_bits(items: int) -> int:
+    """Return how many bits number the counters of the filter for some items."""
+    bits = 10
+    while (1 << bits) < 2 * items and bits < 22:
+        bits += 1
+    return bits
+
+
+@kernel
+def update_keys(
+    keys: NDArray[np.uint64], hashes: NDArray[np.uint64], length: int, before: int, after: int
+) -> None:
+    """Change the first `length` keys from vector `before` to vector `after`."""
+    for column in range(hashes.shape[0]):
+        was = (before >> column) & 1
+        now = (after >> column) & 1
+        if was == 0 and now == 1:
+            for item in range(length):
+                keys[item] -= hashes[column, item]
+        elif was == 1 and now == 0:
+            for item in range(length):
+                keys[item] += hashes[column, item]
+
+
+@kernel
+def filter_candidates(
+    keys: NDArray[np.uint64],
+    people: NDArray[np.int64],
+    alive: NDArray[np.bool_],
+    length: int,
+    limit: int,
+    counters: NDArray[np.uint16],
+    candidates: NDArray[np.int32],
+) -> int:
+    """List the living items whose class may reach `limit` people; return how many there are."""
+    bits = filter_bits(length)
+    shift = np.uint64(64 - bits)
+    enough = np.int64(min(limit, MOST_COUNTED))
+    counters[: 1 << bits] = 0
+    for item in range(length):
+        if alive[item]:
+            place = np.int64(keys[item] >> shift)
+            counters[place] = np.uint16(min(np.int64(counters[place]) + min(people[item], enough), enough))
+    found = 0
+    for item in range(length):
+        if alive[item] and np.int64(counters[np.int64(keys[item] >> shift)]) >= enough:
+            candidates[found] = item
+            found += 1
+    return found
+
+
+@kernel
+def group_candidates(
+    keys: NDArray[np.uint64],
+    candidates: NDArray[np.int32],
+    found: int,
+    table_keys: NDArray[np.uint64],
+    table_groups: NDArray[np.int32],
+    group_of: NDArray[np.int32],
+) -> int:
+    """Number the candidates' keys from 0 in `group_of`; return how many different ones there are."""
+    size = 16
+    while size < 2 * found:
+        size *= 2
+    table_groups[:size] = -1
+    mask = np.uint64(size - 1)
+    groups = 0
+    for position in range(found):
+        key = keys[candidates[position]]
+        place = np.int64(key & mask)
+        while table_groups[place] >= 0 and table_keys[place] != key:
+            place = np.int64((np.uint64(place) + np.uint64(1)) & mask)
+        if table_groups[place] < 0:
+            table_keys[place] = key
+            table_groups[place] = groups
+            groups += 1
+        group_of[position] = table_groups[place]
+    return groups
+
+
+@kernel
+def count_shared(
+    items: NDArray[np.int32],
+    length: int,
+    start: NDArray[np.int64],
+    shared: NDArray[np.int64],
+    stamps: NDArray[np.int64],
+    stamp: int,
+) -> int:
+    """Return how many distinct shared people some row types have together."""
+    distinct = 0
+    for position in range(length):
+        item = items[position]
+        for place in range(start[item], start[item + 1]):
+            if stamps[shared[place]] != stamp:
+                stamps[shared[place]] = stamp
+                distinct += 1
+    return distinct
