@@ -10,7 +10,7 @@ QUERY_CANCELED = "57014"
 SERIALIZATION_FAILURE = "40001"
 UNDEFINED_FUNCTION = "42883"
 DEPENDENT_OBJECTS = "2BP01"
-OUT_OF_MEMORY = "53200"
+UNIQUE_VIOLATION = "23505"
 
 _NAMES_ONLY = ("42", "55", "57", "53", "3D", "3F", "2B", "25", "40", "0A")
 """Classes of SQLSTATE whose messages name objects and resources, never values."""

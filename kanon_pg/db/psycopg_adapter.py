@@ -11,11 +11,11 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
-from kanon_pg.db.failures import QUERY_CANCELED, database_error
+from kanon_pg.db.failures import database_error
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row
 from kanon_pg.db.queries import Statement
-from kanon_pg.errors import DatabaseError, LimitExceeded, by_sqlstate
+from kanon_pg.errors import DatabaseError, InputError, LimitExceeded, by_sqlstate
 
 Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
@@ -152,6 +152,29 @@ class PsycopgDatabase:
             self._on_progress(f"notice: {message}", None)
 
 
+@contextmanager
+def repeatable_read(connection: Connection) -> Iterator[None]:
+    """Run the block in one ``REPEATABLE READ`` transaction of a connection that has none open.
+
+    Raises
+    ------
+    InputError
+        If the connection is inside a transaction already.
+    """
+    if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        raise InputError(
+            "The connection is inside a transaction.", hint="Commit or roll back first, or pass a DSN."
+        )
+    level = connection.isolation_level
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    try:
+        with mapped_errors(), connection.transaction():
+            yield
+    finally:
+        if not connection.closed:
+            connection.isolation_level = level
+
+
 def _time_limit_passed() -> LimitExceeded:
     return LimitExceeded(
         "The time limit passed before the release was complete; nothing was changed.",
@@ -171,6 +194,3 @@ def _binary_copy(columns: Sequence[PackedColumn]) -> bytes:
         for byte in range(_ITEM):
             body[start + byte :: width] = column.data[byte::_ITEM]
     return b"PGCOPY\n\xff\r\n\0" + bytes(8) + bytes(body) + b"\xff\xff"
-
-
-__all__ = ["QUERY_CANCELED", "Connection", "PsycopgDatabase", "connect", "mapped_errors"]

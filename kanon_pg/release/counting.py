@@ -26,11 +26,14 @@ class Counted:
         Empty buffers if the relation is empty.
     rows, people : int
         Rows, and distinct people (equal without an entity).
+    fingerprint : int
+        What `fingerprint` gives for the relation as long as no quasi-identifier changes.
     """
 
     row_types: PackedRowTypes
     rows: int
     people: int
+    fingerprint: int
 
 
 def count_row_types(
@@ -92,7 +95,7 @@ def count_row_types(
         pair_keys=found["pair_keys"],
         pair_people=found["pair_people"],
     )
-    return Counted(packed, found["rows"], found["people"])
+    return Counted(packed, found["rows"], found["people"], int(found["fingerprint"]))
 
 
 def fingerprint(

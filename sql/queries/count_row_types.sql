@@ -52,9 +52,7 @@ SELECT
 FROM totals
 CROSS JOIN (
     SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-        )), ''), '') AS keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), '') AS people_counts
 {% for q in columns %}
@@ -63,8 +61,17 @@ CROSS JOIN (
         , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ q.value }}), ''), '') AS {{ q.number }}
 {% endif %}
 {% endfor %}
-    FROM types
-    WHERE (SELECT t.types FROM totals AS t) <= $1
+        , coalesce(sum((types.key >> 32) * types.n), 0)::text AS fingerprint
+    FROM (
+        SELECT
+            types.*,
+            pg_catalog.hash_record_extended(
+                ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
+            ) AS key
+        FROM types
+        WHERE (SELECT t.types FROM totals AS t) <= $1
+        OFFSET 0
+    ) AS types
 ) AS packed
 CROSS JOIN (
 {% if entity %}

@@ -1,0 +1,125 @@
+"""Python API: the operations of ``kanon_...`` functions over a psycopg connection.
+
+Works with any PostgreSQL that `kanon_pg.install` has prepared, also without PL/Python in the server.
+Each operation is one ``REPEATABLE READ`` transaction: a release is counted, solved and written from
+one and the same state of the table.
+
+Examples
+--------
+>>> from kanon_pg import client
+>>> report = client.anonymize("dbname=clinic", "patients", 5)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from kanon_pg.db.catalog import caller
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Row
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
+from kanon_pg.db.queries import statement
+from kanon_pg.release import declaration, service
+from kanon_pg.release.declaration import OWNER
+from kanon_pg.release.report import ReleaseReport
+from kanon_pg.release.request import AnonymizeRequest
+
+Progress = Callable[[str, float | None], None]
+
+
+@contextmanager
+def _as_owner(
+    target: str | Connection, relation: str | None = None, on_progress: Progress | None = None
+) -> Iterator[tuple[PsycopgDatabase, str]]:
+    """Open a transaction that acts as the owner role; yields it with the role that asked."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            db = PsycopgDatabase(connection, on_progress)
+            role = caller(db)
+            if relation is not None:
+                db.row(statement("lend"), relation)
+            db.execute(statement("act_as", role=Identifier.of(OWNER)))
+            yield db, role
+            db.execute(statement("act_as_before"))
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+def anonymize(
+    target: str | Connection, relation: str, k: int, *, on_progress: Progress | None = None, **options: Any
+) -> ReleaseReport:
+    """Publish a k-anonymous release of a relation.
+
+    Parameters
+    ----------
+    target : str or psycopg.Connection
+        A DSN, or an open connection that is not inside a transaction.
+    relation : str
+        The base relation, as SQL writes it.
+    k : int
+        Fewest people per class, >= 2.
+    on_progress : callable, optional
+        Receives (phase, share between 0 and 1 or None).
+    **options
+        Further fields of `kanon_pg.release.request.AnonymizeRequest`.
+
+    Returns
+    -------
+    ReleaseReport
+        Recounted figures and proven bounds.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree; nothing is changed then.
+    """
+    request = AnonymizeRequest(relation, k, **options)
+    request.check()
+    with _as_owner(target, relation, on_progress) as (db, role):
+        return service.anonymize(db, request, role=role)
+
+
+def declare(
+    target: str | Connection,
+    relation: str,
+    *,
+    identifiers: Sequence[str] = (),
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    insensitive: Sequence[str] = (),
+    entity: str | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> None:
+    """Record the roles of a relation's columns, see `kanon_pg.release.declaration.declare`."""
+    with _as_owner(target, relation) as (db, role):
+        declaration.declare(
+            db, relation, identifiers, quasi_identifiers, sensitive, insensitive, entity, weights, role=role
+        )
+
+
+def undeclare(target: str | Connection, relation: str) -> None:
+    """Forget the roles of a relation's columns."""
+    with _as_owner(target) as (db, role):
+        declaration.undeclare(db, relation, role=role)
+
+
+def refresh(target: str | Connection, release: str) -> None:
+    """Bring a release up to date with its base relation."""
+    with _as_owner(target) as (db, _):
+        service.refresh(db, release)
+
+
+def drop(target: str | Connection, release: str) -> None:
+    """Remove a release with everything behind it."""
+    with _as_owner(target) as (db, _):
+        service.drop(db, release)
+
+
+def releases(target: str | Connection) -> Sequence[Row]:
+    """Return all releases with their certificates, by name."""
+    with _as_owner(target) as (db, _):
+        return service.releases(db)

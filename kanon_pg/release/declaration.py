@@ -1,0 +1,259 @@
+"""Roles of columns: what a data owner declared, and what holds without a declaration."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, caller, describe, require_equality, require_readable
+from kanon_pg.db.identifiers import Identifier, derived_name
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
+from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
+
+OWNER = "kanon_owner"
+"""The role that owns all objects of kanon_pg and reads base tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """Declared roles of a relation's columns.
+
+    Parameters
+    ----------
+    identifiers, quasi_identifiers, sensitive, insensitive : tuple of str
+        Column names; a column has at most one of these roles.
+    entity : str or None
+        Column that identifies a person who may have several rows.
+    weights : mapping of str to float
+        Cost of a suppressed cell per column, > 0; 1 where not mentioned.
+    """
+
+    identifiers: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    entity: str | None = None
+    weights: Mapping[str, float] | None = None
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """Return the column names by role."""
+        return {
+            "identifiers": self.identifiers,
+            "quasi_identifiers": self.quasi_identifiers,
+            "sensitive": self.sensitive,
+            "insensitive": self.insensitive,
+        }
+
+
+def declare(
+    db: Database,
+    relation: str,
+    identifiers: Sequence[str] | None = (),
+    quasi_identifiers: Sequence[str] | None = (),
+    sensitive: Sequence[str] | None = (),
+    insensitive: Sequence[str] | None = (),
+    entity: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    *,
+    role: str | None = None,
+) -> None:
+    """Record the roles of a relation's columns and create its view of row types.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    relation : str
+        The relation, as SQL writes it.
+    identifiers, quasi_identifiers, sensitive, insensitive, entity, weights
+        See `Declaration`; replaces an earlier declaration.
+    role : str, optional
+        Whose rights count; the caller's unless given.
+
+    Raises
+    ------
+    InputError
+        For unknown or repeated columns, unsuitable types, bad weights, missing rights.
+    """
+    role = caller(db) if role is None else role
+    facts = describe(db, relation, role)
+    require_suitable(db, facts)
+    declaration = Declaration(
+        *(tuple(names or ()) for names in (identifiers, quasi_identifiers, sensitive, insensitive)), entity, weights
+    )
+    check_roles(facts, declaration)
+    quasi = tuple(facts.column(name) for name in declaration.quasi_identifiers)
+    require_readable(facts, facts.columns, role)
+    if quasi:
+        require_equality(db, facts, quasi)
+    if entity is not None:
+        require_equality(db, facts, (facts.column(entity),))
+    columns = canonical_columns(quasi, {})
+    view = _create_row_types_view(db, facts, columns, declaration, role) if columns else None
+    db.execute(
+        statement("store_declaration"),
+        facts.oid,
+        *(list(names) for names in declaration.roles().values()),
+        entity,
+        json.dumps(dict(weights)) if weights else None,
+        view,
+        role,
+    )
+
+
+def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
+    """Forget a declaration and drop its view of row types.
+
+    Raises
+    ------
+    UnknownName
+        If the relation does not exist or has no declaration.
+    """
+    role = caller(db) if role is None else role
+    facts = describe(db, relation, role)
+    require_readable(facts, facts.columns, role)
+    found = db.rows(statement("forget_declaration"), facts.oid)
+    if not found:
+        raise UnknownName(
+            f"Relation {facts.identifier} has no declaration.", hint="SELECT * FROM kanon.declarations lists them."
+        )
+    if found[0]["row_types_view"]:
+        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", found[0]["row_types_view"])))
+
+
+def declared(db: Database, facts: RelationFacts) -> Declaration | None:
+    """Return the declaration of a relation, None if there is none."""
+    found = db.rows(statement("fetch_declaration"), facts.oid)
+    if not found:
+        return None
+    row = found[0]
+    return Declaration(
+        *(tuple(row[name]) for name in ("identifiers", "quasi_identifiers", "sensitive", "insensitive")),
+        entity=row["entity"],
+        weights=json.loads(row["weights"]) if row["weights"] else None,
+    )
+
+
+def require_suitable(db: Database, facts: RelationFacts) -> None:
+    """Refuse relations that cannot be the base of a release.
+
+    Raises
+    ------
+    UnsuitableRelation, NotPermitted
+        With what to do instead.
+    """
+    if facts.temporary:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} is temporary: only one session can see it.",
+            hint="Copy it into an ordinary table: CREATE TABLE ... AS TABLE ...;",
+        )
+    if facts.schema == "kanon":
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} belongs to kanon_pg itself.", hint="Name a table of your own."
+        )
+    owner = describe(db, str(facts.oid), OWNER)
+    if not owner.reachable or not owner.selectable:
+        raise NotPermitted(
+            f"The role {OWNER}, which builds releases, may not read {facts.identifier}.",
+            hint=f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {OWNER}; "
+            f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
+        )
+    if facts.row_security:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} has row-level security: a release could silently miss rows.",
+            hint="Use a view, owned by the table's owner, as the base.",
+        )
+
+
+def check_roles(facts: RelationFacts, declaration: Declaration) -> None:
+    """Refuse unknown columns, columns with two roles and weights that are not positive numbers.
+
+    Raises
+    ------
+    InputError
+        With a sentence for the first thing that is wrong.
+    """
+    seen: dict[str, str] = {}
+    for role, names in declaration.roles().items():
+        for name in names:
+            if name is None:
+                raise InputError(f"A column name in {role} is NULL.", hint="Give column names only.")
+            column = facts.column(name)
+            if name in seen:
+                both = role if seen[name] == role else f"{seen[name]} and {role}"
+                raise UnsuitableColumn(
+                    f"Column {column.identifier} is named twice: in {both}.", hint="Give each column one role."
+                )
+            seen[name] = role
+    if declaration.entity is not None:
+        facts.column(declaration.entity)
+    _check_weights(facts, declaration.weights)
+
+
+def _check_weights(facts: RelationFacts, weights: Any) -> None:
+    if weights is None:
+        return
+    if not isinstance(weights, Mapping):
+        raise InputError(
+            "weights must be a JSON object of column names and numbers.", hint='For example: {"age": 2, "zip": 0.5}'
+        )
+    for name, weight in weights.items():
+        column = facts.column(name)
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not number or not math.isfinite(weight) or weight <= 0:
+            raise InputError(
+                f"The weight of column {column.identifier} is not a positive number.",
+                hint="A weight is the cost of one suppressed cell; 1 is the default.",
+            )
+
+
+def _create_row_types_view(
+    db: Database,
+    facts: RelationFacts,
+    columns: tuple[CanonicalColumn, ...],
+    declaration: Declaration,
+    role: str,
+) -> str:
+    name = derived_name(facts.schema, facts.name, "row_types")
+    if db.rows(statement("other_row_types_view"), name, facts.oid):
+        name = derived_name(facts.schema, facts.name, "row_types", str(facts.oid))
+    previous = db.rows(statement("fetch_declaration"), facts.oid)
+    if previous and previous[0]["row_types_view"]:
+        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", previous[0]["row_types_view"])))
+    taken: set[str] = {column.facts.name for column in columns}
+    db.execute(
+        statement(
+            "create_row_types_view",
+            view=Identifier.of("kanon", name),
+            relation=facts.identifier,
+            columns=[
+                {"expression": c.expression, "alias": c.alias, "output": c.output} for c in columns
+            ],
+            entity=_entity(facts, declaration.entity),
+            rows=Identifier.of(_free_name("rows", taken)),
+            people=Identifier.of(_free_name("people", taken)),
+            role=Identifier((role,)),
+        )
+    )
+    db.execute(statement("grant_select", relation=Identifier.of("kanon", name), role=Identifier((role,))))
+    return name
+
+
+def _entity(facts: RelationFacts, entity: str | None) -> dict[str, Any] | None:
+    return None if entity is None else {"expression": entity_column(facts.column(entity)).expression}
+
+
+def entity_column(column: ColumnFacts) -> CanonicalColumn:
+    """Return the column that identifies people, under the alias ``person``."""
+    return CanonicalColumn(column, Identifier.of("person"))
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name = f"{name}_"
+    return name

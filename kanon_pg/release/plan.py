@@ -1,0 +1,157 @@
+"""Decides, before anything is counted, what a release will contain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_pg.core.packed import MAX_COLUMNS
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
+from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.release.declaration import (
+    Declaration,
+    check_roles,
+    declared,
+    entity_column,
+    require_suitable,
+)
+from kanon_pg.release.request import AnonymizeRequest
+
+RESERVED = ("kanon_pattern", "kanon_person", "kanon_suppressed")
+"""Names of columns that releases add."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """What goes into a release.
+
+    Parameters
+    ----------
+    base : RelationFacts
+        The base relation.
+    name : str
+        Name of the view in schema ``safe``.
+    quasi_identifiers : tuple of CanonicalColumn
+        Columns in which cells may be suppressed.
+    sensitive, insensitive : tuple of ColumnFacts
+        Columns published unchanged.
+    entity : CanonicalColumn or None
+        What identifies a person.
+    """
+
+    base: RelationFacts
+    name: str
+    quasi_identifiers: tuple[CanonicalColumn, ...]
+    sensitive: tuple[ColumnFacts, ...]
+    insensitive: tuple[ColumnFacts, ...]
+    entity: CanonicalColumn | None
+
+    @property
+    def carried(self) -> tuple[ColumnFacts, ...]:
+        """Columns published unchanged, in the base relation's order."""
+        unchanged = {column.name for column in self.sensitive + self.insensitive}
+        return tuple(column for column in self.base.columns if column.name in unchanged)
+
+    @property
+    def view(self) -> Identifier:
+        """The quoted name of the view that analysts read."""
+        return Identifier.of("safe", self.name)
+
+
+def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleasePlan:
+    """Resolve names and roles and refuse what cannot be published.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    request : AnonymizeRequest
+        Already checked by itself.
+    role : str
+        Whose rights count.
+
+    Raises
+    ------
+    InputError
+        With a sentence that says what to change.
+    """
+    base = describe(db, request.relation, role)
+    require_readable(base, base.columns, role)
+    require_suitable(db, base)
+    declaration = _roles(request, base, declared(db, base))
+    check_roles(base, declaration)
+    quasi = tuple(base.column(name) for name in declaration.quasi_identifiers)
+    _check_quasi_identifiers(db, base, quasi)
+    entity = None if declaration.entity is None else entity_column(base.column(declaration.entity))
+    if entity is not None:
+        require_equality(db, base, (entity.facts,))
+    plan = ReleasePlan(
+        base=base,
+        name=base.name if request.release is None else request.release,
+        quasi_identifiers=canonical_columns(quasi, dict(declaration.weights or {})),
+        sensitive=tuple(base.column(name) for name in declaration.sensitive),
+        insensitive=tuple(base.column(name) for name in declaration.insensitive),
+        entity=entity,
+    )
+    _check_names(plan)
+    _check_release_is_ours(db, plan)
+    return plan
+
+
+def _roles(request: AnonymizeRequest, base: RelationFacts, declaration: Declaration | None) -> Declaration:
+    """Merge arguments, declaration and defaults: a column that nobody mentions is withheld."""
+    known = declaration or Declaration()
+    sensitive = known.sensitive if request.sensitive is None else tuple(request.sensitive)
+    if request.quasi_identifiers is not None:
+        quasi = tuple(request.quasi_identifiers)
+    elif declaration is not None:
+        quasi = tuple(name for name in known.quasi_identifiers)
+    else:
+        quasi = tuple(c.name for c in base.columns if not c.is_key and c.name not in sensitive)
+    chosen = set(quasi) | set(sensitive)
+    insensitive = tuple(name for name in known.insensitive if name not in chosen)
+    return Declaration((), quasi, sensitive, insensitive, known.entity, known.weights)
+
+
+def _check_quasi_identifiers(db: Database, base: RelationFacts, quasi: tuple[ColumnFacts, ...]) -> None:
+    if not quasi:
+        raise InputError(
+            f"No quasi-identifier is left in {base.identifier}.",
+            hint="Name the columns that could be linked with other sources: quasi_identifiers => '{zip,sex}'.",
+        )
+    if len(quasi) > MAX_COLUMNS:
+        raise InputError(
+            f"{len(quasi)} quasi-identifiers are more than the {MAX_COLUMNS} that a release can have.",
+            hint="Declare columns that cannot be linked as insensitive or sensitive, or leave them out.",
+        )
+    require_equality(db, base, quasi)
+
+
+def _check_names(plan: ReleasePlan) -> None:
+    if not plan.name:
+        raise InputError("The release name is empty.", hint="Leave it out to use the table's name.")
+    Identifier.of(plan.name)
+    published = [c.facts.name for c in plan.quasi_identifiers] + [c.name for c in plan.carried]
+    for name in published:
+        if name in RESERVED:
+            raise UnsuitableColumn(
+                f'A column is named "{name}", which a release adds itself.',
+                hint="Rename the column, or use a view that renames it.",
+            )
+    if plan.entity is not None and plan.entity.facts.name in published:
+        raise UnsuitableColumn(
+            f"Column {plan.entity.output} identifies people (entity), so it cannot be published.",
+            hint="Declare it as identifier only; people are still counted by it.",
+        )
+
+
+def _check_release_is_ours(db: Database, plan: ReleasePlan) -> None:
+    state = db.row(statement("find_release"), plan.name, plan.base.oid)
+    if state["taken"]:
+        raise NameTaken(
+            f"{plan.view} exists already and is not a release of {plan.base.identifier}.",
+            hint="Give the release another name: release => 'other_name'.",
+        )

@@ -1,0 +1,119 @@
+"""Makes a filled storage the published one, in one short moment, and removes the one before."""
+
+from __future__ import annotations
+
+import time
+
+from kanon_pg.db.failures import DEPENDENT_OBJECTS, LOCK_NOT_AVAILABLE
+from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import DatabaseError, ReleaseError
+from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.settings import setting
+
+_WAIT_SECONDS = 0.1
+_INVALID_REPLACEMENT = "42P16"
+"""SQLSTATE of CREATE OR REPLACE VIEW with other columns than before."""
+
+
+def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> None:
+    """Let the view that analysts read show the new storage from the commit on.
+
+    Readers see the old release until then. A reader that is still at work is waited for in short
+    steps, so that new readers never queue behind the swap for longer than a moment.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    plan : ReleasePlan
+        What is published.
+    storage : Identifier
+        The new materialized view.
+    k : int
+        Fewest people per class, for the view's comment.
+
+    Raises
+    ------
+    ReleaseError
+        If columns changed and other views depend on the old ones.
+    """
+    if db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
+        _lock_when_free(db, plan.view)
+    suppressible = [{"name": c.output, "label": Literal(c.facts.name), "bit": 1 << j} for j, c in enumerate(plan.quasi_identifiers)]
+    names = {c.facts.name for c in plan.quasi_identifiers} | {c.name for c in plan.carried}
+    published = [c.identifier for c in plan.base.columns if c.name in names]
+    create = statement("create_safe_view", view=plan.view, storage=storage, published=published, columns=suppressible)
+    try:
+        with db.savepoint():
+            db.execute(create)
+    except DatabaseError as error:
+        if error.server_state != _INVALID_REPLACEMENT:
+            raise
+        _replace_by_new_columns(db, plan, create)
+    comment = (
+        f"{k}-anonymous release of {plan.base.identifier} made by kanon_pg: every combination of "
+        f"quasi-identifiers and suppressed columns is shared by at least {k} people."
+    )
+    db.execute(statement("comment_view", view=plan.view, comment=Literal(comment)))
+
+
+def drop_storage(db: Database, storage: Identifier, mapping: Identifier) -> None:
+    """Drop the materialized view and the mapping of a release that is no longer shown."""
+    db.execute(statement("drop_storage", storage=storage))
+    db.execute(statement("drop_mapping", mapping=mapping))
+
+
+def drop_view(db: Database, view: Identifier) -> None:
+    """Drop the view of a release, waiting for its readers in short steps.
+
+    Raises
+    ------
+    ReleaseError
+        If other objects depend on the view.
+    """
+    _lock_when_free(db, view)
+    try:
+        db.execute(statement("drop_safe_view", view=view))
+    except DatabaseError as error:
+        raise _explained(error, view) from error
+
+
+def _replace_by_new_columns(db: Database, plan: ReleasePlan, create: Statement) -> None:
+    """Recreate the view, since a view cannot lose or retype columns; its grants are kept."""
+    grants = db.rows(statement("fetch_grants"), str(plan.view))
+    try:
+        db.execute(statement("drop_safe_view", view=plan.view))
+    except DatabaseError as error:
+        raise _explained(error, plan.view) from error
+    db.execute(create)
+    for grant in grants:
+        db.execute(statement("grant_select", relation=plan.view, role=Identifier.of(grant["role"])))
+
+
+def _explained(error: DatabaseError, view: Identifier) -> DatabaseError | ReleaseError:
+    if error.server_state != DEPENDENT_OBJECTS:
+        return error
+    return ReleaseError(
+        f"Other objects depend on {view}, whose columns would change or go.",
+        detail=error.detail,
+        hint="Drop these objects first, or publish under another name: release => 'other_name'.",
+    )
+
+
+def _lock_when_free(db: Database, view: Identifier) -> None:
+    lock = statement("lock_view", view=view)
+    while True:
+        try:
+            with db.savepoint():
+                with setting(db, "lock_timeout", "100ms"):
+                    db.execute(lock)
+        except DatabaseError as error:
+            if error.server_state != LOCK_NOT_AVAILABLE:
+                raise
+            db.progress("waiting for readers")
+            db.checkpoint()
+            time.sleep(_WAIT_SECONDS)
+        else:
+            return

@@ -1,0 +1,105 @@
+"""Counts a release again, by plain SQL, on what will be published.
+
+Nothing here is shared with the solver or with the guard of the view: classes are the published cells
+as a reader sees them (types with several spellings of one value are compared as text).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import VerificationFailed
+from kanon_pg.release.plan import ReleasePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Recount:
+    """What a release contains.
+
+    Parameters
+    ----------
+    rows, people, classes : int
+        Published rows, distinct people and classes.
+    smallest_class, largest_class : int
+        People in the smallest and largest class.
+    average_class : float
+        Mean people per class.
+    suppressed_cells : int
+        Suppressed cells.
+    weighted_cost : float
+        Suppressed cells times the weights of their columns.
+    """
+
+    rows: int
+    people: int
+    classes: int
+    smallest_class: int
+    average_class: float
+    largest_class: int
+    suppressed_cells: int
+    weighted_cost: float
+
+
+def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> Recount:
+    """Count the classes of a filled storage and check the guarantee.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    plan : ReleasePlan
+        What is published.
+    storage : Identifier
+        The materialized view.
+    k : int
+        Fewest people per class.
+
+    Raises
+    ------
+    VerificationFailed
+        If a class is smaller than `k`, or a cell that is marked as suppressed has a value.
+    """
+    columns = plan.quasi_identifiers
+    by_pattern = db.rows(
+        statement(
+            "recount_storage",
+            storage=storage,
+            entity=plan.entity is not None,
+            columns=[{"name": c.output, "bit": 1 << j, "as_text": not c.is_exact} for j, c in enumerate(columns)],
+        )
+    )
+    if not by_pattern:
+        raise VerificationFailed("The release is empty.", hint="Did the base table change meanwhile? Run it again.")
+    smallest = min(row["smallest"] for row in by_pattern)
+    if smallest < k:
+        raise VerificationFailed(
+            f"The independent recount found a class of {smallest} people, fewer than {k}; nothing was published.",
+            hint="This is a defect: please report it.",
+        )
+    if any(row["leaks"] for row in by_pattern):
+        raise VerificationFailed(
+            "The independent recount found values in cells that are marked as suppressed; nothing was published.",
+            hint="This is a defect: please report it.",
+        )
+    rows, classes = _total(by_pattern, "rows"), _total(by_pattern, "classes")
+    memberships = _total(by_pattern, "memberships")
+    people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
+    stars = [(row["rows"], [c.weight for j, c in enumerate(columns) if row["pattern"] >> j & 1]) for row in by_pattern]
+    return Recount(
+        rows=rows,
+        people=people,
+        classes=classes,
+        smallest_class=smallest,
+        average_class=memberships / classes,
+        largest_class=max(row["largest"] for row in by_pattern),
+        suppressed_cells=sum(n * len(weights) for n, weights in stars),
+        weighted_cost=float(sum(n * sum(weights) for n, weights in stars)),
+    )
+
+
+def _total(rows: Sequence[Row], name: str) -> int:
+    return sum(int(row[name]) for row in rows)

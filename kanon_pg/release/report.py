@@ -1,0 +1,118 @@
+"""The report of a release: what was published and what is proven about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_pg.core.request import SolveOutcome
+from kanon_pg.release.counting import Counted
+from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.recount import Recount
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseReport:
+    """One row of SQL type ``kanon.release_report``.
+
+    Parameters
+    ----------
+    release : str
+        The view's qualified name.
+    k : int
+        Fewest people per class, as asked.
+    rows, people : int
+        Published rows and distinct people.
+    row_types : int
+        Distinct quasi-identifier tuples of the base relation.
+    classes, smallest_class, largest_class : int
+        Equivalence classes, recounted on the release; sizes in people.
+    average_class : float
+        Mean people per class.
+    suppressed_cells : int
+        Suppressed cells, recounted.
+    suppressed_share : float
+        Their share of all quasi-identifier cells, 0 to 1.
+    weighted_cost : float
+        Suppressed cells times the weights of their columns.
+    lower_bound : float or None
+        What every solution costs at least, proven; None if nothing is proven.
+    gap : float or None
+        (weighted_cost - lower_bound) / weighted_cost, 0 to 1.
+    optimal : bool
+        Whether no solution is cheaper, proven.
+    method, bound_method : str
+        What found the solution and what proved the bound.
+    usefulness : float or None
+        Mean tuple diversity of the classes, smaller is better.
+    elapsed : float
+        Seconds of the whole call.
+    """
+
+    release: str
+    k: int
+    rows: int
+    people: int
+    row_types: int
+    classes: int
+    smallest_class: int
+    average_class: float
+    largest_class: int
+    suppressed_cells: int
+    suppressed_share: float
+    weighted_cost: float
+    lower_bound: float | None
+    gap: float | None
+    optimal: bool
+    method: str
+    bound_method: str | None
+    usefulness: float | None
+    elapsed: float
+
+
+def make_report(
+    plan: ReleasePlan,
+    counted: Counted,
+    outcome: SolveOutcome,
+    found: Recount,
+    *,
+    k: int,
+    elapsed: float,
+    certified: bool,
+) -> ReleaseReport:
+    """Put a report together; figures come from the recount, proofs from the solver.
+
+    Parameters
+    ----------
+    plan, counted, outcome, found
+        What the steps of the release gave.
+    k : int
+        Fewest people per class.
+    elapsed : float
+        Seconds.
+    certified : bool
+        Whether the release holds exactly the rows that were solved for; without it the solver's
+        bound speaks of other rows and is left out.
+    """
+    bound = outcome.lower_bound if certified else None
+    cost = found.weighted_cost
+    return ReleaseReport(
+        release=str(plan.view),
+        k=k,
+        rows=found.rows,
+        people=found.people,
+        row_types=len(counted.row_types),
+        classes=found.classes,
+        smallest_class=found.smallest_class,
+        average_class=found.average_class,
+        largest_class=found.largest_class,
+        suppressed_cells=found.suppressed_cells,
+        suppressed_share=found.suppressed_cells / (found.rows * len(plan.quasi_identifiers)),
+        weighted_cost=cost,
+        lower_bound=bound,
+        gap=None if bound is None else (cost - bound) / cost if cost else 0.0,
+        optimal=outcome.optimal and certified,
+        method=outcome.method,
+        bound_method=outcome.bound_method if certified else "none: the table changed during the call",
+        usefulness=outcome.usefulness if certified else None,
+        elapsed=elapsed,
+    )

@@ -1,0 +1,248 @@
+"""The operations on releases: anonymize, refresh, drop. Each runs inside one transaction of its caller."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.db.catalog import caller
+from kanon_pg.db.failures import SERIALIZATION_FAILURE
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, InfeasibleError, ReleaseBusy, UnknownName, VerificationFailed
+from kanon_pg.release.counting import Counted, count_row_types, fingerprint
+from kanon_pg.release.plan import ReleasePlan, plan_release
+from kanon_pg.release.publish import drop_storage, drop_view, swap_view
+from kanon_pg.release.recount import Recount, recount
+from kanon_pg.release.report import ReleaseReport, make_report
+from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.settings import memory_budget, working_memory
+from kanon_pg.release.storage import create_storage, storage_names, write_mapping
+from kanon_pg.runner.parent import solve_in_child, start_worker
+
+_HASH_SEED = 0
+
+_PUBLISH_FACTOR = 6.0
+"""Publishing takes about this many times as long as counting; so much time is kept for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    db: Database
+    request: AnonymizeRequest
+    plan: ReleasePlan
+    role: str
+    memory: int
+    started: float
+
+    def remaining(self) -> float:
+        return self.request.time_limit - (time.monotonic() - self.started)
+
+
+def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = None) -> ReleaseReport:
+    """Publish a k-anonymous release of a relation.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    request : AnonymizeRequest
+        What the data owner asks for.
+    role : str, optional
+        Whose rights count; the caller's unless given.
+
+    Returns
+    -------
+    ReleaseReport
+        Recounted figures and proven bounds.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree; the transaction must be rolled back then.
+    """
+    started = time.monotonic()
+    request.check()
+    with db.deadline(request.time_limit):
+        role = caller(db) if role is None else role
+        plan = plan_release(db, request, role)
+        work = _Work(db, request, plan, role, memory_budget(db), started)
+        generation = _queue_for(db, plan.name)
+        with working_memory(db, work.memory):
+            return _build_and_publish(work, generation)
+
+
+def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
+    db, plan, k = work.db, work.plan, work.request.k
+    counted, outcome = _count_and_solve(work)
+    storage, mapping = storage_names(plan, generation)
+    db.progress("writing")
+    write_mapping(db, mapping, counted.row_types.keys, outcome.patterns)
+    db.progress("building the view")
+    create_storage(db, plan, storage, mapping, k=k, hash_seed=_HASH_SEED)
+    db.progress("recounting")
+    found = recount(db, plan, storage, k=k)
+    certified = _is_what_was_solved(db, plan, counted, outcome, found)
+    db.progress("publishing")
+    previous = db.rows(statement("fetch_release"), plan.name)
+    swap_view(db, plan, storage, k=k)
+    _forget(db, previous)
+    elapsed = time.monotonic() - work.started
+    report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
+    _store(work, report, storage, mapping)
+    return report
+
+
+def _count_and_solve(work: _Work) -> tuple[Counted, SolveOutcome]:
+    db, plan, request = work.db, work.plan, work.request
+    start_worker()
+    db.progress("counting")
+    before = time.monotonic()
+    counted = count_row_types(
+        db,
+        plan.base.identifier,
+        plan.quasi_identifiers,
+        plan.entity,
+        hash_seed=_HASH_SEED,
+        memory_bytes=work.memory,
+    )
+    _require_people(plan, counted, request.k)
+    reserve = _PUBLISH_FACTOR * (time.monotonic() - before)
+    asked = SolveRequest(
+        k=request.k,
+        method=request.method,
+        patterns=request.patterns,
+        seed=request.seed,
+        seconds=max(0.1, min(work.remaining() - reserve, 0.9 * work.remaining())),
+    )
+    outcome = solve_in_child(
+        counted.row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
+    )
+    for note in outcome.notes:
+        db.notice(note)
+    return counted, outcome
+
+
+def _require_people(plan: ReleasePlan, counted: Counted, k: int) -> None:
+    unit = "rows" if plan.entity is None else "people"
+    if not counted.rows:
+        raise InfeasibleError(f"{plan.base.identifier} is empty.", hint="Load data first.")
+    if counted.people < k:
+        raise InfeasibleError(
+            f"{plan.base.identifier} has {counted.people} {unit}, fewer than k = {k}.",
+            hint="No release of it can hide a person among so many; choose a smaller k.",
+        )
+
+
+def _is_what_was_solved(
+    db: Database, plan: ReleasePlan, counted: Counted, outcome: SolveOutcome, found: Recount
+) -> bool:
+    """Whether the release holds exactly the rows that were solved for.
+
+    A difference has one innocent reason: the base relation changed since it was counted. Then the
+    release is as safe as any refresh, but the solver's bound speaks of other rows.
+    """
+    promised = (counted.rows, outcome.suppressed_cells, outcome.classes)
+    if promised == (found.rows, found.suppressed_cells, found.classes):
+        return True
+    now = fingerprint(db, plan.base.identifier, plan.quasi_identifiers, hash_seed=_HASH_SEED)
+    if now == (counted.rows, counted.fingerprint):
+        raise VerificationFailed(
+            "The independent recount does not find the rows, cells and classes that the solver promised; "
+            "nothing was published.",
+            detail=f"Rows {found.rows} of {counted.rows}, suppressed cells {found.suppressed_cells} of "
+            f"{outcome.suppressed_cells}, classes {found.classes} of {outcome.classes}.",
+            hint="This is a defect: please report it.",
+        )
+    db.notice("The table changed during the call: the release is safe, but no bound is claimed for it.")
+    return False
+
+
+def refresh(db: Database, release: str) -> None:
+    """Bring a release up to date with its base relation, with the same rules.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such release.
+    """
+    row = _existing(db, release)
+    db.progress("refreshing")
+    storage = Identifier.of(row["storage_schema"], row["storage_name"])
+    db.execute(statement("refresh_storage", storage=storage))
+    db.execute(statement("analyze", relation=storage))
+
+
+def drop(db: Database, release: str) -> None:
+    """Remove a release with everything behind it.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such release.
+    ReleaseError
+        If other objects depend on its view.
+    """
+    row = _existing(db, release)
+    _queue_for(db, release)
+    drop_view(db, Identifier.of("safe", release))
+    _forget(db, [row])
+
+
+def releases(db: Database) -> Sequence[Row]:
+    """Return all releases with their certificates, by name."""
+    return db.rows(statement("list_releases"))
+
+
+def _existing(db: Database, release: str) -> Row:
+    found = db.rows(statement("fetch_release"), release) if release is not None else []
+    if not found:
+        raise UnknownName("There is no such release.", hint="SELECT * FROM kanon.releases lists them.")
+    return found[0]
+
+
+def _queue_for(db: Database, name: str) -> int:
+    """Wait for other calls under the same release name; returns the number of this publication."""
+    db.progress("queued")
+    try:
+        generation: int = db.row(statement("lock_release_name"), name)["generation"]
+    except DatabaseError as error:
+        if error.server_state != SERIALIZATION_FAILURE:
+            raise
+        raise ReleaseBusy(
+            "Another call published the same release meanwhile.", hint="Run it again to build on its result."
+        ) from error
+    return generation
+
+
+def _forget(db: Database, previous: Sequence[Row]) -> None:
+    for row in previous:
+        drop_storage(
+            db,
+            Identifier.of(row["storage_schema"], row["storage_name"]),
+            Identifier.of(row["mapping_schema"], row["mapping_name"]),
+        )
+        db.execute(statement("forget_release"), row["name"])
+
+
+def _store(work: _Work, report: ReleaseReport, storage: Identifier, mapping: Identifier) -> None:
+    plan = work.plan
+    work.db.execute(
+        statement("store_release"),
+        plan.name,
+        plan.base.oid,
+        str(storage),
+        str(mapping),
+        _HASH_SEED,
+        json.dumps(asdict(work.request), default=list),
+        [column.facts.name for column in plan.quasi_identifiers],
+        [column.name for column in plan.sensitive],
+        [column.name for column in plan.insensitive],
+        None if plan.entity is None else plan.entity.facts.name,
+        json.dumps(asdict(report)),
+        work.role,
+    )

@@ -1,0 +1,46 @@
+"""Server parameters that the steps of a release change for themselves and give back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.runner.limits import default_memory_budget, parse_memory_size
+
+_WORK_MEMORY_SHARE = 8
+"""Part of the budget that one sort or hash of the server may use."""
+
+_MOST_WORK_MEMORY = 1 << 30
+
+
+@contextmanager
+def setting(db: Database, name: str, value: str) -> Iterator[None]:
+    """Set a parameter inside the block. An exception rolls it back with the transaction."""
+    before = db.row(statement("set_locally"), name, value)["before"]
+    yield
+    db.row(statement("set_locally"), name, before)
+
+
+def memory_budget(db: Database) -> int:
+    """Return the memory budget in bytes: ``kanon.memory_budget``, else a share of the machine.
+
+    Raises
+    ------
+    InputError
+        If the setting is not a memory size.
+    """
+    asked = db.row(statement("session_settings"))["memory_budget"]
+    return parse_memory_size(asked) if asked else default_memory_budget()
+
+
+@contextmanager
+def working_memory(db: Database, budget: int) -> Iterator[None]:
+    """Let grouping and joining use memory instead of disk, within the budget.
+
+    Hash joins are preferred: the planner overrates the skew of hashes and would sort all rows.
+    """
+    size = max(64 << 20, min(_MOST_WORK_MEMORY, budget // _WORK_MEMORY_SHARE))
+    with setting(db, "work_mem", f"{size >> 10}kB"), setting(db, "enable_mergejoin", "off"), setting(db, "jit", "off"):
+        yield

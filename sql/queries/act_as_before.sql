@@ -1,0 +1,2 @@
+-- Gives the rights of the session back.
+RESET ROLE

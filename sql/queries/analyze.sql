@@ -1,0 +1,2 @@
+-- Fresh statistics for the planner.
+ANALYZE {{ relation }}

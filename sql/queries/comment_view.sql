@@ -1,0 +1,2 @@
+-- Says what a release is.
+COMMENT ON VIEW {{ view }} IS {{ comment }}

@@ -1,0 +1,9 @@
+-- Sends the given columns of a relation as CSV with a header.
+COPY (
+    SELECT
+{% for column in columns %}
+        {{ column }}{% if not loop.last %},{% endif %}
+
+{% endfor %}
+    FROM {{ relation }}
+) TO STDOUT (FORMAT csv, HEADER true, ENCODING 'UTF8')

@@ -1,0 +1,2 @@
+-- Distinct people of a release.
+SELECT count(DISTINCT kanon_person) AS people FROM {{ storage }}

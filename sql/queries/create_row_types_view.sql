@@ -1,0 +1,24 @@
+-- The view that counts a relation's row types.
+CREATE VIEW {{ view }} AS
+SELECT
+{% for q in columns %}
+    {{ q.alias }} AS {{ q.output }},
+{% endfor %}
+    count(*) AS {{ rows }},
+{% if entity %}
+    count(DISTINCT person) AS {{ people }}
+{% else %}
+    count(*) AS {{ people }}
+{% endif %}
+FROM (
+    SELECT
+{% for q in columns %}
+        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
+
+{% endfor %}
+{% if entity %}
+        {{ entity.expression }} AS person
+{% endif %}
+    FROM {{ relation }}
+) AS base
+GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}

@@ -1,0 +1,2 @@
+-- Drops the mapping behind a release.
+DROP TABLE IF EXISTS {{ mapping }}

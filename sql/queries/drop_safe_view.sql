@@ -1,0 +1,2 @@
+-- Drops the view that analysts read.
+DROP VIEW {{ view }}

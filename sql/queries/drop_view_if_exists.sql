@@ -1,0 +1,2 @@
+-- Drops a view that kanon_pg made.
+DROP VIEW IF EXISTS {{ view }}

@@ -1,0 +1,2 @@
+-- Lets a role read a relation.
+GRANT SELECT ON {{ relation }} TO {{ role }}

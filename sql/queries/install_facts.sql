@@ -1,0 +1,43 @@
+-- What the installer must know about the server, the database and the role it works as.
+-- $1 text
+SELECT
+    pg_catalog.current_setting('server_version_num')::integer AS server_version,
+    pg_catalog.current_database()::text AS database,
+    me.rolname::text AS role,
+    me.rolsuper AS superuser,
+    me.rolcreaterole AS createrole,
+    pg_catalog.has_database_privilege(d.oid, 'CREATE') AS create_in_database,
+    pg_catalog.pg_has_role(d.datdba, 'USAGE') AS owns_database,
+    EXISTS (
+        SELECT FROM pg_catalog.pg_available_extensions AS x WHERE x.name = 'plpython3u'
+    ) AS plpython_available,
+    EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'plpython3u') AS plpython_created,
+    (
+        SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text
+        FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'kanon'
+    ) AS kanon_schema_owner,
+    (
+        SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text
+        FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'safe'
+    ) AS safe_schema_owner,
+    pg_catalog.to_regclass('kanon.version') IS NOT NULL AS installed,
+    EXISTS (SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname = $1) AS api_schema_exists,
+    ARRAY(
+        SELECT r.rolname::text FROM pg_catalog.pg_roles AS r
+        WHERE r.rolname IN ('kanon_owner', 'kanon_curator', 'kanon_analyst')
+        ORDER BY r.rolname
+    ) AS roles,
+    ARRAY(
+        SELECT r.rolname::text FROM pg_catalog.pg_roles AS r
+        WHERE r.rolname IN ('kanon_owner', 'kanon_curator', 'kanon_analyst')
+            AND (r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname = 'kanon_owner'))
+        ORDER BY r.rolname
+    ) AS unsafe_roles,
+    -- CASE: pg_has_role raises if there is no such role.
+    CASE
+        WHEN EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.rolname = 'kanon_owner')
+            THEN pg_catalog.pg_has_role((SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = 'kanon_owner'), 'MEMBER')
+        ELSE false
+    END AS owner_member
+FROM pg_catalog.pg_roles AS me, pg_catalog.pg_database AS d
+WHERE me.rolname = current_user AND d.datname = pg_catalog.current_database()

@@ -1,0 +1,2 @@
+-- Drops a table nothing depends on.
+DROP TABLE {{ table }}

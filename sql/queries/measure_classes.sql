@@ -1,0 +1,92 @@
+-- Counts the equivalence classes of a relation in one pass over it.
+--
+-- Grouping sets: all keys together (a group is a class), each categorical quasi-identifier alone (a
+-- group is a published value), the person alone. `whole` tells the classes from the other groups; it
+-- looks at two keys because GROUPING() has no room for all of them.
+WITH source AS (
+    SELECT
+{% for q in columns %}
+        {{ q.column }} AS {{ q.alias }},
+{% if suppressed and q.categorical %}
+        {{ q.label }}::name OPERATOR(pg_catalog.=) ANY ({{ suppressed }}) AS {{ q.hidden }},
+{% endif %}
+{% endfor %}
+{% if suppressed %}
+        {{ suppressed }} AS suppressed,
+{% endif %}
+        {% if entity %}{{ entity }}{% else %}NULL{% endif %} AS person
+    FROM {{ relation }}
+),
+
+{% if entity %}
+unit AS (
+    SELECT {{ keys }}, person, count(*) AS n
+    FROM source
+    GROUP BY {{ keys }}, person
+),
+
+{% endif %}
+grouped AS (
+    SELECT
+        {{ keys }},
+{% for q in columns %}
+{% if q.categorical %}
+        GROUPING({{ q.alias }}) = 0 AS {{ q.present }},
+{% if suppressed %}
+        {{ q.hidden }},
+{% endif %}
+{% endif %}
+{% endfor %}
+        GROUPING({{ marks }}) = 0 AS whole,
+{% if entity %}
+        GROUPING(person) = 0 AND person IS NOT NULL AS somebody,
+        sum(n) AS row_count,
+        greatest(1, count(person)) AS people
+    FROM unit
+{% else %}
+        count(*) AS row_count,
+        count(*) AS people
+    FROM source
+{% endif %}
+    GROUP BY GROUPING SETS (
+        ({{ keys }})
+{% if separate %}
+{% for q in columns %}
+{% if q.categorical %}
+        , ({{ q.alias }}{% if suppressed %}, {{ q.hidden }}{% endif %})
+{% endif %}
+{% endfor %}
+{% endif %}
+{% if entity %}
+        , (person)
+{% endif %}
+    )
+)
+
+SELECT
+    count(*) FILTER (WHERE whole) AS classes,
+    coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS rows,
+{% if entity %}
+    greatest(1, count(*) FILTER (WHERE somebody)) AS people,
+{% else %}
+    coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS people,
+{% endif %}
+    coalesce(sum(people) FILTER (WHERE whole), 0)::bigint AS memberships,
+    min(people) FILTER (WHERE whole) AS smallest,
+    max(people) FILTER (WHERE whole) AS largest,
+    sum(row_count::numeric * row_count) FILTER (WHERE whole) AS discernibility
+{% for q in columns %}
+{% if suppressed %}
+    , count(*) FILTER (WHERE whole AND {{ q.label }}::name OPERATOR(pg_catalog.=) ANY (suppressed)) AS {{ q.hidden }}
+{% endif %}
+{% if q.categorical %}
+    , count(*) FILTER (WHERE {{ q.present }}
+        {%- if separate %} AND NOT whole{% endif %}
+        {%- if suppressed %} AND NOT {{ q.hidden }}{% endif %}) AS {{ q.values }}
+{% elif q.low %}
+    , (sum(
+        CASE WHEN pg_catalog.isempty({{ q.alias }}) THEN 0 ELSE coalesce({{ q.high }} - {{ q.low }}, 'Infinity') END
+    ) FILTER (WHERE whole AND {{ q.alias }} IS NOT NULL)) AS {{ q.width }}
+{% endif %}
+{% endfor %}
+FROM grouped

@@ -1,0 +1,6 @@
+-- Whether a view of row types of this name belongs to another relation.
+-- $1 text
+-- $2 bigint
+SELECT 1 AS taken
+FROM kanon.declaration
+WHERE row_types_view = $1::text::name AND relation <> $2::bigint::oid::regclass

@@ -1,0 +1,33 @@
+-- Records a release with its parameters and report.
+-- $1 text
+-- $2 bigint
+-- $3 text
+-- $4 text
+-- $5 bigint
+-- $6 text
+-- $7 text[]
+-- $8 text[]
+-- $9 text[]
+-- $10 text
+-- $11 text
+-- $12 text
+INSERT INTO kanon.release (
+    name, relation, storage, mapping, hash_seed, parameters, quasi_identifiers, sensitive, insensitive, entity,
+    k, rows, people, row_types, classes, smallest_class, average_class, largest_class, suppressed_cells,
+    suppressed_share, weighted_cost, lower_bound, gap, optimal, method, bound_method, usefulness, elapsed,
+    base_changes_at_publish, published_by
+)
+SELECT
+    $1::text, $2::bigint::oid::regclass, $3::text::regclass, $4::text::regclass, $5::bigint, $6::text::jsonb,
+    $7::text[]::name[], $8::text[]::name[], $9::text[]::name[], $10::text::name,
+    r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
+    r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,
+    r.bound_method, r.usefulness, pg_catalog.make_interval(secs => r.elapsed),
+    kanon.base_changes($2::bigint::oid::regclass), $12::text::name
+FROM pg_catalog.jsonb_to_record($11::text::jsonb) AS r (
+    k integer, rows bigint, people bigint, row_types bigint, classes bigint, smallest_class bigint,
+    average_class double precision, largest_class bigint, suppressed_cells bigint,
+    suppressed_share double precision, weighted_cost double precision, lower_bound double precision,
+    gap double precision, optimal boolean, method text, bound_method text, usefulness double precision,
+    elapsed double precision
+)
