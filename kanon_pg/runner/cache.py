@@ -1,0 +1,71 @@
+"""Where compiled solvers are kept between sessions.
+
+Numba stores compiled code together with pickles, and loading a pickle runs code. So the folder must be one
+that nobody else can write to, nor exchange by renaming: below the operating system user's own home, checked
+at every start. Where there is no such home, a private temporary folder serves one worker.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import kanon_pg
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCache:
+    """A folder for compiled code.
+
+    Parameters
+    ----------
+    folder : Path
+        Owned by this user, closed to all others.
+    temporary : bool
+        Whether the folder must be removed when its worker ends.
+    """
+
+    folder: Path
+    temporary: bool
+
+
+def code_cache() -> CodeCache:
+    """Return the folder for this version of the package and of Python; it exists afterwards.
+
+    The home is the one in the user database: in a PostgreSQL backend ``HOME`` may be unset, or that of
+    whoever started the server.
+    """
+    try:
+        home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
+        return CodeCache(_private_folder_below(home), temporary=False)
+    except (OSError, KeyError):
+        return CodeCache(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
+
+
+def _private_folder_below(home: Path) -> Path:
+    if not home.is_absolute():
+        raise NotADirectoryError("the home is not an absolute path")
+    _check_own(home)
+    folder = home
+    for name in (".cache", "kanon_pg", f"{kanon_pg.__version__}-{sys.implementation.cache_tag}"):
+        folder /= name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _check_own(folder)
+    if folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) or not os.access(folder, os.W_OK):
+        raise PermissionError("the folder is not private, or cannot be written to")
+    return folder
+
+
+def _check_own(folder: Path) -> None:
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise PermissionError("the folder is not this user's own")
+    # The user's own group may write where the umask is 002; it has no other member.
+    own_group = found.st_gid == pwd.getpwuid(os.geteuid()).pw_gid
+    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not own_group):
+        raise PermissionError("others can exchange what is in the folder")

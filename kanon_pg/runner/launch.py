@@ -1,0 +1,174 @@
+"""Starts a worker: which interpreter, which modules it can load, and nothing else inherited.
+
+The worker is started by exec, never by fork alone: a forked PostgreSQL backend would share the server's
+sockets and shared memory. It gets its own session, so that the signals which PostgreSQL sends to the
+backend's process group do not hit it half-way, no open files but its end of the channel, and no environment.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import kanon_pg
+from kanon_pg.errors import SolverUnavailable
+from kanon_pg.runner.cache import CodeCache, code_cache
+
+SOLVER = "kanon_pg.solvers.registry"
+"""Module whose function ``solve`` the worker calls."""
+
+SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite")
+"""Top-level packages that the solvers import beside this one."""
+
+IDLE_SECONDS = 300.0
+"""A worker that has had nothing to do for so long ends itself."""
+
+_BOOT = (
+    "import json, sys; start = json.loads(sys.argv[1]); sys.path.extend(start.pop('path')); "
+    "from kanon_pg.runner.child import main; main(**start)"
+)
+
+
+class Worker:
+    """A running worker process and this end of its channel.
+
+    It ends with this object: when `end` is called, when the object is collected, when Python exits.
+
+    Parameters
+    ----------
+    process : subprocess.Popen
+        The worker.
+    channel : socket
+        This end of the pair.
+    cache : CodeCache
+        The worker's folder for compiled code.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache) -> None:
+        self.process = process
+        self.channel = channel
+        self.ready = False
+        self._owner = os.getpid()
+        self.end = weakref.finalize(self, _end, self._owner, process, channel, cache)
+
+    def is_usable(self) -> bool:
+        """Return whether the worker lives, and is not that of the process which this one was forked from."""
+        return self.end.alive and self._owner == os.getpid() and self.process.poll() is None
+
+
+def start_process() -> Worker:
+    """Start a worker and return at once; it loads the solvers while the caller goes on.
+
+    Raises
+    ------
+    SolverUnavailable
+        There is no interpreter or library for it, or the system starts no process.
+    """
+    command = [interpreter(), "-I", "-S", "-c", _BOOT]
+    cache = code_cache()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        try:
+            process = _spawn(command, theirs.fileno(), python_path(), cache)
+        except BaseException:
+            ours.close()
+            _remove(cache)
+            raise
+    return Worker(process, ours, cache)
+
+
+def interpreter() -> str:
+    """Return the path of an interpreter that can load what this process loads.
+
+    Inside a PostgreSQL backend ``sys.executable`` is the first ``python3`` on the server's ``PATH``, if any,
+    and may be of another version than the library that PL/Python is linked with.
+
+    Raises
+    ------
+    SolverUnavailable
+        There is none.
+    """
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}"
+    if sys.executable and Path(sys.executable).resolve().name == name:
+        return sys.executable
+    beside = Path(sys.base_exec_prefix, "bin", name)
+    if os.access(beside, os.X_OK):
+        return str(beside)
+    raise SolverUnavailable(
+        f"There is no {name} to run the solver with.",
+        detail=f"Looked for {beside}.",
+        hint=f"Install the program {name} on the server (Debian and Ubuntu: apt install {name}).",
+    )
+
+
+def python_path() -> list[str]:
+    """Return the folders of this package and of the solvers' libraries; nothing is imported.
+
+    Raises
+    ------
+    SolverUnavailable
+        A library is not installed where this process looks.
+    """
+    folders = [str(Path(kanon_pg.__file__).resolve().parents[1])]
+    for library in SOLVER_LIBRARIES:
+        found = importlib.util.find_spec(library)
+        if found is None or found.origin is None:
+            raise SolverUnavailable(
+                f"The Python package {library}, which the solvers need, cannot be found.",
+                detail="Looked for it on the Python path of this process.",
+                hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
+            )
+        folders.append(str(Path(found.origin).parents[1]))
+    return list(dict.fromkeys(folders))
+
+
+def _spawn(command: list[str], channel: int, path: list[str], cache: CodeCache) -> subprocess.Popen[bytes]:
+    start = {
+        "path": path,
+        "channel": channel,
+        "parent": os.getpid(),
+        "solver": SOLVER,
+        "idle_seconds": IDLE_SECONDS,
+        "temporary_folder": str(cache.folder) if cache.temporary else None,
+    }
+    # Every thread's own malloc arena reserves address space, which the memory limit would count.
+    environment = {"NUMBA_CACHE_DIR": str(cache.folder), "MALLOC_ARENA_MAX": "2"}
+    try:
+        return subprocess.Popen(  # noqa: S603 - the program and its arguments are this module's own
+            [*command, json.dumps(start)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # whatever native code prints could contain data
+            stderr=subprocess.DEVNULL,
+            pass_fds=[channel],
+            env=environment,
+            cwd="/",
+            umask=0o077,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise SolverUnavailable(
+            "The solver's process could not be started.",
+            detail=f"{command[0]}: {error.strerror}",
+            hint="See whether the machine has memory and processes to spare.",
+        ) from error
+
+
+def _end(owner: int, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache) -> None:
+    channel.close()
+    if owner != os.getpid():
+        return
+    process.kill()
+    process.wait()
+    _remove(cache)
+
+
+def _remove(cache: CodeCache) -> None:
+    if cache.temporary:
+        shutil.rmtree(cache.folder, ignore_errors=True)
