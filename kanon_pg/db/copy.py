@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
 from kanon_pg.db.queries import Statement
 
+_BLOCK_BYTES = 1024 * 1024
+
 
 def copy_in(connection: Connection, command: Statement, chunks: Iterable[bytes]) -> int:
     """Send a stream to ``COPY ... FROM STDIN``.
@@ -37,8 +39,8 @@ def copy_in(connection: Connection, command: Statement, chunks: Iterable[bytes])
         return cursor.rowcount
 
 
-def copy_out(connection: Connection, command: Statement) -> Iterator[bytes]:
-    """Yield what ``COPY ... TO STDOUT`` sends, as it arrives.
+class CopyOut:
+    """What ``COPY ... TO STDOUT`` sends, as an iterable of blocks of about a megabyte.
 
     Parameters
     ----------
@@ -47,11 +49,33 @@ def copy_out(connection: Connection, command: Statement) -> Iterator[bytes]:
     command : Statement
         The COPY command, without parameters.
 
-    Raises
-    ------
-    DatabaseError
-        If the server refuses the command.
+    Attributes
+    ----------
+    rows : int
+        Rows that the server says it sent; known after the last block, 0 before.
     """
-    with mapped_errors(), connection.cursor() as cursor, cursor.copy(command.text.encode()) as copy:
-        for chunk in copy:
-            yield bytes(chunk)
+
+    def __init__(self, connection: Connection, command: Statement) -> None:
+        self._connection = connection
+        self._command = command
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Run the command.
+
+        Raises
+        ------
+        DatabaseError
+            If the server refuses it.
+        """
+        block = bytearray()
+        with mapped_errors(), self._connection.cursor() as cursor:
+            with cursor.copy(self._command.text.encode()) as copy:
+                for chunk in copy:  # one row each
+                    block += chunk
+                    if len(block) >= _BLOCK_BYTES:
+                        yield bytes(block)
+                        block.clear()
+            self.rows = cursor.rowcount
+        if block:
+            yield bytes(block)

@@ -119,7 +119,10 @@ class CsvFile:
             )
 
     def layout(
-        self, text_columns: frozenset[str] = frozenset(), all_text: bool = False, progress: Progress | None = None
+        self,
+        text_columns: frozenset[str] = frozenset(),
+        all_text: bool = False,
+        progress: Progress | None = None,
     ) -> CsvLayout:
         """Read the whole file once and choose the type of every column.
 
@@ -163,7 +166,9 @@ class CsvFile:
     def _read_names(self) -> tuple[str, ...]:
         self.names = ()
         with self._errors(), self._raw() as (_, content):
-            names = tuple(arrow_csv.open_csv(content, parse_options=self._dialect(lambda _: "skip")).schema.names)
+            names = tuple(
+                arrow_csv.open_csv(content, parse_options=self._dialect(lambda _: "skip")).schema.names
+            )
         if not all(names):
             raise InputError("The header of the CSV file has an empty column name.")
         repeated = [name for name, times in Counter(names).items() if times > 1]
@@ -193,7 +198,9 @@ class CsvFile:
             yield
         except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             if "Empty CSV" in str(error):
-                raise InputError("The CSV file is empty.", hint="The first line must name the columns.") from None
+                raise InputError(
+                    "The CSV file is empty.", hint="The first line must name the columns."
+                ) from None
             raise InputError(
                 "The file cannot be read as CSV in UTF-8.",
                 hint="Check the delimiter, the quoting and the encoding (iconv can convert it).",

@@ -1,8 +1,8 @@
--- Sends the given columns of a relation as CSV with a header.
+-- Sends expressions over the columns of a relation as CSV with a header.
 COPY (
     SELECT
 {% for column in columns %}
-        {{ column }}{% if not loop.last %},{% endif %}
+        {{ column.value }} AS {{ column.name }}{% if not loop.last %},{% endif %}
 
 {% endfor %}
     FROM {{ relation }}

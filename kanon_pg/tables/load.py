@@ -1,0 +1,207 @@
+"""Loads CSV files into tables, streaming, in one transaction."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+
+from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.copy import copy_in
+from kanon_pg.db.failures import DEPENDENT_OBJECTS
+from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, InputError
+from kanon_pg.tables.csv_file import CsvColumn, CsvFile
+
+IfExists = Literal["fail", "replace", "append"]
+LoadProgress = Callable[[str, int, int], None]
+"""Called with the phase, bytes of the file read in it, and bytes in all."""
+
+_TEXT_TYPES = frozenset({"text", "varchar", "bpchar", "name", "public.citext"})
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What was loaded.
+
+    Parameters
+    ----------
+    table : str
+        The table's quoted, qualified name.
+    rows : int
+        Rows stored.
+    columns : tuple of CsvColumn
+        Columns of the file with their SQL types.
+    seconds : float
+        Time taken.
+    """
+
+    table: str
+    rows: int
+    columns: tuple[CsvColumn, ...]
+    seconds: float
+
+
+def load_csv(
+    connection: Connection,
+    file: CsvFile,
+    table: str,
+    *,
+    if_exists: IfExists = "fail",
+    text_columns: frozenset[str] = frozenset(),
+    all_text: bool = False,
+    progress: LoadProgress | None = None,
+) -> LoadReport:
+    """Load a CSV file into a table; on any error the database stays as it was.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Open; a transaction is begun, or a savepoint if one is open.
+    file : CsvFile
+        The file.
+    table : str
+        Name as SQL writes it, with or without schema; quote mixed case.
+    if_exists : {'fail', 'replace', 'append'}
+        What to do with an existing table. Appending keeps its types; the file's columns must all exist.
+    text_columns, all_text
+        See `CsvFile.layout`; without effect when appending.
+    progress : callable, optional
+        See `LoadProgress`.
+
+    Raises
+    ------
+    InputError
+        If the file or the name is not valid, or the table exists or has dependants.
+    UnknownName
+        If an appended column does not exist.
+    DatabaseError
+        If the server refuses the data.
+    """
+    begun = time.monotonic()
+    report = progress or (lambda *_: None)
+    with connection.transaction():
+        db = PsycopgDatabase(connection)
+        name = _parse_name(db, table)
+        existing = _existing(db, name)
+        name = name if existing is None else existing.identifier
+        if existing is not None and if_exists == "append":
+            found = [existing.column(column) for column in file.names]
+            columns = tuple(CsvColumn(column.name, column.type) for column in found)
+            nullable = [column.name for column in found if column.base_type not in _TEXT_TYPES]
+        else:
+            if existing is not None:
+                _make_room(db, existing, if_exists)
+            layout = file.layout(
+                text_columns, all_text, lambda done, total: report("reading types", done, total)
+            )
+            columns = layout.columns
+            nullable = [column.name for column in columns if column.sql_type != "text"]
+            _create(db, name, columns)
+        batches = file.batches(lambda done, total: report("loading", done, total))
+        rows = append_batches(connection, name, file.names, batches, nullable)
+        db.execute(statement("analyze", relation=name))
+        return LoadReport(str(describe(db, str(name)).identifier), rows, columns, time.monotonic() - begun)
+
+
+def append_batches(
+    connection: Connection,
+    table: Identifier,
+    names: Sequence[str],
+    batches: Iterable[pa.RecordBatch],
+    nullable: Sequence[str] = (),
+) -> int:
+    """Append Arrow batches to a table by COPY.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Open, inside the caller's transaction.
+    table : Identifier
+        The table.
+    names : sequence of str
+        The table's column for each column of the batches.
+    batches : iterable of pyarrow.RecordBatch
+        Values whose CSV spelling PostgreSQL reads as the columns' types.
+    nullable : sequence of str
+        Columns in which an empty string is NULL.
+
+    Returns
+    -------
+    int
+        Rows stored.
+
+    Raises
+    ------
+    InputError
+        If the server stored another number of rows than it was sent.
+    """
+    sent = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal sent
+        for batch in batches:
+            sent += batch.num_rows
+            buffer = io.BytesIO()
+            arrow_csv.write_csv(batch, buffer, arrow_csv.WriteOptions(include_header=False))
+            yield buffer.getvalue()
+
+    columns = [Identifier.of(name) for name in names]
+    forced = [Identifier.of(name) for name in nullable]
+    stored = copy_in(
+        connection, statement("copy_csv_in", table=table, names=columns, nullable=forced), chunks()
+    )
+    if stored != sent:
+        raise InputError(f"Only {stored} of {sent} records could be stored; the table is as it was.")
+    return stored
+
+
+def _parse_name(db: Database, table: str) -> Identifier:
+    try:
+        with db.savepoint():
+            parts = db.row(statement("load_parse_name"), table)["parts"]
+    except DatabaseError:
+        parts = []
+    if len(parts) not in (1, 2):
+        raise InputError(
+            "The table's name is not a valid SQL name.",
+            hint='Write it as in SQL, for example patients, hospital.patients or "My Table".',
+        )
+    return Identifier.of(*parts)
+
+
+def _existing(db: Database, name: Identifier) -> RelationFacts | None:
+    if db.row(statement("resolve_relation"), str(name))["oid"] is None:
+        return None
+    return describe(db, str(name))
+
+
+def _make_room(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:
+    if if_exists == "fail":
+        raise InputError(
+            f"Table {existing.identifier} exists already.",
+            hint="Choose another name, or pass --if-exists replace or --if-exists append.",
+        )
+    try:
+        with db.savepoint():
+            db.execute(statement("load_drop_table", table=existing.identifier))
+    except DatabaseError as error:
+        if error.server_state != DEPENDENT_OBJECTS:
+            raise
+        raise InputError(
+            f"Table {existing.identifier} cannot be replaced: a release, a declaration or a view needs it.",
+            hint="Remove those first (kanon drop, kanon undeclare), or pass --if-exists append.",
+        ) from None
+
+
+def _create(db: Database, name: Identifier, columns: Sequence[CsvColumn]) -> None:
+    parts = [{"name": Identifier.of(c.name), "type": Fragment(c.sql_type)} for c in columns]
+    db.execute(statement("load_create_table", table=name, columns=parts))
