@@ -88,7 +88,7 @@ class NotPermitted(InputError):
 
 
 class UnsuitableRelation(InputError):
-    """This kind of relation cannot be the base of a release."""
+    """The relation is of a kind that cannot be the base of a release."""
 
     sqlstate = "KA103"
 
@@ -150,7 +150,12 @@ class DatabaseError(KanonError):
     sqlstate = "KA400"
 
     def __init__(
-        self, message: str, *, detail: str | None = None, hint: str | None = None, server_state: str | None = None
+        self,
+        message: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = None,
+        server_state: str | None = None,
     ) -> None:
         super().__init__(message, detail=detail, hint=hint)
         self.server_state = server_state

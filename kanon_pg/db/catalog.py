@@ -227,7 +227,7 @@ def _resolve(db: Database, relation: str) -> int | None:
     except DatabaseError as error:
         raise UnknownName(
             "The relation's name is not a valid SQL name.",
-            hint="Write it as in SQL, for example public.patients or \"My Table\".",
+            hint='Write it as in SQL, for example public.patients or "My Table".',
         ) from error
     return oid
 

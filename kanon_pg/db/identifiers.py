@@ -34,10 +34,13 @@ class Identifier:
         """
         for part in parts:
             if not part or "\0" in part:
-                raise InputError("A name is empty or contains a NUL character.", hint="Give a valid SQL name.")
+                raise InputError(
+                    "A name is empty or contains a NUL character.", hint="Give a valid SQL name."
+                )
             if len(part.encode()) > MAX_NAME_BYTES:
                 raise InputError(
-                    f"A name is longer than {MAX_NAME_BYTES} bytes.", hint="PostgreSQL would cut it off; shorten it."
+                    f"A name is longer than {MAX_NAME_BYTES} bytes.",
+                    hint="PostgreSQL would cut it off; shorten it.",
                 )
         return cls(parts)
 

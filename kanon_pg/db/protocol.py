@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kanon_pg.db.queries import Statement
 from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.queries import Statement
 
 Row = Mapping[str, Any]
 

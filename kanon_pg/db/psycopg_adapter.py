@@ -55,7 +55,9 @@ def mapped_errors() -> Iterator[None]:
             raise kind(
                 diag.message_primary or "", detail=diag.message_detail, hint=diag.message_hint
             ) from error
-        raise database_error(state, diag.message_primary or type(error).__name__, diag.message_hint) from error
+        raise database_error(
+            state, diag.message_primary or type(error).__name__, diag.message_hint
+        ) from error
 
 
 class PsycopgDatabase:
@@ -80,7 +82,9 @@ class PsycopgDatabase:
         try:
             with mapped_errors():
                 if self._ends is not None:
-                    cursor.execute("SELECT set_config('statement_timeout', $1, true)", [self._remaining_setting()])
+                    cursor.execute(
+                        "SELECT set_config('statement_timeout', $1, true)", [self._remaining_setting()]
+                    )
                 return cursor.execute(statement.text, arguments or None, binary=True)
         except psycopg.errors.QueryCanceled as error:
             if self._ends is not None and time.monotonic() >= self._ends:
@@ -112,7 +116,10 @@ class PsycopgDatabase:
         """See `Database.load`; sends one binary COPY."""
         names = ", ".join(str(Identifier.of(column.name)) for column in columns)
         cursor = self.connection.cursor()
-        with mapped_errors(), cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)".encode()) as copy:
+        with (
+            mapped_errors(),
+            cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)".encode()) as copy,
+        ):
             copy.write(_binary_copy(columns))
 
     @contextmanager
@@ -124,7 +131,9 @@ class PsycopgDatabase:
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
         """See `Database.deadline`; each statement gets the remaining time as its timeout."""
-        before = self.row(Statement("SELECT setting::bigint AS ms FROM pg_settings WHERE name = 'statement_timeout'"))
+        before = self.row(
+            Statement("SELECT setting::bigint AS ms FROM pg_settings WHERE name = 'statement_timeout'")
+        )
         self._timeout_before = before["ms"]
         self._ends = time.monotonic() + seconds
         try:
@@ -133,7 +142,8 @@ class PsycopgDatabase:
             self._ends = None
             if self.connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS:
                 self.execute(
-                    Statement("SELECT set_config('statement_timeout', $1::text, true)"), str(self._timeout_before)
+                    Statement("SELECT set_config('statement_timeout', $1::text, true)"),
+                    str(self._timeout_before),
                 )
 
     def checkpoint(self) -> None:

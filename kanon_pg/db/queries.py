@@ -50,7 +50,9 @@ def _only_sql(value: Any) -> str:
         return str(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise TypeError(f"a template may not interpolate {type(value).__name__}; use Identifier, Literal or Fragment")
+    raise TypeError(
+        f"a template may not interpolate {type(value).__name__}; use Identifier, Literal or Fragment"
+    )
 
 
 @cache

@@ -17,8 +17,25 @@ from kanon_pg.db.identifiers import Fragment, Identifier
 _INTEGERS = frozenset({"int2", "int4", "int8", "oid"})
 _FLOATS = frozenset({"float4", "float8"})
 _MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
-_EXACT = _INTEGERS | _MOMENTS | frozenset(
-    {"bool", "char", "name", "text", "varchar", "time", "uuid", "bytea", "macaddr", "macaddr8", "inet", "cidr"}
+_EXACT = (
+    _INTEGERS
+    | _MOMENTS
+    | frozenset(
+        {
+            "bool",
+            "char",
+            "name",
+            "text",
+            "varchar",
+            "time",
+            "uuid",
+            "bytea",
+            "macaddr",
+            "macaddr8",
+            "inet",
+            "cidr",
+        }
+    )
 )
 """Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
 
@@ -52,7 +69,7 @@ class CanonicalColumn:
         facts = self.facts
         if not facts.deterministic:
             return False
-        if facts.base_type == "bpchar" or facts.base_type == "numeric":
+        if facts.base_type in {"bpchar", "numeric"}:
             return facts.has_typmod
         return facts.base_kind == "e" or facts.base_type in _EXACT
 
@@ -78,7 +95,9 @@ class CanonicalColumn:
             Alias of the query that has the column under `alias`.
         """
         own_hash = self.facts.deterministic and (
-            self.facts.base_type in _EXACT or self.facts.base_type in _FLOATS or self.facts.base_type == "numeric"
+            self.facts.base_type in _EXACT
+            or self.facts.base_type in _FLOATS
+            or self.facts.base_type == "numeric"
         )
         return Fragment(f"{table}.{self.alias}" if own_hash else f'{table}.{self.alias}::text COLLATE "C"')
 
@@ -116,7 +135,9 @@ class CanonicalColumn:
         return QuasiIdentifier(self.facts.name, self.kind, self.weight)
 
 
-def canonical_columns(facts: tuple[ColumnFacts, ...], weights: dict[str, float]) -> tuple[CanonicalColumn, ...]:
+def canonical_columns(
+    facts: tuple[ColumnFacts, ...], weights: dict[str, float]
+) -> tuple[CanonicalColumn, ...]:
     """Number quasi-identifiers in order; column ``j`` is bit ``j`` of a pattern vector."""
     return tuple(
         CanonicalColumn(column, Identifier.of(f"q{number}"), weights.get(column.name, 1.0))

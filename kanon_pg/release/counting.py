@@ -13,7 +13,7 @@ from kanon_pg.errors import MemoryExceeded
 from kanon_pg.release.canonical import CanonicalColumn
 
 _COPIES = 4
-"""Times a buffer stands in memory at most: the server's aggregate (which doubles), the backend, the solver."""
+"""Times a buffer stands in memory at most: in the server's growing aggregate, the backend, the solver."""
 
 
 @dataclass(frozen=True, slots=True)

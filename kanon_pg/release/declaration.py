@@ -8,7 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, caller, describe, require_equality, require_readable
+from kanon_pg.db.catalog import (
+    ColumnFacts,
+    RelationFacts,
+    caller,
+    describe,
+    require_equality,
+    require_readable,
+)
 from kanon_pg.db.identifiers import Identifier, derived_name
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -84,7 +91,12 @@ def declare(
     facts = describe(db, relation, role)
     require_suitable(db, facts)
     declaration = Declaration(
-        *(tuple(names or ()) for names in (identifiers, quasi_identifiers, sensitive, insensitive)), entity, weights
+        identifiers=tuple(identifiers or ()),
+        quasi_identifiers=tuple(quasi_identifiers or ()),
+        sensitive=tuple(sensitive or ()),
+        insensitive=tuple(insensitive or ()),
+        entity=entity,
+        weights=weights,
     )
     check_roles(facts, declaration)
     quasi = tuple(facts.column(name) for name in declaration.quasi_identifiers)
@@ -120,7 +132,8 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
     found = db.rows(statement("forget_declaration"), facts.oid)
     if not found:
         raise UnknownName(
-            f"Relation {facts.identifier} has no declaration.", hint="SELECT * FROM kanon.declarations lists them."
+            f"Relation {facts.identifier} has no declaration.",
+            hint="SELECT * FROM kanon.declarations lists them.",
         )
     if found[0]["row_types_view"]:
         db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", found[0]["row_types_view"])))
@@ -133,7 +146,10 @@ def declared(db: Database, facts: RelationFacts) -> Declaration | None:
         return None
     row = found[0]
     return Declaration(
-        *(tuple(row[name]) for name in ("identifiers", "quasi_identifiers", "sensitive", "insensitive")),
+        identifiers=tuple(row["identifiers"]),
+        quasi_identifiers=tuple(row["quasi_identifiers"]),
+        sensitive=tuple(row["sensitive"]),
+        insensitive=tuple(row["insensitive"]),
         entity=row["entity"],
         weights=json.loads(row["weights"]) if row["weights"] else None,
     )
@@ -187,7 +203,8 @@ def check_roles(facts: RelationFacts, declaration: Declaration) -> None:
             if name in seen:
                 both = role if seen[name] == role else f"{seen[name]} and {role}"
                 raise UnsuitableColumn(
-                    f"Column {column.identifier} is named twice: in {both}.", hint="Give each column one role."
+                    f"Column {column.identifier} is named twice: in {both}.",
+                    hint="Give each column one role.",
                 )
             seen[name] = role
     if declaration.entity is not None:
@@ -200,7 +217,8 @@ def _check_weights(facts: RelationFacts, weights: Any) -> None:
         return
     if not isinstance(weights, Mapping):
         raise InputError(
-            "weights must be a JSON object of column names and numbers.", hint='For example: {"age": 2, "zip": 0.5}'
+            "weights must be a JSON object of column names and numbers.",
+            hint='For example: {"age": 2, "zip": 0.5}',
         )
     for name, weight in weights.items():
         column = facts.column(name)
@@ -224,20 +242,19 @@ def _create_row_types_view(
         name = derived_name(facts.schema, facts.name, "row_types", str(facts.oid))
     previous = db.rows(statement("fetch_declaration"), facts.oid)
     if previous and previous[0]["row_types_view"]:
-        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", previous[0]["row_types_view"])))
+        db.execute(
+            statement("drop_view_if_exists", view=Identifier.of("kanon", previous[0]["row_types_view"]))
+        )
     taken: set[str] = {column.facts.name for column in columns}
     db.execute(
         statement(
             "create_row_types_view",
             view=Identifier.of("kanon", name),
             relation=facts.identifier,
-            columns=[
-                {"expression": c.expression, "alias": c.alias, "output": c.output} for c in columns
-            ],
+            columns=[{"expression": c.expression, "alias": c.alias, "output": c.output} for c in columns],
             entity=_entity(facts, declaration.entity),
             rows=Identifier.of(_free_name("rows", taken)),
             people=Identifier.of(_free_name("people", taken)),
-            role=Identifier((role,)),
         )
     )
     db.execute(statement("grant_select", relation=Identifier.of("kanon", name), role=Identifier((role,))))

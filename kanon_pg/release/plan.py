@@ -120,7 +120,7 @@ def _check_quasi_identifiers(db: Database, base: RelationFacts, quasi: tuple[Col
     if not quasi:
         raise InputError(
             f"No quasi-identifier is left in {base.identifier}.",
-            hint="Name the columns that could be linked with other sources: quasi_identifiers => '{zip,sex}'.",
+            hint="Name the columns that others could link: quasi_identifiers => '{zip,sex}'.",
         )
     if len(quasi) > MAX_COLUMNS:
         raise InputError(

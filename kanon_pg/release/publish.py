@@ -41,10 +41,15 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
     """
     if db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
         _lock_when_free(db, plan.view)
-    suppressible = [{"name": c.output, "label": Literal(c.facts.name), "bit": 1 << j} for j, c in enumerate(plan.quasi_identifiers)]
+    suppressible = [
+        {"name": c.output, "label": Literal(c.facts.name), "bit": 1 << j}
+        for j, c in enumerate(plan.quasi_identifiers)
+    ]
     names = {c.facts.name for c in plan.quasi_identifiers} | {c.name for c in plan.carried}
     published = [c.identifier for c in plan.base.columns if c.name in names]
-    create = statement("create_safe_view", view=plan.view, storage=storage, published=published, columns=suppressible)
+    create = statement(
+        "create_safe_view", view=plan.view, storage=storage, published=published, columns=suppressible
+    )
     try:
         with db.savepoint():
             db.execute(create)
@@ -106,9 +111,8 @@ def _lock_when_free(db: Database, view: Identifier) -> None:
     lock = statement("lock_view", view=view)
     while True:
         try:
-            with db.savepoint():
-                with setting(db, "lock_timeout", "100ms"):
-                    db.execute(lock)
+            with db.savepoint(), setting(db, "lock_timeout", "100ms"):
+                db.execute(lock)
         except DatabaseError as error:
             if error.server_state != LOCK_NOT_AVAILABLE:
                 raise

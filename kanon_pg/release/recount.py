@@ -69,26 +69,33 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
             "recount_storage",
             storage=storage,
             entity=plan.entity is not None,
-            columns=[{"name": c.output, "bit": 1 << j, "as_text": not c.is_exact} for j, c in enumerate(columns)],
+            columns=[
+                {"name": c.output, "bit": 1 << j, "as_text": not c.is_exact} for j, c in enumerate(columns)
+            ],
         )
     )
     if not by_pattern:
-        raise VerificationFailed("The release is empty.", hint="Did the base table change meanwhile? Run it again.")
+        raise VerificationFailed(
+            "The release is empty.", hint="Did the base table change meanwhile? Run it again."
+        )
     smallest = min(row["smallest"] for row in by_pattern)
     if smallest < k:
         raise VerificationFailed(
-            f"The independent recount found a class of {smallest} people, fewer than {k}; nothing was published.",
+            f"The recount found a class of {smallest} people, fewer than {k}; nothing was published.",
             hint="This is a defect: please report it.",
         )
     if any(row["leaks"] for row in by_pattern):
         raise VerificationFailed(
-            "The independent recount found values in cells that are marked as suppressed; nothing was published.",
+            "The recount found values in cells marked as suppressed; nothing was published.",
             hint="This is a defect: please report it.",
         )
     rows, classes = _total(by_pattern, "rows"), _total(by_pattern, "classes")
     memberships = _total(by_pattern, "memberships")
     people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
-    stars = [(row["rows"], [c.weight for j, c in enumerate(columns) if row["pattern"] >> j & 1]) for row in by_pattern]
+    stars = [
+        (row["rows"], [c.weight for j, c in enumerate(columns) if row["pattern"] >> j & 1])
+        for row in by_pattern
+    ]
     return Recount(
         rows=rows,
         people=people,

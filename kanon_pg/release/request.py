@@ -73,7 +73,7 @@ class AnonymizeRequest:
         for name in ("l", "p", "t", "hierarchies"):
             if getattr(self, name) is not None:
                 raise InputError(
-                    f"Argument {name} is not available in this version, which suppresses cells for k-anonymity only.",
+                    f"Argument {name} is not available in this version, which suppresses cells only.",
                     hint=f"Leave {name} out.",
                 )
 
@@ -82,7 +82,9 @@ def _check_k(k: Any) -> None:
     if k is None:
         raise InputError("k is NULL.", hint="Give the fewest people a class may have, for example 5.")
     if not isinstance(k, int) or isinstance(k, bool):
-        raise InputError("k must be an integer.", hint="Give the fewest people a class may have, for example 5.")
+        raise InputError(
+            "k must be an integer.", hint="Give the fewest people a class may have, for example 5."
+        )
     if k < 2:
         raise InputError(
             f"k must be at least 2, not {k}.",

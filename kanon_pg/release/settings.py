@@ -42,5 +42,9 @@ def working_memory(db: Database, budget: int) -> Iterator[None]:
     Hash joins are preferred: the planner overrates the skew of hashes and would sort all rows.
     """
     size = max(64 << 20, min(_MOST_WORK_MEMORY, budget // _WORK_MEMORY_SHARE))
-    with setting(db, "work_mem", f"{size >> 10}kB"), setting(db, "enable_mergejoin", "off"), setting(db, "jit", "off"):
+    with (
+        setting(db, "work_mem", f"{size >> 10}kB"),
+        setting(db, "enable_mergejoin", "off"),
+        setting(db, "jit", "off"),
+    ):
         yield

@@ -68,7 +68,16 @@ def create_storage(
     hash_seed : int
         Seed of the row type's hash in `mapping`.
     """
-    db.execute(statement("create_storage", **storage_parts(plan), storage=storage, mapping=mapping, k=k, hash_seed=hash_seed))
+    db.execute(
+        statement(
+            "create_storage",
+            **storage_parts(plan),
+            storage=storage,
+            mapping=mapping,
+            k=k,
+            hash_seed=hash_seed,
+        )
+    )
     db.execute(statement("analyze", relation=storage))
 
 
@@ -86,7 +95,11 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
         for position, column in enumerate(plan.quasi_identifiers)
     }
     carried = {
-        column.name: {"expression": column.identifier, "alias": Identifier.of(f"c{number}"), "output": column.identifier}
+        column.name: {
+            "expression": column.identifier,
+            "alias": Identifier.of(f"c{number}"),
+            "output": column.identifier,
+        }
         for number, column in enumerate(plan.carried, 1)
     }
     everything = {**suppressible, **carried}
@@ -96,6 +109,8 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
         "columns": list(suppressible.values()),
         "carried": list(carried.values()),
         "published": [everything[c.name] for c in plan.base.columns if c.name in everything],
-        "entity": None if entity is None else {"expression": entity.expression, "hashed": entity.hashed("assigned")},
+        "entity": None
+        if entity is None
+        else {"expression": entity.expression, "hashed": entity.hashed("assigned")},
         "all_suppressed": (1 << len(plan.quasi_identifiers)) - 1,
     }

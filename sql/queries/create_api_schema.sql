@@ -1,0 +1,2 @@
+-- The schema of the functions for users.
+CREATE SCHEMA {{ api }} AUTHORIZATION kanon_owner
