@@ -25,7 +25,7 @@ SOLVER = "kanon_pg.solvers.registry"
 """Module whose function ``solve`` the worker calls."""
 
 SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite")
-"""Top-level packages that the solvers import beside this one."""
+"""Top-level packages and modules that the solvers import beside this one."""
 
 IDLE_SECONDS = 300.0
 """A worker that has had nothing to do for so long ends itself."""
@@ -125,7 +125,8 @@ def python_path() -> list[str]:
                 detail="Looked for it on the Python path of this process.",
                 hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
             )
-        folders.append(str(Path(found.origin).parents[1]))
+        is_package = found.submodule_search_locations is not None
+        folders.append(str(Path(found.origin).parents[1 if is_package else 0]))
     return list(dict.fromkeys(folders))
 
 
