@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from kanon_pg.db.catalog import caller
+from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
@@ -40,7 +40,7 @@ def _as_owner(
             db = PsycopgDatabase(connection, on_progress)
             role = caller(db)
             if relation is not None:
-                db.row(statement("lend"), relation)
+                db.row(statement("lend"), describe(db, relation, role).oid)
             db.execute(statement("act_as", role=Identifier.of(OWNER)))
             yield db, role
             db.execute(statement("act_as_before"))
