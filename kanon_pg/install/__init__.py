@@ -1,0 +1,1 @@
+"""Installs the SQL objects into a database, removes them, and proves that they work."""

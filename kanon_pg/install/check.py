@@ -1,0 +1,189 @@
+"""Proves on the user's own server that an installation works; leaves nothing behind."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import kanon_pg
+from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import KanonError, VersionMismatch
+from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.parent import solve_in_child
+
+Trial = Callable[[str, str], None]
+"""Publishes a relation with k = 2 under a release name, with the owner's rights."""
+
+_TRIAL_BASE = Identifier.of("safe", "kanon_install_check_base")
+_TRIAL_VIEW = Identifier.of("safe", "kanon_install_check")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckItem:
+    """One thing that was checked.
+
+    Parameters
+    ----------
+    item : str
+        What.
+    ok : bool
+        Whether it is as it must be.
+    detail : str
+        What was found.
+    hint : str or None
+        What to do if it is not as it must be.
+    """
+
+    item: str
+    ok: bool
+    detail: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Versions of the SQL objects and the server, and where the functions are."""
+
+    sql: str
+    server: str
+    api_schema: str
+
+
+class _Undo(Exception):
+    """Ends the trial: everything in its savepoint is rolled back."""
+
+
+def versions(db: Database) -> Versions:
+    """Return the versions in the database.
+
+    Raises
+    ------
+    VersionMismatch
+        If the Python package is of another version than the SQL objects.
+    """
+    row = db.row(statement("installed_facts"))
+    if row["sql_version"] != kanon_pg.__version__:
+        raise VersionMismatch(
+            "The SQL objects and the Python package kanon_pg are of different versions.",
+            detail=f"SQL: {row['sql_version']}, Python: {kanon_pg.__version__}.",
+            hint="Run `kanon install` with the package that is in use.",
+        )
+    return Versions(row["sql_version"], row["server_version"], row["api_schema"])
+
+
+def run(db: Database, trial: Trial) -> list[CheckItem]:
+    """Check everything, whatever the outcome of single items.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    trial : callable
+        Publishes a release; an argument because this package does not know the release service.
+
+    Raises
+    ------
+    VersionMismatch
+        See `versions`.
+    """
+    found = versions(db)
+    items = [
+        CheckItem("versions", True, f"kanon {found.sql}, PostgreSQL {found.server}"),
+        *_catalog_items(db),
+        *_public_items(db, found.api_schema),
+        _attempt("solver process", "a small table was solved", lambda: _solve(db), db),
+        _attempt(
+            "trial release", "published, recounted, readable for analysts", lambda: _release(db, trial), db
+        ),
+    ]
+    return items
+
+
+def _catalog_items(db: Database) -> Iterator[CheckItem]:
+    row = db.row(statement("check_catalog"))
+    yield CheckItem(
+        "roles",
+        row["roles_safe"],
+        "kanon_owner cannot log in and none of the roles is a superuser"
+        if row["roles_safe"]
+        else "unsafe roles",
+        None if row["roles_safe"] else "ALTER ROLE kanon_owner NOLOGIN NOSUPERUSER NOCREATEROLE;",
+    )
+    strangers = row["strangers"]
+    yield CheckItem(
+        "ownership",
+        not strangers,
+        "kanon_owner owns all objects"
+        if not strangers
+        else "not owned by kanon_owner: " + ", ".join(strangers),
+        None if not strangers else "Move objects of your own elsewhere, then run `kanon install` again.",
+    )
+    opened = row["open_to_public"]
+    yield CheckItem(
+        "internals",
+        not opened,
+        "closed to PUBLIC" if not opened else "open to PUBLIC: " + ", ".join(opened),
+        None if not opened else "REVOKE ALL ON these FROM PUBLIC.",
+    )
+
+
+def _public_items(db: Database, api_schema: str) -> Iterator[CheckItem]:
+    rights = db.rows(statement("public_rights"), api_schema)
+    for row in rights:
+        yield CheckItem(
+            "rights of PUBLIC",
+            False,
+            f"PUBLIC has {row['privilege']} on {row['kind']} {row['name']}",
+            f"REVOKE {row['privilege']} ON {row['kind'].upper()} {Identifier.of(row['name'])} FROM PUBLIC;",
+        )
+    if not rights:
+        yield CheckItem("rights of PUBLIC", True, "neither TEMPORARY nor CREATE")
+
+
+def _attempt(item: str, success: str, operation: Callable[[], None], db: Database) -> CheckItem:
+    try:
+        with db.savepoint():
+            operation()
+            raise _Undo
+    except _Undo:
+        return CheckItem(item, True, success)
+    except KanonError as error:
+        detail = error.message if error.detail is None else f"{error.message} {error.detail}"
+        return CheckItem(item, False, detail, error.hint)
+
+
+def _solve(db: Database) -> None:
+    """Let the worker solve four row types of one person each; loads and compiles the solvers."""
+    four = struct.pack(">4q", 1, 2, 3, 4)
+    row_types = PackedRowTypes(
+        columns=(QuasiIdentifier("a"), QuasiIdentifier("b")),
+        keys=four,
+        rows=struct.pack(">4q", 1, 1, 1, 1),
+        people=struct.pack(">4q", 1, 1, 1, 1),
+        cells=(struct.pack(">4q", 1, 1, 2, 2), four),
+        values=(None, None),
+    )
+    solve_in_child(
+        row_types,
+        SolveRequest(k=2),
+        checkpoint=db.checkpoint,
+        progress=db.progress,
+        memory_bytes=default_memory_budget(),
+    )
+
+
+def _release(db: Database, trial: Trial) -> None:
+    db.execute(statement("check_create_base", relation=_TRIAL_BASE))
+    trial(str(_TRIAL_BASE), _TRIAL_VIEW.name)
+    row = db.row(statement("check_trial", view=_TRIAL_VIEW), str(_TRIAL_VIEW))
+    if row["smallest"] < 2 or not row["readable"]:
+        raise KanonError(
+            "The trial release is not as it must be.",
+            detail=f"Smallest class: {row['smallest']}; readable for analysts: {row['readable']}.",
+            hint="Run `kanon install` again; if that does not help, please report it.",
+        )

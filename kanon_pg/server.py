@@ -1,0 +1,159 @@
+"""What the PL/Python functions call: opens the server's door, calls a service, shapes the result.
+
+Imported inside PostgreSQL backends, after ``kanon.boot()`` has put this package on the path and checked
+its version. There is no logic here: what a function does, the services say.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import kanon_pg
+from kanon_pg.db.spi_adapter import SpiDatabase, serve
+from kanon_pg.errors import InputError
+from kanon_pg.install import check
+from kanon_pg.measure import service as measuring
+from kanon_pg.release import declaration
+from kanon_pg.release import service as releasing
+from kanon_pg.release.request import AnonymizeRequest
+
+Names = Sequence[str] | None
+
+
+def declare(
+    relation: str | None,
+    identifiers: Names,
+    quasi_identifiers: Names,
+    sensitive: Names,
+    insensitive: Names,
+    entity: str | None,
+    weights: str | None,
+) -> None:
+    """Serve ``kanon_declare``; `weights` is JSON text."""
+    serve(
+        lambda db: declaration.declare(
+            db,
+            relation,
+            _names("identifiers", identifiers) or (),
+            _names("quasi_identifiers", quasi_identifiers) or (),
+            _names("sensitive", sensitive) or (),
+            _names("insensitive", insensitive) or (),
+            entity,
+            _json(weights),
+        )
+    )
+
+
+def undeclare(relation: str | None) -> None:
+    """Serve ``kanon_undeclare``."""
+    serve(lambda db: declaration.undeclare(db, relation))
+
+
+def anonymize(
+    relation: str | None,
+    k: int | None,
+    quasi_identifiers: Names,
+    sensitive: Names,
+    method: str | None,
+    l: int | None,  # noqa: E741 - named as in SQL
+    p: int | None,
+    t: float | None,
+    patterns: str | None,
+    hierarchies: str | None,
+    time_limit: float | None,
+    release: str | None,
+    seed: int | None,
+) -> dict[str, Any]:
+    """Serve ``kanon_anonymize``; `patterns` and `hierarchies` are JSON text, `time_limit` is in seconds."""
+
+    def operation(db: SpiDatabase) -> dict[str, Any]:
+        request = AnonymizeRequest(
+            relation=relation,
+            k=k,
+            quasi_identifiers=_names("quasi_identifiers", quasi_identifiers),
+            sensitive=_names("sensitive", sensitive),
+            method=method,
+            patterns=_json(patterns),
+            time_limit=time_limit,
+            release=release,
+            seed=seed,
+            l=l,
+            p=p,
+            t=t,
+            hierarchies=_json(hierarchies),
+        )
+        report = asdict(releasing.anonymize(db, request))
+        return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}
+
+    return serve(operation)
+
+
+def refresh(release: str | None) -> None:
+    """Serve ``kanon_refresh``."""
+    serve(lambda db: releasing.refresh(db, release))
+
+
+def drop(release: str | None) -> None:
+    """Serve ``kanon_drop``."""
+    serve(lambda db: releasing.drop(db, release))
+
+
+def measure(relation: str | None, quasi_identifiers: Names, sensitive: Names) -> dict[str, Any]:
+    """Serve ``kanon_measure``."""
+    return serve(
+        lambda db: asdict(
+            measuring.measure(
+                db, relation, _names("quasi_identifiers", quasi_identifiers), _names("sensitive", sensitive)
+            )
+        )
+    )
+
+
+def version() -> list[dict[str, str]]:
+    """Serve ``kanon_version``."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, str]]:
+        found = check.versions(db)
+        return [
+            {
+                "sql_version": found.sql,
+                "package_version": kanon_pg.__version__,
+                "python_version": platform.python_version(),
+                "server_version": found.server,
+            }
+        ]
+
+    return serve(operation)
+
+
+def install_check() -> list[dict[str, Any]]:
+    """Serve ``kanon_install_check``."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
+        def trial(relation: str, release: str) -> None:
+            request = AnonymizeRequest(relation=relation, k=2, release=release)
+            releasing.anonymize(db, request, role=declaration.OWNER)
+
+        return [asdict(item) for item in check.run(db, trial)]
+
+    return serve(operation)
+
+
+def _names(argument: str, names: Any) -> list[str] | None:
+    """Take a one-dimensional array without NULLs; PL/Python nests lists for further dimensions."""
+    if names is None:
+        return None
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"Argument {argument} must be a plain list of column names.",
+            hint="Without NULLs and nested arrays, for example '{zip,sex}'.",
+        )
+    return list(names)
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else json.loads(text)

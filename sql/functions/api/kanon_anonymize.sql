@@ -1,0 +1,39 @@
+-- Publishes a release.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize(
+    relation regclass,
+    k integer,
+    quasi_identifiers name[] DEFAULT NULL,
+    sensitive name[] DEFAULT NULL,
+    method text DEFAULT 'auto',
+    l integer DEFAULT NULL,
+    p integer DEFAULT NULL,
+    t double precision DEFAULT NULL,
+    patterns jsonb DEFAULT NULL,
+    hierarchies jsonb DEFAULT NULL,
+    time_limit interval DEFAULT '30 seconds',
+    release name DEFAULT NULL,
+    seed integer DEFAULT NULL
+)
+RETURNS kanon.release_report
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT kanon.lend(relation);
+    SELECT * FROM kanon.anonymize(relation, k, quasi_identifiers, sensitive, method, l, p, t, patterns, hierarchies,
+        extract(epoch FROM time_limit)::double precision, release, seed);
+END;
+ALTER FUNCTION {{ api }}.kanon_anonymize(
+    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer
+) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_anonymize(
+    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer
+) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_anonymize(
+    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer
+) IS
+'Publishes a k-anonymous release of a table as a view in schema safe and reports what is proven about it.
+Example: SELECT * FROM kanon_anonymize(''patients'', 5);';

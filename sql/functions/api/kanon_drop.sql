@@ -1,0 +1,17 @@
+-- Drops a release.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release name)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT kanon.drop(release);
+END;
+ALTER FUNCTION {{ api }}.kanon_drop(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_drop(name) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_drop(name) IS
+'Drops a release and everything it is made of; the base table stays.
+Example: SELECT kanon_drop(''patients'');';

@@ -1,0 +1,23 @@
+-- Measures a table or view. The statements are parsed when the function is created: that is why roles
+-- without USAGE on schema kanon can call it.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_measure(
+    relation regclass,
+    quasi_identifiers name[] DEFAULT NULL,
+    sensitive name[] DEFAULT NULL
+)
+RETURNS kanon.measures
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT kanon.boot();
+    SELECT * FROM kanon.measure(relation, quasi_identifiers, sensitive);
+END;
+ALTER FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) IS
+'Measures how anonymous a table or view is: k, l, p, t and related figures, risks and information loss.
+Example: SELECT * FROM kanon_measure(''safe.patients'');';

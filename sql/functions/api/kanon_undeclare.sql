@@ -1,0 +1,17 @@
+-- Forgets the roles of columns.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_undeclare(relation regclass)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT kanon.undeclare(relation);
+END;
+ALTER FUNCTION {{ api }}.kanon_undeclare(regclass) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_undeclare(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_undeclare(regclass) IS
+'Forgets which roles the columns of a table play; releases stay.
+Example: SELECT kanon_undeclare(''patients'');';

@@ -1,0 +1,30 @@
+-- Counts changes of a table as the statistics collector saw them.
+CREATE OR REPLACE FUNCTION kanon.base_changes(relation regclass)
+RETURNS bigint
+LANGUAGE sql
+STABLE
+PARALLEL RESTRICTED
+SECURITY INVOKER
+RETURNS NULL ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    WITH RECURSIVE part (oid) AS (
+        SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.oid = base_changes.relation
+        UNION
+        SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i JOIN part ON i.inhparent = part.oid
+    )
+    SELECT CASE
+        WHEN pg_catalog.count(*) > 0 AND pg_catalog.bool_and(c.relkind IN ('r', 'p')) THEN
+            pg_catalog.sum(
+                pg_catalog.pg_stat_get_tuples_inserted(c.oid)
+                + pg_catalog.pg_stat_get_tuples_updated(c.oid)
+                + pg_catalog.pg_stat_get_tuples_deleted(c.oid)
+            )::bigint
+        END
+    FROM part JOIN pg_catalog.pg_class AS c USING (oid);
+END;
+ALTER FUNCTION kanon.base_changes(regclass) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.base_changes(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.base_changes(regclass) IS
+'Rows inserted, updated and deleted so far in a table with its partitions and children, by the server''s
+statistics (TRUNCATE is not counted); NULL for views, foreign tables and dropped tables.';

@@ -1,0 +1,33 @@
+-- Runs with the caller's rights: gives the owner role what it needs to read a base table.
+CREATE OR REPLACE FUNCTION kanon.lend(relation regclass)
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+RETURNS NULL ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    base record;
+BEGIN
+    SELECT c.oid, c.relname, c.relpersistence, c.relnamespace, n.nspname INTO base
+    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.oid = lend.relation;
+    IF NOT FOUND OR base.relpersistence = 't' THEN
+        RETURN;  -- refused later, with a sentence of its own
+    END IF;
+    IF NOT pg_catalog.has_schema_privilege('kanon_owner', base.relnamespace, 'USAGE')
+        AND pg_catalog.has_schema_privilege(base.relnamespace, 'USAGE WITH GRANT OPTION') THEN
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO kanon_owner', base.nspname);
+    END IF;
+    IF NOT pg_catalog.has_table_privilege('kanon_owner', base.oid, 'SELECT')
+        AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN
+        EXECUTE pg_catalog.format('GRANT SELECT ON %I.%I TO kanon_owner', base.nspname, base.relname);
+    END IF;
+END
+$function$;
+ALTER FUNCTION kanon.lend(regclass) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.lend(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.lend(regclass) IS
+'Grants the owner role SELECT on a base table and USAGE on its schema, if the caller may grant them.';

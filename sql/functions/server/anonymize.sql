@@ -1,0 +1,35 @@
+-- The owner role's part of kanon_anonymize.
+CREATE OR REPLACE FUNCTION kanon.anonymize(
+    relation regclass,
+    k integer,
+    quasi_identifiers name[],
+    sensitive name[],
+    method text,
+    l integer,
+    p integer,
+    t double precision,
+    patterns jsonb,
+    hierarchies jsonb,
+    time_limit_seconds double precision,
+    release name,
+    seed integer
+)
+RETURNS kanon.release_report
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.anonymize(*args)
+$function$;
+ALTER FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
+    name, integer) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
+    name, integer) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
+    name, integer) IS
+'Publishes a release; called by kanon_anonymize.';

@@ -1,0 +1,26 @@
+-- The owner role's part of kanon_declare.
+CREATE OR REPLACE FUNCTION kanon.declare(
+    relation regclass,
+    identifiers name[],
+    quasi_identifiers name[],
+    sensitive name[],
+    insensitive name[],
+    entity name,
+    weights jsonb
+)
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.declare(*args)
+$function$;
+ALTER FUNCTION kanon.declare(regclass, name[], name[], name[], name[], name, jsonb) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.declare(regclass, name[], name[], name[], name[], name, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.declare(regclass, name[], name[], name[], name[], name, jsonb) IS
+'Records the roles of a table''s columns; called by kanon_declare.';

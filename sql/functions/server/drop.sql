@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_drop.
+CREATE OR REPLACE FUNCTION kanon.drop(release name)
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.drop(*args)
+$function$;
+ALTER FUNCTION kanon.drop(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.drop(name) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.drop(name) IS
+'Drops a release with its storage; called by kanon_drop.';

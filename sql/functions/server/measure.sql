@@ -1,0 +1,18 @@
+-- Measures with the caller's own rights. Calls no kanon.boot(): analysts cannot name what is in schema kanon,
+-- so kanon_measure boots first.
+CREATE OR REPLACE FUNCTION kanon.measure(relation regclass, quasi_identifiers name[], sensitive name[])
+RETURNS kanon.measures
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+from kanon_pg import server
+return server.measure(*args)
+$function$;
+ALTER FUNCTION kanon.measure(regclass, name[], name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.measure(regclass, name[], name[]) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.measure(regclass, name[], name[]) IS
+'Measures the anonymity of a table or view; called by kanon_measure.';

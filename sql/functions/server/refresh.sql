@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_refresh.
+CREATE OR REPLACE FUNCTION kanon.refresh(release name)
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.refresh(*args)
+$function$;
+ALTER FUNCTION kanon.refresh(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.refresh(name) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.refresh(name) IS
+'Brings a release up to date; called by kanon_refresh.';

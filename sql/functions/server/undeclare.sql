@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_undeclare.
+CREATE OR REPLACE FUNCTION kanon.undeclare(relation regclass)
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.undeclare(*args)
+$function$;
+ALTER FUNCTION kanon.undeclare(regclass) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.undeclare(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.undeclare(regclass) IS
+'Forgets the roles of a table''s columns; called by kanon_undeclare.';

@@ -1,0 +1,43 @@
+-- What must hold of roles, owners and privileges.
+SELECT
+    (
+        SELECT count(*) = 3
+            AND NOT pg_catalog.bool_or(r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname = 'kanon_owner'))
+        FROM pg_catalog.pg_roles AS r
+        WHERE r.rolname IN ('kanon_owner', 'kanon_curator', 'kanon_analyst')
+    ) AS roles_safe,
+    ARRAY(
+        SELECT pg_catalog.pg_describe_object(owned.classid, owned.oid, 0)
+        FROM (
+            SELECT 'pg_catalog.pg_class'::regclass AS classid, c.oid, c.relnamespace AS namespace, c.relowner AS owner
+            FROM pg_catalog.pg_class AS c
+            UNION ALL
+            -- kanon.boot() belongs to a superuser on purpose.
+            SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace, p.proowner
+            FROM pg_catalog.pg_proc AS p WHERE p.proname <> 'boot'
+            UNION ALL
+            SELECT 'pg_catalog.pg_type'::regclass, t.oid, t.typnamespace, t.typowner FROM pg_catalog.pg_type AS t
+        ) AS owned
+        WHERE owned.namespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
+            AND pg_catalog.pg_get_userbyid(owned.owner) <> 'kanon_owner'
+        ORDER BY 1
+    ) AS strangers,
+    ARRAY(
+        SELECT pg_catalog.pg_describe_object(granted.classid, granted.oid, 0)
+        FROM (
+            SELECT 'pg_catalog.pg_namespace'::regclass AS classid, n.oid, n.oid AS namespace,
+                coalesce(n.nspacl, pg_catalog.acldefault('n', n.nspowner)) AS acl
+            FROM pg_catalog.pg_namespace AS n
+            UNION ALL
+            SELECT 'pg_catalog.pg_class'::regclass, c.oid, c.relnamespace,
+                coalesce(c.relacl, pg_catalog.acldefault('r', c.relowner))
+            FROM pg_catalog.pg_class AS c
+            UNION ALL
+            SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace,
+                coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))
+            FROM pg_catalog.pg_proc AS p
+        ) AS granted
+        WHERE granted.namespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
+            AND EXISTS (SELECT FROM pg_catalog.aclexplode(granted.acl) AS a WHERE a.grantee = 0)
+        ORDER BY 1
+    ) AS open_to_public

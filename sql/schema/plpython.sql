@@ -1,0 +1,2 @@
+-- The language of the functions in the server.
+CREATE EXTENSION IF NOT EXISTS plpython3u

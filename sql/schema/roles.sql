@@ -1,0 +1,28 @@
+-- The three roles of the whole server: an owner nobody can log in as, and two groups to be granted.
+DO $roles$
+DECLARE
+    missing name;
+BEGIN
+    FOREACH missing IN ARRAY ARRAY['kanon_owner', 'kanon_curator', 'kanon_analyst']::name[] LOOP
+        CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.rolname = missing);
+        BEGIN
+            EXECUTE pg_catalog.format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE INHERIT', missing);
+        EXCEPTION
+            -- Another database of this server is being installed into at the same time.
+            WHEN duplicate_object OR unique_violation THEN NULL;
+        END;
+    END LOOP;
+    IF NOT pg_catalog.pg_has_role('kanon_curator', 'kanon_analyst', 'MEMBER') THEN
+        GRANT kanon_analyst TO kanon_curator;
+    END IF;
+    -- A superuser is implicitly a member; any other installing role must be one to hand objects over.
+    IF NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) THEN
+        IF NOT pg_catalog.pg_has_role(current_user, 'kanon_owner', 'USAGE') THEN
+            EXECUTE pg_catalog.format('GRANT kanon_owner TO %I', current_user);
+        END IF;
+        IF NOT pg_catalog.pg_has_role(current_user, 'kanon_curator', 'USAGE') THEN
+            EXECUTE pg_catalog.format('GRANT kanon_curator TO %I', current_user);
+        END IF;
+    END IF;
+END
+$roles$;

@@ -1,0 +1,68 @@
+-- The published releases with their parameters and reports.
+CREATE TABLE IF NOT EXISTS kanon.release (
+    name text PRIMARY KEY,
+    relation regclass NOT NULL,
+    storage regclass NOT NULL,
+    mapping regclass NOT NULL,
+    hash_seed bigint NOT NULL,
+    parameters jsonb NOT NULL,
+    quasi_identifiers name[] NOT NULL,
+    sensitive name[] NOT NULL,
+    insensitive name[] NOT NULL,
+    entity name,
+    k integer NOT NULL CHECK (k >= 2),
+    rows bigint NOT NULL,
+    people bigint NOT NULL,
+    row_types bigint NOT NULL,
+    classes bigint NOT NULL,
+    smallest_class bigint NOT NULL,
+    average_class double precision NOT NULL,
+    largest_class bigint NOT NULL,
+    suppressed_cells bigint NOT NULL,
+    suppressed_share double precision NOT NULL,
+    weighted_cost double precision NOT NULL,
+    lower_bound double precision,
+    gap double precision,
+    optimal boolean NOT NULL,
+    method text NOT NULL,
+    bound_method text,
+    usefulness double precision,
+    elapsed interval NOT NULL,
+    base_changes_at_publish bigint,
+    published_by name NOT NULL,
+    published_at timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+ALTER TABLE kanon.release OWNER TO kanon_owner;
+REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
+COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
+COMMENT ON COLUMN kanon.release.name IS 'Name of the view in schema safe.';
+COMMENT ON COLUMN kanon.release.relation IS 'The base table.';
+COMMENT ON COLUMN kanon.release.storage IS 'The materialized view behind the view in safe.';
+COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to suppress for which row type.';
+COMMENT ON COLUMN kanon.release.hash_seed IS 'Seed of the hash that identifies row types in the mapping.';
+COMMENT ON COLUMN kanon.release.parameters IS 'All arguments of the call that made the release.';
+COMMENT ON COLUMN kanon.release.quasi_identifiers IS 'Columns in which cells may be suppressed.';
+COMMENT ON COLUMN kanon.release.sensitive IS 'Sensitive columns, published unchanged.';
+COMMENT ON COLUMN kanon.release.insensitive IS 'Insensitive columns, published unchanged.';
+COMMENT ON COLUMN kanon.release.entity IS 'Column that identifies a person; NULL: each row is a person.';
+COMMENT ON COLUMN kanon.release.k IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.rows IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.people IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.row_types IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.classes IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.smallest_class IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.average_class IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.largest_class IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.suppressed_cells IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.suppressed_share IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.weighted_cost IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.lower_bound IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.gap IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.optimal IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.method IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.bound_method IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.usefulness IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.elapsed IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.release.base_changes_at_publish IS 'kanon.base_changes of the base table when the release was published.';
+COMMENT ON COLUMN kanon.release.published_by IS 'Who published it.';
+COMMENT ON COLUMN kanon.release.published_at IS 'When it was published.';

@@ -1,0 +1,72 @@
+-- Releases with their parameters, certificate and staleness.
+CREATE OR REPLACE VIEW kanon.releases AS
+SELECT
+    r.name AS release,
+    pg_catalog.to_regclass(pg_catalog.format('safe.%I', r.name)) AS view,
+    CASE WHEN c.oid IS NOT NULL THEN r.relation END AS base,
+    r.storage,
+    r.parameters,
+    r.quasi_identifiers,
+    r.sensitive,
+    r.insensitive,
+    r.entity,
+    r.k,
+    r.rows,
+    r.people,
+    r.row_types,
+    r.classes,
+    r.smallest_class,
+    r.average_class,
+    r.largest_class,
+    r.suppressed_cells,
+    r.suppressed_share,
+    r.weighted_cost,
+    r.lower_bound,
+    r.gap,
+    r.optimal,
+    r.method,
+    r.bound_method,
+    r.usefulness,
+    r.elapsed,
+    -- Counters that went down were reset (crash, restore): how much changed is not known.
+    CASE WHEN now_.changes >= r.base_changes_at_publish THEN now_.changes - r.base_changes_at_publish END
+        AS changes_since,
+    r.published_by,
+    r.published_at
+FROM kanon.release AS r
+LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
+CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
+ALTER VIEW kanon.releases OWNER TO kanon_owner;
+REVOKE ALL ON TABLE kanon.releases FROM PUBLIC;
+COMMENT ON VIEW kanon.releases IS 'The published releases: where from, with which parameters, what is proven, how stale.';
+COMMENT ON COLUMN kanon.releases.release IS 'Name of the release.';
+COMMENT ON COLUMN kanon.releases.view IS 'The view that analysts read.';
+COMMENT ON COLUMN kanon.releases.base IS 'The base table; NULL if it was dropped.';
+COMMENT ON COLUMN kanon.releases.storage IS 'The materialized view behind it; REFRESH MATERIALIZED VIEW brings it up to date.';
+COMMENT ON COLUMN kanon.releases.parameters IS 'All arguments of the call that made the release.';
+COMMENT ON COLUMN kanon.releases.quasi_identifiers IS 'Columns in which cells may be suppressed.';
+COMMENT ON COLUMN kanon.releases.sensitive IS 'Sensitive columns, published unchanged.';
+COMMENT ON COLUMN kanon.releases.insensitive IS 'Insensitive columns, published unchanged.';
+COMMENT ON COLUMN kanon.releases.entity IS 'Column that identifies a person; NULL: each row is a person.';
+COMMENT ON COLUMN kanon.releases.k IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.rows IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.people IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.row_types IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.classes IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.smallest_class IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.average_class IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.largest_class IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.suppressed_cells IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.suppressed_share IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.weighted_cost IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.lower_bound IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.gap IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.optimal IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.method IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.bound_method IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.usefulness IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.elapsed IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.changes_since IS
+'Rows inserted, updated and deleted in the base table since publishing (TRUNCATE is not counted); NULL if unknown.';
+COMMENT ON COLUMN kanon.releases.published_by IS 'Who published it.';
+COMMENT ON COLUMN kanon.releases.published_at IS 'When it was published.';
