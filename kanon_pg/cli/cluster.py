@@ -1,0 +1,115 @@
+"""Commands for the private server: ``up``, ``down``, ``status``, ``dsn``, ``psql``."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from kanon_pg.cluster import DEFAULT_NAME, Cluster, ClusterStatus, State
+
+NOT_RUNNING = 3
+"""Exit code of ``kanon status`` unless the server runs, as ``pg_ctl status`` has it."""
+
+Name = Annotated[str, typer.Option("--name", help="Which private server; several can run side by side.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _show(status: ClusterStatus, as_json: bool) -> None:
+    facts = asdict(status) | {"state": status.state.value, "folder": str(status.folder)}
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    typer.echo(f'The private server "{status.name}" is {status.state.value}.')
+    labels = {
+        "major": "PostgreSQL",
+        "dsn": "DSN",
+        "tcp_port": "TCP port",
+        "pid": "process",
+        "server_user": "runs as",
+        "folder": "files",
+    }
+    for key, label in labels.items():
+        if facts[key] is not None:
+            typer.echo(f"  {label:<10} {facts[key]}")
+
+
+def _install(dsn: str) -> None:
+    # only `up` needs the installer, and with it the database driver
+    from kanon_pg.install.installer import install
+
+    install(dsn)
+
+
+def up(
+    name: Name = DEFAULT_NAME,
+    tcp: Annotated[
+        int | None, typer.Option("--tcp", metavar="PORT", help="Also listen on this port of 127.0.0.1.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Start the private server, ready for use; print its DSN.
+
+    The first start makes a server of your own from the installed PostgreSQL and installs kanon into its
+    database. It listens on a socket that only you can reach. Starting again is harmless, also after a
+    crash.
+    """
+    cluster = Cluster(name)
+    status = cluster.up(tcp_port=tcp, prepare=_install)
+    if as_json:
+        _show(status, as_json)
+    else:
+        typer.echo(cluster.tcp_dsn() if tcp is not None else status.dsn)
+
+
+def down(
+    name: Name = DEFAULT_NAME,
+    delete: Annotated[bool, typer.Option("--delete", help="Also delete all of its data for good.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Stop the private server.
+
+    Its data stay for the next start, unless they are to be deleted.
+    """
+    _show(Cluster(name).down(delete=delete), as_json)
+
+
+def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
+    """Say whether the private server runs, and where.
+
+    The exit code is 3 unless it runs.
+    """
+    found = Cluster(name).status()
+    _show(found, as_json)
+    if found.state is not State.RUNNING:
+        raise typer.Exit(NOT_RUNNING)
+
+
+def dsn(
+    name: Name = DEFAULT_NAME,
+    tcp: Annotated[bool, typer.Option("--tcp", help="For TCP, with the password.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print how to connect to the private server."""
+    cluster = Cluster(name)
+    found = cluster.tcp_dsn() if tcp else cluster.dsn()
+    typer.echo(json.dumps({"dsn": found}) if as_json else found)
+
+
+def psql(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[ARGUMENTS]...", help="Handed on to psql.")
+    ] = None,
+    name: Name = DEFAULT_NAME,
+) -> None:
+    """Run psql on the private server.
+
+    Options for kanon come first, then those for psql: kanon psql --name other -c 'SELECT 1'
+    """
+    cluster = Cluster(name)
+    program = str(cluster.instance.programs.program("psql"))
+    environment = os.environ | cluster.client_environment()
+    os.execve(program, [program, *(arguments or [])], environment)  # noqa: S606  # becomes psql, terminal and all

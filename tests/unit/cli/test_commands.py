@@ -1,0 +1,83 @@
+"""The table of commands agrees with the commands, and listing them imports none of them."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from typer.testing import CliRunner
+
+from kanon_pg import __version__
+from kanon_pg.cli import app, commands
+from kanon_pg.cli.commands import COMMANDS, CommandEntry, loaded
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_summary_is_the_first_line_of_the_docstring(name: str) -> None:
+    entry = COMMANDS[name]
+    function = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
+    assert (inspect.getdoc(function) or "").splitlines()[0] == entry.summary
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str) -> None:
+    result = CliRunner().invoke(app, [name, "--help"])
+    assert result.exit_code == 0
+    assert f"kanon {name}" in result.stdout
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "psql"])
+def test_every_command_but_psql_can_print_json(name: str) -> None:
+    options = [option for parameter in loaded(name, COMMANDS[name]).params for option in parameter.opts]
+    assert "--json" in options
+
+
+def test_help_lists_every_command_without_importing_drivers_or_solvers() -> None:
+    program = (
+        "import sys\n"
+        "from typer.testing import CliRunner\n"
+        "from kanon_pg.cli import app\n"
+        "print(CliRunner().invoke(app, ['--help']).stdout)\n"
+        "assert not {'psycopg', 'numpy', 'numba', 'pyarrow'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name, entry in COMMANDS.items():
+        assert f" {name} " in done.stdout
+        assert entry.panel in done.stdout
+
+
+def test_version() -> None:
+    assert CliRunner().invoke(app, ["--version"]).stdout == f"{__version__}\n"
+
+
+def test_unknown_command_is_wrong_usage() -> None:
+    assert CliRunner().invoke(app, ["nonsense"]).exit_code == 2
+
+
+def test_refusal_says_code_message_and_hint_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = CliRunner().invoke(app, ["status", "--name", "Not A Name"])
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "error KA100: This is not a name for a private server." in result.stderr
+    assert "hint: Use 1 to 40 lower-case letters" in result.stderr
+
+
+def test_detail_of_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = CommandEntry("cluster", "refuse", "Test", "Refuse.")
+    monkeypatch.setitem(commands.COMMANDS, "refuse", entry)
+    module = import_module("kanon_pg.cli.cluster")
+    monkeypatch.setattr(module, "refuse", _refuse, raising=False)
+    result = CliRunner().invoke(app, ["refuse"])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines() == ["error KA200: No.", "detail: Never.", "hint: Give up."]
+
+
+def _refuse() -> None:
+    """Refuse."""
+    from kanon_pg.errors import InfeasibleError
+
+    raise InfeasibleError("No.", detail="Never.", hint="Give up.")
