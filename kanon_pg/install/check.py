@@ -12,7 +12,7 @@ from kanon_pg.core.request import SolveRequest
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import KanonError, VersionMismatch
+from kanon_pg.errors import InstallError, KanonError, VersionMismatch
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.parent import solve_in_child
 
@@ -76,6 +76,32 @@ def versions(db: Database) -> Versions:
     return Versions(row["sql_version"], row["server_version"], row["api_schema"])
 
 
+def check_database(db: Database, trial: Trial) -> list[CheckItem]:
+    """Check through the client's door: inside the server if it has the functions, else from here.
+
+    Parameters
+    ----------
+    db : Database
+        The rights of a curator or analyst suffice if the server has the functions. Everything it did
+        is to be rolled back.
+    trial : callable
+        See `run`.
+
+    Raises
+    ------
+    InstallError
+        If nothing is installed.
+    """
+    if not db.row(statement("install_facts"), "public")["installed"]:
+        raise InstallError("kanon is not installed in this database.", hint="kanon install DSN")
+    found = db.rows(statement("find_install_check"))
+    if found:
+        function = Identifier.of(found[0]["schema"], "kanon_install_check")
+        return [CheckItem(**row) for row in db.rows(statement("call_install_check", function=function))]
+    db.execute(statement("act_as", role=Identifier.of("kanon_owner")))
+    return run(db, trial)
+
+
 def run(db: Database, trial: Trial) -> list[CheckItem]:
     """Check everything, whatever the outcome of single items.
 
@@ -92,7 +118,7 @@ def run(db: Database, trial: Trial) -> list[CheckItem]:
         See `versions`.
     """
     found = versions(db)
-    items = [
+    return [
         CheckItem("versions", True, f"kanon {found.sql}, PostgreSQL {found.server}"),
         *_catalog_items(db),
         *_public_items(db, found.api_schema),
@@ -101,7 +127,6 @@ def run(db: Database, trial: Trial) -> list[CheckItem]:
             "trial release", "published, recounted, readable for analysts", lambda: _release(db, trial), db
         ),
     ]
-    return items
 
 
 def _catalog_items(db: Database) -> Iterator[CheckItem]:

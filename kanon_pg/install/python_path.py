@@ -114,7 +114,8 @@ def _problems(answer: Answer, folders: list[str]) -> list[Problem]:
     for folder, step in answer["blocked"].items():
         found.append(
             Problem(
-                f"The server's user (id {answer['user']}) cannot read {folder}: {step} is missing or closed to it.",
+                f"The server's user (id {answer['user']}) cannot read {folder}: "
+                f"{step} is missing or closed to it.",
                 f"chmod o+rx {step!r} on the server, or choose other folders with --python-path.",
             )
         )
@@ -147,7 +148,7 @@ def _problems(answer: Answer, folders: list[str]) -> list[Problem]:
         found += [
             Problem(
                 f"The server's Python cannot import {name} ({why}).",
-                f"Install it into {folders[-1]}: python{python} -m pip install --target {folders[-1]!r} {name}",
+                f"python{python} -m pip install --target {folders[-1]!r} {name}",
             )
             for name, why in failed.items()
         ]
@@ -162,7 +163,8 @@ def _elsewhere(target: Path | None) -> Problem:
         )
     return Problem(
         "The server does not see this machine's files.",
-        "Install kanon_pg on the server's machine and name its folders there: kanon install --python-path FOLDER.",
+        "Install kanon_pg on the server's machine and name its folders there: "
+        "kanon install --python-path FOLDER.",
     )
 
 

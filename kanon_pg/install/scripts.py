@@ -6,8 +6,8 @@ from typing import Any
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
 from kanon_pg.db.identifiers import Fragment
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.queries import Statement, render, sql_root, statement
 from kanon_pg.errors import DatabaseError
 

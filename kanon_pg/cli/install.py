@@ -1,0 +1,117 @@
+"""Commands for any database: ``install``, ``uninstall``, ``check``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.install.check import CheckItem, check_database
+from kanon_pg.install.installer import install as install_into
+from kanon_pg.install.report import InstallReport, UninstallReport
+from kanon_pg.install.uninstaller import uninstall as uninstall_from
+from kanon_pg.release.declaration import OWNER
+from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.service import anonymize
+
+Dsn = Annotated[str, typer.Argument(metavar="[DSN]", help="The database; else the standard PG* variables.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def install(
+    dsn: Dsn = "",
+    api_schema: Annotated[
+        str | None, typer.Option(help="Schema of the kanon_... functions.", show_default="public")
+    ] = None,
+    python_path: Annotated[
+        list[str] | None, typer.Option(help="Folder on the server's machine with kanon_pg; repeatable.")
+    ] = None,
+    runtime_dir: Annotated[
+        Path | None, typer.Option(help="Where to copy the package to if the server's user cannot read it.")
+    ] = None,
+    in_server: Annotated[
+        bool | None,
+        typer.Option(
+            "--server/--client",
+            help="Insist on functions in the server, or install only what this client needs.",
+            show_default="functions if the server can have them",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Install kanon into a database, or bring it up to date.
+
+    Declarations and releases stay. If anything is missing, all of it is listed, and nothing is changed.
+    """
+    folder = runtime_dir.absolute() if runtime_dir is not None else None
+    report = install_into(
+        dsn,
+        api_schema=api_schema,
+        python_path=python_path or None,
+        plpython=in_server,
+        runtime_folder=folder,
+    )
+    typer.echo(json.dumps(asdict(report)) if as_json else _install_text(report))
+
+
+def uninstall(
+    dsn: Dsn = "",
+    cascade: Annotated[
+        bool, typer.Option("--cascade", help="Also drop objects of users that depend on releases.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove kanon from a database with all releases; your own tables stay."""
+    report = uninstall_from(dsn, cascade=cascade)
+    typer.echo(json.dumps(asdict(report)) if as_json else _uninstall_text(report))
+
+
+def check(dsn: Dsn = "", as_json: Json = False) -> None:
+    """Prove that everything works in a database, in seconds; leaves nothing behind.
+
+    The exit code is 1 if anything is not as it must be.
+    """
+    with connect(dsn) as connection:
+        db = PsycopgDatabase(connection)
+        items = check_database(db, lambda relation, release: _trial(db, relation, release))
+        connection.rollback()
+    typer.echo(json.dumps([asdict(item) for item in items]) if as_json else _check_text(items))
+    if not all(item.ok for item in items):
+        raise typer.Exit(1)
+
+
+def _trial(db: Database, relation: str, release: str) -> None:
+    anonymize(db, AnonymizeRequest(relation=relation, k=2, release=release), role=OWNER)
+
+
+def _install_text(report: InstallReport) -> str:
+    before = report.previous_version
+    was = "" if before is None else " again" if before == report.version else f", before: {before}"
+    lines = [f"Installed kanon {report.version} into database {report.database}{was}."]
+    if report.plpython:
+        lines.append(f"Try: SELECT * FROM {report.api_schema}.kanon_help();")
+    else:
+        lines.append("For the client only (kanon anonymize --client); there are no functions in the server.")
+    lines += [f"missing: {problem.what} -> {problem.fix}" for problem in report.missing]
+    return "\n".join([*lines, *(f"note: {note}" for note in report.notes)])
+
+
+def _uninstall_text(report: UninstallReport) -> str:
+    if not report.was_installed:
+        return f"kanon is not installed in database {report.database}."
+    lines = [f"Removed kanon from database {report.database}, with {len(report.releases)} release(s)."]
+    return "\n".join([*lines, *(f"note: {note}" for note in report.notes)])
+
+
+def _check_text(items: list[CheckItem]) -> str:
+    lines: list[Any] = []
+    for item in items:
+        lines.append(f"{'ok    ' if item.ok else 'NOT OK'}  {item.item}: {item.detail}")
+        if item.hint:
+            lines.append(f"        hint: {item.hint}")
+    return "\n".join(lines)

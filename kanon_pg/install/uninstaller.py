@@ -1,0 +1,106 @@
+"""Removes an installation from a database: nothing stays but the users' own objects."""
+
+from __future__ import annotations
+
+from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
+from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import DatabaseError, InstallError
+from kanon_pg.install.facts import ROLES, ServerFacts, read_facts
+from kanon_pg.install.public_rights import restore_public_rights
+from kanon_pg.install.report import UninstallReport
+from kanon_pg.install.scripts import prepare_session, run_script
+
+_KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)
+
+
+def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
+    """Drop all releases, declarations, functions, schemas, lent rights and, if no database uses them, roles.
+
+    Parameters
+    ----------
+    dsn : str
+        The database; empty means the standard PG* variables.
+    cascade : bool
+        Also drop objects of users that depend on releases or functions.
+
+    Raises
+    ------
+    InstallError
+        If objects of users depend on it and `cascade` is False (all are listed), or rights are missing;
+        nothing has changed.
+    """
+    with connect(dsn) as connection:
+        db = PsycopgDatabase(connection)
+        prepare_session(db)
+        facts = read_facts(db, "public")
+        if not facts.installed:
+            return UninstallReport(facts.database, was_installed=False)
+        _require_rights(facts)
+        installed = db.row(statement("installed_version"))
+        if not cascade:
+            _refuse_dependents(db, facts, installed["api_schema"])
+        releases = tuple(row["release"] for row in db.rows(statement("release_names")))
+        api = Identifier.of(installed["api_schema"])
+        for row in db.rows(statement("own_functions"), installed["api_schema"]):
+            if not row["inner"]:
+                db.execute(statement("drop_function_cascade", function=Fragment(row["function"])))
+        run_script(connection, "uninstall", api=api)
+        restore_public_rights(
+            db,
+            facts.database,
+            temporary=installed["revoked_temporary"],
+            create_database=installed["revoked_create_database"],
+            create_schemas=installed["revoked_create_schemas"],
+        )
+        notes = (*_drop_surroundings(db, installed, api), *_drop_roles(db))
+        return UninstallReport(facts.database, was_installed=True, releases=releases, notes=notes)
+
+
+def _require_rights(facts: ServerFacts) -> None:
+    if not (facts.superuser or facts.owner_member):
+        raise InstallError(
+            f"Role {facts.role} may not uninstall kanon: it is no superuser and no member of kanon_owner.",
+            hint="Connect as the role that installed it.",
+        )
+
+
+def _refuse_dependents(db: Database, facts: ServerFacts, api_schema: str) -> None:
+    found = [row["description"] for row in db.rows(statement("foreign_dependents"), api_schema)]
+    if found:
+        raise InstallError(
+            f"Objects in database {facts.database} depend on kanon; nothing was removed.",
+            detail="They are: " + ", ".join(found) + ".",
+            hint="Drop or move them first, or run `kanon uninstall --cascade` to drop them too.",
+        )
+
+
+def _drop_surroundings(db: PsycopgDatabase, installed: Row, api: Identifier) -> list[str]:
+    notes = []
+    if installed["created_api_schema"] and not _try(db, statement("drop_schema", schema=api)):
+        notes.append(f"Schema {api} stays: it holds other objects.")
+    if installed["created_extension"] and not _try(db, Statement("DROP EXTENSION IF EXISTS plpython3u")):
+        notes.append("Extension plpython3u stays: other functions use it.")
+    return notes
+
+
+def _drop_roles(db: PsycopgDatabase) -> list[str]:
+    return [
+        f"Role {role} stays: another database uses it, or the right to drop it is missing."
+        for role in ROLES
+        if not _try(db, statement("drop_role", role=Identifier.of(role)))
+    ]
+
+
+def _try(db: PsycopgDatabase, command: Statement) -> bool:
+    """Run a DROP; return whether it was done, False if something else still needs the object."""
+    try:
+        with db.savepoint():
+            db.execute(command)
+    except DatabaseError as error:
+        if error.server_state in _KEEPS:
+            return False
+        raise
+    return True

@@ -1,0 +1,2 @@
+-- Checks the installation inside the server.
+SELECT c.item, c.ok, c.detail, c.hint FROM {{ function }}() AS c

@@ -1,0 +1,2 @@
+-- Drops a role that no database uses.
+DROP ROLE IF EXISTS {{ role }}

@@ -1,0 +1,2 @@
+-- Drops an empty schema.
+DROP SCHEMA IF EXISTS {{ schema }} RESTRICT
