@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,17 +20,18 @@ from kanon_pg.release import declaration
 from kanon_pg.release import service as releasing
 from kanon_pg.release.request import AnonymizeRequest
 
-Names = Sequence[str] | None
+SqlValue = Any
+"""An argument as PL/Python hands it over; None for NULL, which the services judge."""
 
 
 def declare(
-    relation: str | None,
-    identifiers: Names,
-    quasi_identifiers: Names,
-    sensitive: Names,
-    insensitive: Names,
-    entity: str | None,
-    weights: str | None,
+    relation: SqlValue,
+    identifiers: SqlValue,
+    quasi_identifiers: SqlValue,
+    sensitive: SqlValue,
+    insensitive: SqlValue,
+    entity: SqlValue,
+    weights: SqlValue,
 ) -> None:
     """Serve ``kanon_declare``; `weights` is JSON text."""
     serve(
@@ -48,25 +48,25 @@ def declare(
     )
 
 
-def undeclare(relation: str | None) -> None:
+def undeclare(relation: SqlValue) -> None:
     """Serve ``kanon_undeclare``."""
     serve(lambda db: declaration.undeclare(db, relation))
 
 
 def anonymize(
-    relation: str | None,
-    k: int | None,
-    quasi_identifiers: Names,
-    sensitive: Names,
-    method: str | None,
-    l: int | None,  # noqa: E741 - named as in SQL
-    p: int | None,
-    t: float | None,
-    patterns: str | None,
-    hierarchies: str | None,
-    time_limit: float | None,
-    release: str | None,
-    seed: int | None,
+    relation: SqlValue,
+    k: SqlValue,
+    quasi_identifiers: SqlValue,
+    sensitive: SqlValue,
+    method: SqlValue,
+    l: SqlValue,  # noqa: E741 - named as in SQL
+    p: SqlValue,
+    t: SqlValue,
+    patterns: SqlValue,
+    hierarchies: SqlValue,
+    time_limit: SqlValue,
+    release: SqlValue,
+    seed: SqlValue,
 ) -> dict[str, Any]:
     """Serve ``kanon_anonymize``; `patterns` and `hierarchies` are JSON text, `time_limit` is in seconds."""
 
@@ -92,17 +92,17 @@ def anonymize(
     return serve(operation)
 
 
-def refresh(release: str | None) -> None:
+def refresh(release: SqlValue) -> None:
     """Serve ``kanon_refresh``."""
     serve(lambda db: releasing.refresh(db, release))
 
 
-def drop(release: str | None) -> None:
+def drop(release: SqlValue) -> None:
     """Serve ``kanon_drop``."""
     serve(lambda db: releasing.drop(db, release))
 
 
-def measure(relation: str | None, quasi_identifiers: Names, sensitive: Names) -> dict[str, Any]:
+def measure(relation: SqlValue, quasi_identifiers: SqlValue, sensitive: SqlValue) -> dict[str, Any]:
     """Serve ``kanon_measure``."""
     return serve(
         lambda db: asdict(
@@ -143,7 +143,7 @@ def install_check() -> list[dict[str, Any]]:
     return serve(operation)
 
 
-def _names(argument: str, names: Any) -> list[str] | None:
+def _names(argument: str, names: SqlValue) -> list[str] | None:
     """Take a one-dimensional array without NULLs; PL/Python nests lists for further dimensions."""
     if names is None:
         return None
@@ -155,5 +155,5 @@ def _names(argument: str, names: Any) -> list[str] | None:
     return list(names)
 
 
-def _json(text: str | None) -> Any:
+def _json(text: SqlValue) -> Any:
     return None if text is None else json.loads(text)

@@ -4,7 +4,7 @@ INSERT INTO {{ table }} (
 )
 SELECT
 {% for column in columns %}
-    ('x' || pg_catalog.encode(pg_catalog.substring(${{ column.number }} FROM 8 * i + 1 FOR 8), 'hex'))::bit(64)::bigint
+    ('x' || pg_catalog.encode(pg_catalog.substr(${{ column.number }}, 8 * i + 1, 8), 'hex'))::bit(64)::bigint
     {%- if not loop.last %},{% endif %}
 
 {% endfor %}
