@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
-import pyarrow.parquet as parquet
+from pyarrow import parquet
 
 from kanon_pg.errors import InputError
 

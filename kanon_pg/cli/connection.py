@@ -1,0 +1,60 @@
+"""Which database a command works on, and how it gets there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from kanon_pg.cluster import Cluster, State
+from kanon_pg.db.psycopg_adapter import Connection, connect
+from kanon_pg.errors import ClusterError
+
+Dsn = Annotated[
+    str | None,
+    typer.Option(
+        "--dsn",
+        metavar="DSN",
+        help="The database. Default: the PG* variables if PGHOST, PGSERVICE or PGDATABASE is set, "
+        "else the private server if it runs.",
+        show_default=False,
+    ),
+]
+
+_CHOSEN_BY = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
+"""Variables of which any one says that the environment names a database."""
+
+
+def chosen_dsn(dsn: str | None) -> str:
+    """Return the DSN to connect to; empty means the PG* variables and libpq's defaults.
+
+    Parameters
+    ----------
+    dsn : str, optional
+        What the user gave.
+    """
+    if dsn is not None:
+        return dsn
+    if any(os.environ.get(name) for name in _CHOSEN_BY):
+        return ""
+    try:
+        status = Cluster().status()
+    except ClusterError:  # no account could run a private server, so none does
+        return ""
+    return status.dsn or "" if status.state is State.RUNNING else ""
+
+
+@contextmanager
+def connected(dsn: str | None) -> Iterator[Connection]:
+    """Open a connection for as long as the block lasts; commit at its end, roll back if it fails.
+
+    Raises
+    ------
+    DatabaseError
+        If the server cannot be reached.
+    """
+    with connect(chosen_dsn(dsn)) as connection:
+        yield connection

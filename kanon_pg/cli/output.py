@@ -1,0 +1,121 @@
+"""How results, errors and progress look: JSON for programs, tables and bars for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from kanon_pg.errors import KanonError
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for an error.")]
+_UNLIMITED = 32_767
+Result = TypeVar("Result")
+Advance = Callable[[str, float | None], None]
+"""Called with a phase and the share of it that is done, None if unknown."""
+
+
+def show(result: Result, as_json: bool, render: Callable[[Result], Any]) -> None:
+    """Print a result on standard output.
+
+    Parameters
+    ----------
+    result : dataclass or sequence of dataclass
+        What a service returned.
+    as_json : bool
+        Print its fields as JSON instead of rendering it.
+    render : callable
+        Turns it into something that rich can print.
+    """
+    if as_json:
+        typer.echo(to_json(result))
+        return
+    console = Console()
+    if not console.is_terminal:
+        console.width = _UNLIMITED  # nothing is wrapped in a pipe
+    console.print(render(result), highlight=False)
+
+
+def to_json(result: Any) -> str:
+    """Return the fields of a dataclass, or of each of a sequence, as JSON."""
+    return json.dumps(_plain(result), ensure_ascii=False, indent=2, default=str)
+
+
+def _plain(result: Any) -> Any:
+    if is_dataclass(result) and not isinstance(result, type):
+        return asdict(result)
+    return [_plain(item) for item in result]
+
+
+@contextmanager
+def errors_as(as_json: bool) -> Iterator[None]:
+    """Print an error of the block as JSON on standard error and leave with exit code 1, if asked to."""
+    try:
+        yield
+    except KanonError as error:
+        if not as_json:
+            raise
+        fields = {"message": error.message, "detail": error.detail, "hint": error.hint}
+        typer.echo(json.dumps({"sqlstate": error.sqlstate, **fields}, ensure_ascii=False), err=True)
+        raise typer.Exit(1) from error
+
+
+@contextmanager
+def progress_bar(wanted: bool) -> Iterator[Advance]:
+    """Show a bar on standard error while the block runs, if that is a terminal.
+
+    Parameters
+    ----------
+    wanted : bool
+        False shows nothing.
+
+    Yields
+    ------
+    callable
+        See `Advance`.
+    """
+    console = Console(stderr=True)
+    if not wanted or not console.is_terminal:
+        yield lambda _phase, _share: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("connecting", total=None)
+
+        def advance(phase: str, share: float | None) -> None:
+            total = None if share is None else 1.0
+            progress.update(task, description=phase, total=total, completed=share or 0.0)
+
+        yield advance
+
+
+def note(message: str) -> None:
+    """Print something the user should know, beside the result, on standard error."""
+    typer.echo(f"note: {message}", err=True)
+
+
+def facts(rows: Sequence[tuple[str, str]]) -> Table:
+    """Lay out names and values in two columns."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, value)
+    return table
+
+
+def listing(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[str]) -> Table:
+    """Lay out rows under headings; columns named in `numbers` are aligned to the right."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    return table
