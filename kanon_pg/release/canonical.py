@@ -39,6 +39,9 @@ _EXACT = (
 )
 """Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
 
+_NULL_IDENTITY = 0x5DEECE66D1234567
+"""Stands for NULL among the identities of cells; no small integer, and a hash only by chance."""
+
 
 @dataclass(frozen=True, slots=True)
 class CanonicalColumn:
@@ -103,8 +106,11 @@ class CanonicalColumn:
 
     def identity(self, table: str) -> Fragment:
         """A bigint per cell, equal exactly for equal cells (up to a 64-bit hash), never NULL."""
+        cell = f"{table}.{self.alias}"
         if self.facts.base_type in {"int2", "int4", "oid"}:
-            return Fragment(f"coalesce({table}.{self.alias}::bigint, {1 << 62})")
+            return Fragment(f"coalesce({cell}::bigint, {_NULL_IDENTITY})")
+        if self.facts.base_type in {"text", "varchar"} and self.facts.deterministic:
+            return Fragment(f"coalesce(pg_catalog.hashtextextended({cell}, 0), {_NULL_IDENTITY})")
         return Fragment(f"pg_catalog.hash_record_extended(ROW({self.hashed(table)}), 0)")
 
     @property

@@ -64,9 +64,13 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
     db.execute(statement("comment_view", view=plan.view, comment=Literal(comment)))
 
 
-def drop_storage(db: Database, storage: Identifier, mapping: Identifier) -> None:
-    """Drop the materialized view and the mapping of a release that is no longer shown."""
+def drop_storage(db: Database, storage: Identifier) -> None:
+    """Drop the materialized view of a release that is no longer shown."""
     db.execute(statement("drop_storage", storage=storage))
+
+
+def drop_mapping(db: Database, mapping: Identifier) -> None:
+    """Drop the mapping of a release that is no longer shown."""
     db.execute(statement("drop_mapping", mapping=mapping))
 
 

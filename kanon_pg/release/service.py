@@ -13,10 +13,17 @@ from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, InfeasibleError, ReleaseBusy, UnknownName, VerificationFailed
+from kanon_pg.errors import (
+    DatabaseError,
+    InfeasibleError,
+    ReleaseBusy,
+    ReleaseError,
+    UnknownName,
+    VerificationFailed,
+)
 from kanon_pg.release.counting import Counted, count_row_types, fingerprint
 from kanon_pg.release.plan import ReleasePlan, plan_release
-from kanon_pg.release.publish import drop_storage, drop_view, swap_view
+from kanon_pg.release.publish import drop_mapping, drop_storage, drop_view, swap_view
 from kanon_pg.release.recount import Recount, recount
 from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
@@ -171,6 +178,11 @@ def refresh(db: Database, release: str) -> None:
         If there is no such release.
     """
     row = _existing(db, release)
+    if not row["storage_name"]:
+        raise ReleaseError(
+            "The base table of this release was dropped, and the release with it.",
+            hint="Remove its record: SELECT kanon_drop(...);",
+        )
     db.progress("refreshing")
     storage = Identifier.of(row["storage_schema"], row["storage_name"])
     db.execute(statement("refresh_storage", storage=storage))
@@ -189,7 +201,8 @@ def drop(db: Database, release: str) -> None:
     """
     row = _existing(db, release)
     _queue_for(db, release)
-    drop_view(db, Identifier.of("safe", release))
+    if db.row(statement("find_release"), release, row["base"])["published"]:
+        drop_view(db, Identifier.of("safe", release))
     _forget(db, [row])
 
 
@@ -221,11 +234,11 @@ def _queue_for(db: Database, name: str) -> int:
 
 def _forget(db: Database, previous: Sequence[Row]) -> None:
     for row in previous:
-        drop_storage(
-            db,
-            Identifier.of(row["storage_schema"], row["storage_name"]),
-            Identifier.of(row["mapping_schema"], row["mapping_name"]),
-        )
+        # Dropping a base table with CASCADE takes the storage along, but not the mapping.
+        if row["storage_name"]:
+            drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
+        if row["mapping_name"]:
+            drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
         db.execute(statement("forget_release"), row["name"])
 
 

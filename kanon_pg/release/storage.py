@@ -111,6 +111,6 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
         "published": [everything[c.name] for c in plan.base.columns if c.name in everything],
         "entity": None
         if entity is None
-        else {"expression": entity.expression, "hashed": entity.hashed("assigned")},
+        else {"expression": entity.expression, "hashed": entity.hashed("counted")},
         "all_suppressed": (1 << len(plan.quasi_identifiers)) - 1,
     }

@@ -37,49 +37,56 @@ masked AS (
         )
 ),
 
--- The hash only finds candidates quickly; classes are compared cell by cell.
-assigned AS MATERIALIZED (
+-- The hash sorts quickly; classes are compared cell by cell.
+hashed AS (
     SELECT
         masked.*,
         pg_catalog.hash_record_extended(
             ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
         ) AS class_hash
     FROM masked
+    OFFSET 0
 ),
 
-backed AS (
 {% if entity %}
-    SELECT class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+met AS (
+    SELECT
+        hashed.*,
+        person IS NOT NULL AND pg_catalog.row_number() OVER (
+            PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}, person
+        ) = 1 AS is_new
+    FROM hashed
+),
 
-    FROM (
-        SELECT DISTINCT class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}, person
-        FROM assigned
-        WHERE person IS NOT NULL
-    ) AS presence
-{% else %}
-    SELECT class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
-
-    FROM assigned
 {% endif %}
-    GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+counted AS (
+    SELECT
+{% if entity %}
+        met.*,
+        count(*) FILTER (WHERE is_new) OVER (
+            PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
 
-    HAVING count(*) >= {{ k }}
+        ) AS people
+    FROM met
+{% else %}
+        hashed.*,
+        count(*) OVER (
+            PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+
+        ) AS people
+    FROM hashed
+{% endif %}
 )
 
 SELECT
 {% for p in published %}
-    assigned.{{ p.alias }} AS {{ p.output }},
+    counted.{{ p.alias }} AS {{ p.output }},
 {% endfor %}
 {% if entity %}
-    CASE WHEN assigned.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) END
+    CASE WHEN counted.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) END
         AS kanon_person,
 {% endif %}
-    assigned.pattern AS kanon_pattern
-FROM assigned
-INNER JOIN backed
-    ON backed.class_hash = assigned.class_hash
-    AND backed.pattern = assigned.pattern
-{% for q in columns %}
-    AND backed.{{ q.alias }} IS NOT DISTINCT FROM assigned.{{ q.alias }}
-{% endfor %}
+    counted.pattern AS kanon_pattern
+FROM counted
+WHERE counted.people >= {{ k }}
 ORDER BY pg_catalog.random()

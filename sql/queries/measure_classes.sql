@@ -82,11 +82,16 @@ SELECT
 {% if q.categorical %}
     , count(*) FILTER (WHERE {{ q.present }}
         {%- if separate %} AND NOT whole{% endif %}
-        {%- if suppressed %} AND NOT {{ q.hidden }}{% endif %}) AS {{ q.values }}
+        {%- if suppressed %} AND NOT {{ q.hidden }}{% endif %}) AS {{ q.domain }}
 {% elif q.low %}
-    , (sum(
-        CASE WHEN pg_catalog.isempty({{ q.alias }}) THEN 0 ELSE coalesce({{ q.high }} - {{ q.low }}, 'Infinity') END
-    ) FILTER (WHERE whole AND {{ q.alias }} IS NOT NULL)) AS {{ q.width }}
+    , min({{ q.low }}) FILTER (WHERE whole AND {{ q.low }} > '-Infinity') AS {{ q.lowest }}
+    , max({{ q.high }}) FILTER (WHERE whole AND {{ q.high }} < 'Infinity') AS {{ q.highest }}
+    , coalesce(sum({{ q.high }} - {{ q.low }}) FILTER (
+        WHERE whole AND {{ q.high }} < 'Infinity' AND {{ q.low }} > '-Infinity'
+    ), 0) AS {{ q.width }}
+    , count(*) FILTER (
+        WHERE whole AND ({{ q.high }} = 'Infinity' OR {{ q.low }} = '-Infinity')
+    ) AS {{ q.unbounded }}
 {% endif %}
 {% endfor %}
 FROM grouped

@@ -185,11 +185,15 @@ exact AS (
                     place AS here,
                     coalesce(lead(place) OVER (ORDER BY place) - 1, (SELECT places FROM curve) - 1) AS there,
                     sum(n) OVER (ORDER BY place) / size AS p
-                FROM pg_catalog.unnest(candidate.places, candidate.counts) AS held (place, n)
+                FROM ROWS FROM (
+                    pg_catalog.unnest(candidate.places), pg_catalog.unnest(candidate.counts)
+                ) AS held (place, n)
             ) AS steps
         ) AS turns
 {% else %}
-        FROM pg_catalog.unnest(candidate.places, candidate.counts) AS held (place, n)
+        FROM ROWS FROM (
+                    pg_catalog.unnest(candidate.places), pg_catalog.unnest(candidate.counts)
+                ) AS held (place, n)
 {% endif %}
     ) AS distance
 )
