@@ -3,7 +3,7 @@
 -- $1 text
 -- $2 bigint
 SELECT
-    coalesce(c.relkind <> 'v' OR c.relowner <> 'kanon_owner'::regrole OR r.name IS NULL, false)
+    (c.oid IS NOT NULL AND (c.relkind <> 'v' OR c.relowner <> 'kanon_owner'::regrole OR r.name IS NULL))
     OR coalesce(b.oid <> $2::bigint::oid, false) AS taken,
     c.oid IS NOT NULL AS published
 FROM (SELECT $1::text AS name) AS asked
