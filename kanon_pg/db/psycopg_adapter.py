@@ -53,7 +53,9 @@ def mapped_errors() -> Iterator[None]:
         if state is not None and state.startswith("KA"):
             kind = by_sqlstate(state)
             raise kind(
-                diag.message_primary or "", detail=diag.message_detail, hint=diag.message_hint
+                (diag.message_primary or "").removeprefix("kanon: "),
+                detail=diag.message_detail,
+                hint=diag.message_hint,
             ) from error
         raise database_error(
             state, diag.message_primary or type(error).__name__, diag.message_hint

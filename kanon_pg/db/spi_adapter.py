@@ -126,11 +126,24 @@ def _time_limit_passed() -> LimitExceeded:
     )
 
 
+# PL/Python puts the class's qualified name before the message of every uncaught exception; `plpy.error` would
+# make that "plpy.Error". It reads the other fields from attributes, and expects all of them to be there.
+_SqlError = type("kanon", (plpy.Error,), {"__module__": "builtins"})
+_OTHER_FIELDS = ("schema_name", "table_name", "column_name", "datatype_name", "constraint_name")
+
+
+def _sql_error(error: KanonError) -> Exception:
+    shown: Any = _SqlError(error.message)
+    shown.sqlstate, shown.detail, shown.hint = error.sqlstate, error.detail, error.hint
+    for name in _OTHER_FIELDS:
+        setattr(shown, name, None)
+    converted: Exception = shown
+    return converted
+
+
 def raise_to_sql(error: KanonError) -> NoReturn:
     """Raise an error of this package as an SQL error with all its fields."""
-    fields = {"detail": error.detail, "hint": error.hint, "sqlstate": error.sqlstate}
-    plpy.error(error.message, **{name: value for name, value in fields.items() if value is not None})
-    raise AssertionError("plpy.error returned")
+    raise _sql_error(error) from None
 
 
 def serve(operation: Callable[[SpiDatabase], Answer]) -> Answer:
