@@ -1,7 +1,7 @@
 """Solve what is asked until nobody asks any more: the worker process.
 
-The worker never outlives its parent, never outgrows its memory budget by more than the operating system's
-granularity, and never sends a traceback or a value, only what `kanon_pg.errors` can carry.
+The worker never outlives its parent, never outgrows its memory budget, and never sends a traceback or a
+value, only what `kanon_pg.errors` can carry.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import kanon_pg
 from kanon_pg.core.packed import PackedRowTypes
@@ -63,11 +62,9 @@ def main(
             send(connection, "ready", {})
             with suppress(Exception):  # it is tried again for the job, whose answer can tell
                 _load(solver)
-            while _job_arrives(connection, idle_seconds):
-                with _dies_with(parent):
-                    goes_on = _serve(connection, solver)
-                if not goes_on:
-                    break
+            fit = True
+            while fit and (job := _next_job(connection, idle_seconds)) is not None:
+                fit = _serve(job, connection, solver, parent)
     except (BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone, and nobody else is interested
     finally:
@@ -111,20 +108,17 @@ def _load(solver: str) -> Solve:
     return solve
 
 
-def _job_arrives(connection: socket.socket, idle_seconds: float) -> bool:
+def _next_job(connection: socket.socket, idle_seconds: float) -> Message | None:
     poller = select.poll()
     poller.register(connection, select.POLLIN)
-    return bool(poller.poll(idle_seconds * 1000))
+    return receive(connection) if poller.poll(idle_seconds * 1000) else None
 
 
-def _serve(connection: socket.socket, solver: str) -> bool:
+def _serve(job: Message, connection: socket.socket, solver: str, parent: int) -> bool:
     """Do one job; return whether this process is fit for another one."""
-    message = receive(connection)
-    if message is None:
-        return False
     try:
-        with message:
-            outcome = _solve(message, solver, _Reporter(connection))
+        with job, _dies_with(parent):
+            outcome = _solve(job, solver, _Reporter(connection))
         text = json.dumps(outcome.to_json()).encode()
         with attachment([text, outcome.patterns]) as attached:
             send(connection, "solved", {}, attached)
@@ -132,18 +126,17 @@ def _serve(connection: socket.socket, solver: str) -> bool:
     except (BrokenPipeError, ConnectionResetError):
         return False
     except KanonError as error:
-        fit = not isinstance(
-            error, SolverUnavailable
-        )  # what is installed may change, what is loaded does not
+        # What is installed may change; what this process has loaded does not.
+        fit = not isinstance(error, SolverUnavailable)
         _send_error(connection, "refused" if fit else "failed", error)
         return fit
     except Exception as error:
         # Half-made modules or caches may be left behind, above all where memory ran out.
-        _send_error(connection, "failed", _harmless(error, message.fields))
+        _send_error(connection, "failed", _harmless(error, job.fields["memory_bytes"]))
         return False
 
 
-def _solve(message: Message, solver: str, progress: Progress) -> SolveOutcome:
+def _solve(job: Message, solver: str, progress: Progress) -> SolveOutcome:
     try:
         solve = _load(solver)
     except ImportError as error:
@@ -152,8 +145,8 @@ def _solve(message: Message, solver: str, progress: Progress) -> SolveOutcome:
             detail=f"Importing {error.name or 'a library'} failed.",
             hint="Install kanon_pg's dependencies for the same Python version, readable to this user.",
         ) from error
-    with limited_memory(message.fields["memory_bytes"]):
-        text, *buffers = message.map_parts()
+    with limited_memory(job.fields["memory_bytes"]):
+        text, *buffers = job.map_parts()
         header, request = json.loads(bytes(text))
         row_types = PackedRowTypes.from_buffers(header, buffers)
         return solve(row_types, SolveRequest.from_json(request), progress)
@@ -184,12 +177,10 @@ def _send_error(connection: socket.socket, kind: str, error: KanonError) -> None
     send(connection, kind, fields)
 
 
-def _harmless(error: Exception, fields: dict[str, Any]) -> KanonError:
+def _harmless(error: Exception, memory_bytes: int) -> KanonError:
     """Return an error that says what happened without the text of `error`, which could quote a value."""
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
-        return MemoryExceeded(
-            "The solver needs more memory than its budget.", hint=more_memory(fields["memory_bytes"])
-        )
+        return MemoryExceeded("The solver needs more memory than its budget.", hint=more_memory(memory_bytes))
     return SolverError(
         f"The solver failed with an internal error ({type(error).__name__}).",
         detail=_place(error),

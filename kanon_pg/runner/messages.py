@@ -66,7 +66,7 @@ class Message:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def copy_parts(self, at_most: int) -> list[bytes]:
+    def copy_parts(self, at_most: int, *, tick: Callable[[], None]) -> list[bytes]:
         """Return copies of the parts.
 
         A PostgreSQL backend copies instead of mapping, because a file that shrinks under a mapping
@@ -76,6 +76,8 @@ class Message:
         ----------
         at_most : int
             Bytes that the parts may have together.
+        tick : callable
+            Called after every `CHUNK_BYTES` that were copied; may raise.
 
         Raises
         ------
@@ -85,7 +87,7 @@ class Message:
         file = self._checked_file()
         if sum(self.sizes) > at_most:
             raise MessageError("the parts are too long")
-        return [_read(file, size, end - size) for size, end in self._bounds()]
+        return [_read(file, size, end - size, tick) for size, end in self._bounds()]
 
     def map_parts(self) -> list[memoryview]:
         """Return read-only views of the parts, in memory shared with the sender.
@@ -254,7 +256,7 @@ def _write(file: int, part: bytes | memoryview, tick: Callable[[], None]) -> Non
         tick()
 
 
-def _read(file: int, size: int, start: int) -> bytes:
+def _read(file: int, size: int, start: int, tick: Callable[[], None]) -> bytes:
     chunks: list[bytes] = []
     while size:
         chunk = os.pread(file, min(size, CHUNK_BYTES), start)
@@ -263,4 +265,5 @@ def _read(file: int, size: int, start: int) -> bytes:
         chunks.append(chunk)
         size -= len(chunk)
         start += len(chunk)
+        tick()
     return b"".join(chunks)

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
@@ -26,6 +26,8 @@ from kanon_pg.runner.messages import Message, MessageError, attachment, receive,
 
 CHECKPOINT_MILLISECONDS = 50
 """Longest silence after which the caller's checkpoint is called again."""
+
+Parsed = TypeVar("Parsed")
 
 _EXIT_SECONDS = 2.0
 _MAX_OUTCOME_BYTES = 1024 * 1024
@@ -117,7 +119,7 @@ def solve_in_child(
         if answer is None:
             raise SolverError("The solver's process ended without an answer.", hint=_REPORT)
         with answer:
-            result = _read(answer, row_types)
+            result = _read(answer, row_types, checkpoint)
     except MessageError as error:
         stop_worker()
         raise SolverError(
@@ -206,17 +208,26 @@ def _check_it_retired(worker: launch.Worker, memory_bytes: int) -> None:
     raise SolverError("The solver's process ended without an answer.", detail=f"It {cause}.", hint=_REPORT)
 
 
-def _read(answer: Message, row_types: PackedRowTypes) -> SolveOutcome | KanonError:
-    try:
-        if answer.kind == "solved":
-            text, patterns = answer.copy_parts(at_most=_MAX_OUTCOME_BYTES + len(row_types) * ITEM_BYTES)
-            if len(patterns) != len(row_types) * ITEM_BYTES:
-                raise MessageError("the patterns do not match the row types")
-            return SolveOutcome.from_json(json.loads(text), patterns)
-        if answer.kind in ("refused", "failed"):
-            fields = answer.fields
-            kind = by_sqlstate(fields["sqlstate"])
-            return kind(str(fields["message"]), detail=fields["detail"], hint=fields["hint"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise MessageError(f"{answer.kind}: {type(error).__name__}") from error
+def _read(
+    answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[], None]
+) -> SolveOutcome | KanonError:
+    if answer.kind == "solved":
+        expected = len(row_types) * ITEM_BYTES
+        parts = answer.copy_parts(_MAX_OUTCOME_BYTES + expected, tick=checkpoint)
+        if len(parts) != 2 or len(parts[1]) != expected:
+            raise MessageError("the patterns do not match the row types")
+        return _parsed(lambda: SolveOutcome.from_json(json.loads(parts[0]), parts[1]))
+    if answer.kind in ("refused", "failed"):
+        return _parsed(lambda: _error(**answer.fields))
     raise MessageError("the message is of an unknown kind")
+
+
+def _parsed(parse: Callable[[], Parsed]) -> Parsed:
+    try:
+        return parse()
+    except (KeyError, TypeError, ValueError) as error:
+        raise MessageError(f"the answer has wrong fields ({type(error).__name__})") from error
+
+
+def _error(sqlstate: str, message: str, detail: str | None, hint: str | None) -> KanonError:
+    return by_sqlstate(sqlstate)(message, detail=detail, hint=hint)

@@ -53,6 +53,13 @@ def report(row_types, request, progress):
     return outcome(bytes(row_types.keys))
 
 
+def chatter(row_types, request, progress):
+    for step in range(10_000):
+        progress("loop", step / 10_000)
+    progress("end", None)
+    return outcome(bytes(row_types.keys))
+
+
 def hang(row_types, request, progress):
     """Never return, in native code that holds the interpreter's lock and ignores signals."""
     progress("hang", None)
@@ -126,6 +133,7 @@ BEHAVIOURS = {
         echo,
         say_pid,
         report,
+        chatter,
         hang,
         refuse,
         fail,

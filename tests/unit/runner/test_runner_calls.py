@@ -65,6 +65,13 @@ def test_progress_is_forwarded_in_order(call):
     assert call.progress == [("read", None), ("search", 0.5), ("improve", 1)]
 
 
+def test_progress_too_frequent_to_be_read_is_thinned_out(call):
+    call("chatter")
+    assert call.progress[0] == ("loop", 0.0)
+    assert call.progress[-1] == ("end", None)
+    assert len(call.progress) < 5_000
+
+
 def test_a_refusal_keeps_its_class_and_the_worker(call):
     pid = call("say_pid").notes[0]
     with pytest.raises(InfeasibleError) as caught:

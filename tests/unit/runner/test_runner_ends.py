@@ -1,5 +1,6 @@
 """Every way a worker must end: cancel, memory, signals, the death of its parent."""
 
+import ctypes
 import json
 import os
 import signal
@@ -179,8 +180,19 @@ if sys.argv[1] == "idle":
 """
 
 
-@pytest.mark.parametrize("phase", ["busy", "idle"])
-def test_a_killed_parent_takes_the_worker_along(phase):
+@pytest.fixture
+def adopts_orphans():
+    """Let this process inherit the worker of a killed parent, as process 1 of a container would."""
+    libc = ctypes.CDLL(None)
+    set_child_subreaper = 36
+    assert libc.prctl(set_child_subreaper, ctypes.c_ulong(1)) == 0
+    yield
+    libc.prctl(set_child_subreaper, ctypes.c_ulong(0))
+
+
+@pytest.mark.parametrize(("phase", "status"), [("busy", 1), ("idle", 0)])
+def test_a_killed_parent_takes_the_worker_along(adopts_orphans, phase, status):
+    """The status matters: a postmaster that is process 1 restarts all sessions upon any but 0 and 1."""
     with subprocess.Popen(
         [sys.executable, "-c", PARENT, phase], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -188,6 +200,7 @@ def test_a_killed_parent_takes_the_worker_along(phase):
         process.kill()
         process.wait()
         assert wait_for_end(pid)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == status
 
 
 def test_an_interpreter_that_exits_takes_the_worker_along():
