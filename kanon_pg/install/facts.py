@@ -55,6 +55,11 @@ class ServerFacts:
     owner_member: bool
 
     @property
+    def readable(self) -> bool:
+        """Whether there is an installation that the role may read and change."""
+        return self.installed and (self.superuser or self.owner_member)
+
+    @property
     def major(self) -> int:
         """Major version of the server."""
         return self.server_version // 10000
@@ -111,7 +116,11 @@ def _role_problems(facts: ServerFacts) -> list[Problem]:
                 + " ".join(f"CREATE ROLE {role} NOLOGIN;" for role in missing),
             )
         )
-    if "kanon_owner" in facts.roles and not (facts.superuser or facts.createrole or facts.owner_member):
+    if (
+        "kanon_owner" in facts.roles
+        and not (facts.superuser or facts.owner_member)
+        and (facts.installed or not facts.createrole)
+    ):
         found.append(
             Problem(
                 f"Role {facts.role} is no member of kanon_owner.",

@@ -86,6 +86,11 @@ def _plan(
     plpython: bool | None,
     runtime_folder: Path | None,
 ) -> _Plan:
+    installed = db.row(statement("installed_version")) if facts.readable else None
+    if installed is not None:
+        refuse_downgrade(installed["version"])
+        # Whoever cannot renew the functions must not remove them by installing again.
+        plpython = True if plpython is None and installed["plpython"] else plpython
     problems = general_problems(facts)
     missing = [] if plpython is False else plpython_problems(facts)
     wanted = plpython is True or (plpython is None and not missing)
@@ -99,13 +104,13 @@ def _plan(
         problems += missing
     if problems:
         raise _incomplete(problems, facts, wanted)
-    previous = None
-    if facts.installed:
-        row = db.row(statement("installed_version"))
-        previous = row["version"]
-        refuse_downgrade(previous)
-        api_schema = api_schema or row["api_schema"]
-    return _Plan(api_schema or DEFAULT_API_SCHEMA, previous, wanted, path, () if wanted else tuple(missing))
+    return _Plan(
+        api_schema=api_schema or (installed["api_schema"] if installed else DEFAULT_API_SCHEMA),
+        previous=installed["version"] if installed else None,
+        plpython=wanted,
+        path=path,
+        missing=() if wanted else tuple(missing),
+    )
 
 
 def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, plan: _Plan) -> InstallReport:

@@ -16,6 +16,9 @@ import kanon_pg
 from kanon_pg.db.queries import sql_root
 
 _REQUIRED = ("jinja2", "numpy", "numba")
+_LEFT_OUT = {"..", "tests"}
+"""Parts of paths that are not copied: programs outside the packages' folder, and tests (half of all files)."""
+
 _NAME = re.compile(r"^[A-Za-z0-9._-]+")
 
 
@@ -42,7 +45,7 @@ def copy_runtime(parent: Path) -> Path:
         for name, source in [*package, *_distribution_files(distributions)]:
             copy = building / name
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, copy)
+            shutil.copy2(source, copy)  # with its time, which tells whether compiled files are fresh
         compileall.compile_dir(building, quiet=2, stripdir=str(building), prependdir=str(target), workers=1)
         _open_for_reading(building)
         building.rename(target)
@@ -59,7 +62,7 @@ def _package_files() -> list[tuple[str, Path]]:
 
 def _files(root: Path) -> Iterator[tuple[str, Path]]:
     for path in sorted(root.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
+        if path.is_file():
             yield path.relative_to(root).as_posix(), path
 
 
@@ -82,7 +85,7 @@ def _distributions() -> list[metadata.Distribution]:
 def _distribution_files(distributions: list[metadata.Distribution]) -> Iterator[tuple[str, Path]]:
     for distribution in distributions:
         for file in distribution.files or ():
-            if ".." not in file.parts and "__pycache__" not in file.parts:
+            if not _LEFT_OUT.intersection(file.parts):
                 yield file.as_posix(), Path(str(distribution.locate_file(file)))
 
 
@@ -91,6 +94,8 @@ def _digest(package: list[tuple[str, Path]], distributions: list[metadata.Distri
     for distribution in distributions:
         digest.update(f"{distribution.name} {distribution.version}\n".encode())
     for name, path in package:
+        if "__pycache__" in path.parts:
+            continue
         digest.update(f"{name}\n".encode() + hashlib.blake2b(path.read_bytes()).digest())
     return digest.hexdigest()
 
