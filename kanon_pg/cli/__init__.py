@@ -17,6 +17,8 @@ app = typer.Typer(
     cls=CommandGroup,
     name="kanon",
     help="k-anonymity enforced inside PostgreSQL.",
+    epilog="Exit codes: 0 done; 1 refused or failed, with the reason on standard error; 2 wrong usage; "
+    "3 from `kanon status`: the private server is not running; 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",

@@ -17,6 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 from kanon_pg.errors import KanonError
 
 SERVER = "Private server"
+TABLES = "Tables"
+RELEASES = "Releases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,15 @@ COMMANDS = {
     "status": CommandEntry("cluster", "status", SERVER, "Say whether the private server runs, and where."),
     "dsn": CommandEntry("cluster", "dsn", SERVER, "Print how to connect to the private server."),
     "psql": CommandEntry("cluster", "psql", SERVER, "Run psql on the private server.", PASS_ON),
+    "demo": CommandEntry("demo", "demo", SERVER, "Show the whole story on a generated table."),
+    "load": CommandEntry("tables", "load", TABLES, "Load a CSV file into a table."),
+    "export": CommandEntry("tables", "export", TABLES, "Write a release to a CSV or Parquet file."),
+    "declare": CommandEntry("release", "declare", RELEASES, "Record the roles of a table's columns."),
+    "undeclare": CommandEntry("release", "undeclare", RELEASES, "Forget the roles of a table's columns."),
+    "anonymize": CommandEntry("release", "anonymize", RELEASES, "Publish a k-anonymous release of a table."),
+    "refresh": CommandEntry("release", "refresh", RELEASES, "Bring a release up to date with its table."),
+    "drop": CommandEntry("release", "drop", RELEASES, "Remove a release; the table stays."),
+    "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
 }
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -37,10 +37,15 @@ def show(result: Result, as_json: bool, render: Callable[[Result], Any]) -> None
     if as_json:
         typer.echo(to_json(result))
         return
-    console = Console()
-    if not console.is_terminal:
-        console.width = _UNLIMITED  # nothing is wrapped in a pipe
-    console.print(render(result), highlight=False)
+    console_up_to(_UNLIMITED).print(render(result))
+
+
+def console_up_to(width: int) -> Console:
+    """Return standard output: as wide as the terminal, but not wider than `width`; a pipe is that wide."""
+    console = Console(highlight=False)
+    widest = min(console.width, width) if console.is_terminal else width
+    console.size = ConsoleDimensions(widest, console.height)
+    return console
 
 
 def to_json(result: Any) -> str:

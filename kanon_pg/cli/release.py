@@ -80,7 +80,7 @@ def declare(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Record which roles the columns of a table play.
+    """Record the roles of a table's columns.
 
     A column that is not mentioned is withheld from releases.
     """
@@ -99,7 +99,10 @@ def declare(
 
 
 def undeclare(relation: Relation, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Forget which roles the columns of a table play; releases stay."""
+    """Forget the roles of a table's columns.
+
+    Releases stay.
+    """
     with errors_as(as_json):
         with _door(dsn, client) as door:
             door.undeclare(relation)
@@ -127,9 +130,10 @@ def anonymize(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Publish a k-anonymous release of a table as a view in schema safe.
+    """Publish a k-anonymous release of a table.
 
-    Prints what is proven about it. Interrupting it (Ctrl-C) leaves everything as it was.
+    It is a view in schema safe. Prints what is proven about it. Interrupting it (Ctrl-C) leaves
+    everything as it was.
     """
     with errors_as(as_json):
         options = {
@@ -147,7 +151,9 @@ def anonymize(
 
 
 def refresh(release: Release, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Bring a release up to date with its table, with the same rules.
+    """Bring a release up to date with its table.
+
+    The rules of the last call stay.
 
     A class that has become smaller than k is withheld; anonymizing anew finds a better release.
     """
@@ -159,7 +165,7 @@ def refresh(release: Release, client: Client = False, dsn: Dsn = None, as_json: 
 
 
 def drop(release: Release, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Remove a release and everything behind it; the table stays."""
+    """Remove a release; the table stays."""
     with errors_as(as_json):
         with _door(dsn, client) as door:
             door.drop(release)
@@ -167,7 +173,10 @@ def drop(release: Release, client: Client = False, dsn: Dsn = None, as_json: Jso
 
 
 def releases(dsn: Dsn = None, as_json: Json = False) -> None:
-    """List the releases with what is proven about them, and how stale they are."""
+    """List the releases and their certificates.
+
+    Shows what is proven about each, and how many changes its table has seen since.
+    """
     with errors_as(as_json):
         with connected(dsn) as connection:
             found = release_list(service.releases(PsycopgDatabase(connection)))

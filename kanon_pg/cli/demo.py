@@ -1,0 +1,129 @@
+"""The command ``demo``: the whole story on the private server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from kanon_pg.cli.output import Json, errors_as, note, show
+from kanon_pg.cluster import DEFAULT_NAME, Cluster
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.db.queries import statement
+from kanon_pg.demo.patients import patients
+from kanon_pg.demo.psql import Exchange, Psql
+from kanon_pg.demo.scene import ANALYST, Cast, Scene
+from kanon_pg.demo.story import tell
+from kanon_pg.demo.table import create_patients
+from kanon_pg.install.installer import install
+
+DATABASE = "kanon_demo"
+"""The demo's own database; made anew each time."""
+
+_WIDTH = 100
+
+_NEXT = """
+Look around yourself:     kanon psql {database}
+Explain every function:   SELECT * FROM kanon_help();
+Take the release along:   kanon export patients patients.parquet --dsn '{dsn}'
+Use your own table:       kanon load people.csv people
+                          kanon anonymize people 5
+Use your own server:      kanon install DSN
+Stop the private server:  kanon down"""
+
+
+@dataclass(frozen=True, slots=True)
+class DemoReport:
+    """What the demo showed.
+
+    Parameters
+    ----------
+    database : str
+        Where its table and release are.
+    scenes : tuple of Scene
+        The story.
+    """
+
+    database: str
+    scenes: tuple[Scene, ...]
+
+
+def demo(
+    name: Annotated[str, typer.Option("--name", help="Which private server.")] = DEFAULT_NAME,
+    as_json: Json = False,
+) -> None:
+    """Show the whole story on a generated table.
+
+    Starts the private server if need be, and works in a database of its own that is made anew each time.
+    The exit code is 1 if anything the story claims is not so.
+    """
+    with errors_as(as_json):
+        console = Console(highlight=False)
+        say: Callable[[str], None] = note if as_json else console.print
+        scenes = []
+        for number, scene in enumerate(tell(_prepare(Cluster(name), say)), 1):
+            scenes.append(scene)
+            if not as_json:
+                _perform(console, number, scene)
+            if scene.broken:
+                break
+        if as_json:
+            show(DemoReport(DATABASE, tuple(scenes)), as_json, str)
+        if scenes[-1].broken:
+            raise typer.Exit(1)
+        if not as_json:
+            _say_goodbye(console, Cluster(name).dsn(DATABASE))
+
+
+def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
+    say("Starting the private server ...")
+    cluster.up()
+    with connect(cluster.dsn()) as connection:
+        connection.commit()
+        connection.autocommit = True
+        db = PsycopgDatabase(connection)
+        database = Identifier.of(DATABASE)
+        db.execute(statement("demo_drop_database", database=database))
+        db.execute(statement("demo_create_database", database=database))
+    say("Installing kanon into a fresh database, generating patients ...")
+    install(cluster.dsn(DATABASE))
+    with connect(cluster.dsn(DATABASE)) as connection:
+        create_patients(connection, patients())
+        PsycopgDatabase(connection).execute(statement("demo_create_analyst", role=Identifier.of(ANALYST)))
+    environment = {**cluster.client_environment(), "PGDATABASE": DATABASE}
+    program = cluster.instance.programs.program("psql")
+    return Cast(
+        owner=Psql(program, environment, superuser=True),
+        analyst=Psql(program, {**environment, "PGUSER": ANALYST}),
+    )
+
+
+def _perform(console: Console, number: int, scene: Scene) -> None:
+    console.print()
+    console.print(Rule(f"{number}. {scene.title}", align="left", characters="=", style="bold"))
+    console.print(scene.before)
+    for exchange in scene.exchanges:
+        console.print(_transcript(exchange), soft_wrap=True)
+    console.print(Text("\n-> " + scene.after, style="green"))
+    for claim in scene.broken:
+        console.print(Text(f"NOT SO: {claim}", style="bold red"))
+
+
+def _say_goodbye(console: Console, dsn: str) -> None:
+    console.print()
+    console.print(Rule("What next", align="left", characters="=", style="bold"))
+    console.print(_NEXT.format(database=DATABASE, dsn=dsn).strip(), soft_wrap=True, markup=False)
+
+
+def _transcript(exchange: Exchange) -> Text:
+    text = Text("\n")
+    text.append(f"{exchange.prompt} ", style="dim")
+    text.append(exchange.sql + ";\n", style="bold")
+    text.append(exchange.output, style="" if exchange.accepted else "red")
+    return text

@@ -1,0 +1,2 @@
+-- Makes the demo's database.
+CREATE DATABASE {{ database }}
