@@ -62,3 +62,17 @@ def claims(*made: tuple[bool, str]) -> tuple[str, ...]:
 def accepted(*exchanges: Exchange) -> tuple[bool, str]:
     """Claim that the server carried out every statement."""
     return all(exchange.accepted for exchange in exchanges), "the server carries out every statement"
+
+
+def storage_of(cast: Cast) -> str:
+    """Return the name of the materialized view behind the release."""
+    return cast.owner.value("SELECT storage FROM kanon.releases WHERE release = 'patients'")
+
+
+def recount_sql(storage: str) -> str:
+    """Return plain SQL that counts the people of every published class."""
+    return (
+        "SELECT min(people) AS smallest_class, count(*) AS classes\n"
+        "FROM (SELECT count(DISTINCT kanon_person) AS people\n"
+        f"      FROM {storage} GROUP BY {QUASI_IDENTIFIERS}, kanon_pattern) AS class"
+    )
