@@ -52,9 +52,7 @@ def classes_of(table: RowTypeTable, assigned: NDArray[np.int64]) -> ClassTable:
     return ClassTable(class_of, rows, people_per_class(table, class_of, count), assigned[first])
 
 
-def people_per_class(
-    table: RowTypeTable, class_of: NDArray[np.int64], count: int
-) -> NDArray[np.int64]:
+def people_per_class(table: RowTypeTable, class_of: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """Count the distinct people of each class, shape (count,)."""
     people = np.bincount(class_of, weights=table.own, minlength=count).astype(np.int64)
     if table.has_shared_people:
@@ -66,9 +64,9 @@ def people_per_class(
 
 def suppressed_cells(table: RowTypeTable, assigned: NDArray[np.int64]) -> int:
     """Count the suppressed cells over all rows."""
-    return int(np.dot(np.bitwise_count(assigned).astype(np.int64), table.rows))
+    return int((np.bitwise_count(assigned) * table.rows).sum())
 
 
 def weighted_cost(table: RowTypeTable, assigned: NDArray[np.int64]) -> float:
     """Add up the weights of all suppressed cells over all rows."""
-    return float(np.dot(suppression_costs(assigned, table.weights), table.rows))
+    return float((suppression_costs(assigned, table.weights) * table.rows).sum())

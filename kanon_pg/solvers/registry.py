@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -16,15 +17,19 @@ from kanon_pg.core.usefulness import usefulness
 from kanon_pg.core.verify import recount, require_k
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.solvers.clock import Clock, Progress, silent
-from kanon_pg.solvers.search import Found, search_greedily
+from kanon_pg.solvers.search import Found, search_by_mondrian, search_greedily
 
 Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], Found]
 
 METHODS: dict[str, Method] = {
     "auto": search_greedily,
     "greedy": search_greedily,
+    "mondrian": search_by_mondrian,
 }
 """What can be asked for by name."""
+
+_ROUNDING = 1e-12
+"""Costs that differ by less are equal; sums of weights are exact only if the weights are binary fractions."""
 
 
 def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress = silent) -> SolveOutcome:
@@ -106,7 +111,7 @@ def _outcome(
         suppressed_cells=counted.suppressed_cells,
         weighted_cost=counted.weighted_cost,
         lower_bound=bound,
-        optimal=bound is not None and bound == counted.weighted_cost,
+        optimal=bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING),
         method=found.method,
         bound_method=found.bound_method,
         classes=counted.classes,

@@ -8,6 +8,8 @@ hash-based algorithm for mining association rules") discards those whose class i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,17 +44,27 @@ def update_keys(
                 keys[item] += hashes[column, item]
 
 
+class Living(NamedTuple):
+    """Items that are still to be assigned: hashes per column, keys, people, numbers, whether alive."""
+
+    hashes: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    people: NDArray[np.int64]
+    index: NDArray[np.int32]
+    alive: NDArray[np.bool_]
+
+
+def counters_for(count: int) -> NDArray[np.uint16]:
+    """Return enough counters for the filter of `count` items."""
+    return np.zeros(1 << int(filter_bits(count)), dtype=np.uint16)
+
+
 @kernel
-def filter_candidates(
-    keys: NDArray[np.uint64],
-    people: NDArray[np.int64],
-    alive: NDArray[np.bool_],
-    length: int,
-    limit: int,
-    counters: NDArray[np.uint16],
-    candidates: NDArray[np.int32],
+def filter_living(
+    living: Living, length: int, limit: int, counters: NDArray[np.uint16], candidates: NDArray[np.int32]
 ) -> int:
     """List the living items whose class may reach `limit` people; return how many there are."""
+    keys, people, alive = living.keys, living.people, living.alive
     bits = filter_bits(length)
     shift = np.uint64(64 - bits)
     enough = np.int64(min(limit, MOST_COUNTED))
@@ -70,15 +82,63 @@ def filter_candidates(
 
 
 @kernel
-def group_candidates(
+def filter_marked(
     keys: NDArray[np.uint64],
+    people: NDArray[np.int64],
+    limit: int,
+    marked: NDArray[np.uint16],
+    counters: NDArray[np.uint16],
     candidates: NDArray[np.int32],
-    found: int,
-    table_keys: NDArray[np.uint64],
-    table_groups: NDArray[np.int32],
-    group_of: NDArray[np.int32],
 ) -> int:
-    """Number the candidates' keys from 0 in `group_of`; return how many different ones there are."""
+    """List the items at marked places whose class may reach `limit` people; return how many there are."""
+    bits = filter_bits(keys.size)
+    shift = np.uint64(64 - bits)
+    enough = np.int64(min(limit, MOST_COUNTED))
+    counters[: 1 << bits] = 0
+    listed = 0
+    for item in range(keys.size):
+        place = np.int64(keys[item] >> shift)
+        if marked[place]:
+            counters[place] = np.uint16(min(np.int64(counters[place]) + min(people[item], enough), enough))
+            candidates[listed] = item
+            listed += 1
+    found = 0
+    for position in range(listed):
+        item = candidates[position]
+        if np.int64(counters[np.int64(keys[item] >> shift)]) >= enough:
+            candidates[found] = item
+            found += 1
+    return found
+
+
+class Grouping(NamedTuple):
+    """Working arrays that group items by key.
+
+    `group_of` numbers the group of each candidate; `table_keys` and `table_groups` are an open
+    addressing hash table; `members` lists the candidates group by group.
+    """
+
+    candidates: NDArray[np.int32]
+    group_of: NDArray[np.int32]
+    table_keys: NDArray[np.uint64]
+    table_groups: NDArray[np.int32]
+    members: NDArray[np.int32]
+
+
+def grouping_for(count: int) -> Grouping:
+    """Return working arrays for up to `count` items."""
+    size = 1 << max(4, (2 * count - 1).bit_length())
+    return Grouping(
+        np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32), np.empty(size, dtype=np.uint64),
+        np.empty(size, dtype=np.int32), np.empty(count, dtype=np.int32),
+    )  # fmt: skip
+
+
+@kernel
+def group_candidates(keys: NDArray[np.uint64], found: int, grouping: Grouping) -> int:
+    """Number the groups of the first `found` candidates from 0; return how many groups there are."""
+    candidates, group_of = grouping.candidates, grouping.group_of
+    table_keys, table_groups = grouping.table_keys, grouping.table_groups
     size = 16
     while size < 2 * found:
         size *= 2
@@ -96,6 +156,22 @@ def group_candidates(
             groups += 1
         group_of[position] = table_groups[place]
     return groups
+
+
+@kernel
+def list_groups(grouping: Grouping, found: int, groups: int) -> NDArray[np.int64]:
+    """List the candidates group by group, in their order; return where each group begins."""
+    first = np.zeros(groups + 1, dtype=np.int64)
+    for position in range(found):
+        first[grouping.group_of[position] + 1] += 1
+    for group in range(groups):
+        first[group + 1] += first[group]
+    place = first[:-1].copy()
+    for position in range(found):
+        group = grouping.group_of[position]
+        grouping.members[place[group]] = grouping.candidates[position]
+        place[group] += 1
+    return first
 
 
 @kernel

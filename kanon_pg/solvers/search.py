@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.classes import weighted_cost
 from kanon_pg.core.patterns import PatternMask
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.solvers.bounds import cheapest_reach
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.greedy import greedy
+from kanon_pg.solvers.improvement import improve
+from kanon_pg.solvers.mondrian import mondrian
 from kanon_pg.solvers.order import cheapest_first
 from kanon_pg.solvers.rest import fill_rest
 
-TIME_OVER = "Time was over before all patterns had their turn; what remained was fully suppressed."
+TIME_OVER = "Time was over before all patterns had their turn: a few of the others were tried in a hurry."
+TIME_OVER_MONDRIAN = "Time was over before all regions were cut: what was left is fully suppressed."
+BOUND_METHOD = "cheapest pattern within reach of each row type"
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,9 @@ class Found:
 
 
 def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
-    """Run the greedy heuristic.
+    """Run the greedy heuristic, fill the fully suppressed class, improve, and prove a lower bound.
+
+    With the paper's rule for the rest (`SolveRequest.rest_may_be_small`) the heuristic runs alone.
 
     Parameters
     ----------
@@ -53,8 +61,38 @@ def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveReques
     request : SolveRequest
     clock : Clock
     """
-    order = cheapest_first(mask, request.seed)
-    assigned = greedy(table, mask.vectors, order, request.k, clock)
-    if not request.rest_may_be_small:
-        assigned = fill_rest(table, assigned, request.k)
-    return Found(assigned, "greedy", notes=(TIME_OVER,) if clock.is_over() else ())
+    vectors = cheapest_first(mask, table.cardinalities, request.seed)
+    assigned, complete = greedy(table, vectors, request.k, clock)
+    notes = () if complete else (TIME_OVER,)
+    if request.rest_may_be_small:
+        return Found(assigned, "greedy", notes=notes)
+    assigned = fill_rest(table, assigned, request.k)
+    improved = improve(table, vectors, assigned, request.k, clock)
+    better = weighted_cost(table, improved) < weighted_cost(table, assigned)
+    method = "greedy, improved" if better else "greedy"
+    return _with_bound(
+        table, mask, request, clock, Found(improved if better else assigned, method, notes=notes)
+    )
+
+
+def search_by_mondrian(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
+    """Run Mondrian and prove a lower bound.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    mask : PatternMask
+    request : SolveRequest
+    clock : Clock
+    """
+    assigned, complete = mondrian(table, mask, request.k, clock)
+    notes = () if complete else (TIME_OVER_MONDRIAN,)
+    return _with_bound(table, mask, request, clock, Found(assigned, "mondrian", notes=notes))
+
+
+def _with_bound(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock, found: Found
+) -> Found:
+    reach = cheapest_reach(table, mask.vectors, request.k, clock)
+    bound = float((reach * table.rows).sum())
+    return replace(found, lower_bound=bound, bound_method=BOUND_METHOD)
