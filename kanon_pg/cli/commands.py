@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from kanon_pg.errors import KanonError
 
 SERVER = "Private server"
+DATABASES = "Any database"
 TABLES = "Tables"
 RELEASES = "Releases"
 
@@ -55,6 +56,21 @@ COMMANDS = {
     "dsn": CommandEntry("cluster", "dsn", SERVER, "Print how to connect to the private server."),
     "psql": CommandEntry("cluster", "psql", SERVER, "Run psql on the private server.", PASS_ON),
     "demo": CommandEntry("demo", "demo", SERVER, "Show the whole story on a generated table."),
+    "install": CommandEntry(
+        "install", "install", DATABASES, "Install kanon into a database, or bring it up to date."
+    ),
+    "uninstall": CommandEntry(
+        "install",
+        "uninstall",
+        DATABASES,
+        "Remove kanon from a database with all releases; your own tables stay.",
+    ),
+    "check": CommandEntry(
+        "install",
+        "check",
+        DATABASES,
+        "Prove that everything works in a database, in seconds; leaves nothing behind.",
+    ),
     "load": CommandEntry("tables", "load", TABLES, "Load a CSV file into a table."),
     "export": CommandEntry("tables", "export", TABLES, "Write a release to a CSV or Parquet file."),
     "declare": CommandEntry("release", "declare", RELEASES, "Record the roles of a table's columns."),

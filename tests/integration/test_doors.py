@@ -1,0 +1,48 @@
+"""Both doors lead to the same operations with the same results and the same refusals."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from kanon_pg.errors import InputError
+from tests.fixtures.doors import Door
+
+
+@pytest.fixture
+def patients(door: Door) -> str:
+    door.connection.execute(
+        "create table patients as select i as id, 20 + i % 5 as age, (array['f','m'])[1 + i % 2] as sex,"
+        " 'ward ' || i % 3 as ward, 'd' || i % 4 as diagnosis from generate_series(1, 200) as i"
+    )
+    door.connection.execute("alter table patients add primary key (id)")
+    return "patients"
+
+
+def test_from_declaration_to_dropped_release(door: Door, patients: str) -> None:
+    door.declare(
+        patients, quasi_identifiers=["age", "sex", "ward"], sensitive=["diagnosis"], weights={"age": 2}
+    )
+    report = door.anonymize(patients, 5, method="greedy", time_limit=20)
+    assert report.rows == 200
+    assert report.smallest_class >= 5
+    column = door.connection.execute("select count(*) from safe.patients").fetchone()
+    assert column == (200,)
+    door.refresh("patients")
+    door.drop("patients")
+    door.undeclare(patients)
+    assert door.connection.execute("select to_regclass('safe.patients')").fetchone() == (None,)
+
+
+def test_refusals_are_the_same(door: Door, patients: str) -> None:
+    with pytest.raises(InputError, match="k must be at least 2, not 1") as raised:
+        door.anonymize(patients, 1)
+    assert raised.value.hint is not None
+
+
+def test_reports_are_equal_through_both_doors(door: Door, patients: str) -> None:
+    report = asdict(door.anonymize(patients, 4, quasi_identifiers=["age", "sex"], method="greedy"))
+    report.pop("elapsed")
+    expected = {"rows": 200, "people": 200, "row_types": 10, "classes": 10, "suppressed_cells": 0}
+    assert {name: report[name] for name in expected} == expected
