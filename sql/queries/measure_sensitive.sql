@@ -3,7 +3,9 @@
 -- A class is held as the places of its values in the column's domain and how often each occurs. Earth
 -- mover's distances are computed exactly only for classes whose upper bound exceeds the largest lower
 -- bound of all classes; kanon_pg/measure/sensitive.py has the formulas and says why the bounds hold.
-WITH source AS (
+-- Few classes are stored for the second look. Many are not: with many small classes a second look is
+-- seldom needed, and counting again then costs less than storing (`worst` needs no arrays).
+WITH source AS NOT MATERIALIZED (
     SELECT
 {% for q in columns %}
         {{ q.column }} AS {{ q.alias }},
@@ -31,26 +33,37 @@ cell AS MATERIALIZED (
     GROUP BY {{ keys }}, value
 ),
 
+counted AS (
+    SELECT value, sum(n) AS n
+    FROM cell
+    GROUP BY value
+),
 {% else %}
-cell AS MATERIALIZED (
+cell AS (
     SELECT {{ keys }}, value, count(*)::double precision AS n
     FROM source
     GROUP BY {{ keys }}, value
 ),
 
+-- A second scan costs less than storing every cell to read it twice.
+counted AS (
+    SELECT value, count(*)::double precision AS n
+    FROM source
+    GROUP BY value
+),
 {% endif %}
-ranked AS (
+
+ranked AS MATERIALIZED (
     SELECT
-        {{ domain_key }} AS key,
-        sum(n) / sum(sum(n)) OVER () AS share,
+        value,
+        n / sum(n) OVER () AS share,
 {% if ordered %}
-        sum(sum(n)) OVER (ORDER BY value) / sum(sum(n)) OVER () AS cumulative,
+        sum(n) OVER (ORDER BY value) / sum(n) OVER () AS cumulative,
         (row_number() OVER (ORDER BY value))::integer AS place
 {% else %}
         (row_number() OVER ())::integer AS place
 {% endif %}
-    FROM cell
-    GROUP BY value
+    FROM counted
 ),
 
 {% if ordered %}
@@ -59,11 +72,16 @@ summed AS MATERIALIZED (
     FROM ranked
 ),
 
-curve AS MATERIALIZED (
+scale AS MATERIALIZED (
     SELECT
         count(*)::integer AS places,
         sum(place * share) AS mean,
-        max(area) - 1 AS whole_area,
+        max(area) - 1 AS whole_area
+    FROM summed
+),
+
+curve AS MATERIALIZED (
+    SELECT
         pg_catalog.array_agg(share ORDER BY place) AS shares,
         pg_catalog.array_agg(cumulative ORDER BY place) AS cumulatives,
         pg_catalog.array_prepend(0::double precision, pg_catalog.array_agg(area ORDER BY place)) AS areas
@@ -72,36 +90,43 @@ curve AS MATERIALIZED (
 
 domain AS MATERIALIZED (
     SELECT
-        key,
-        share,
-        place,
-        2 * (area - cumulative) + (curve.places - place) - curve.whole_area AS reach
+        summed.value,
+        summed.share,
+        summed.place,
+        2 * (summed.area - summed.cumulative) + scale.places - summed.place - scale.whole_area AS reach
     FROM summed
-    CROSS JOIN curve
+    CROSS JOIN scale
 ),
 {% else %}
-domain AS MATERIALIZED (
+domain AS (
     SELECT * FROM ranked
 ),
 
 curve AS MATERIALIZED (
-    SELECT pg_catalog.array_agg(share ORDER BY place) AS shares FROM domain
+    SELECT pg_catalog.array_agg(share ORDER BY place) AS shares
+    FROM ranked
 ),
 {% endif %}
 
 member AS (
     SELECT
-        {{ keys }}, n, share, place,
+        {{ keys }},
+        cell.n,
+        coalesce(domain.share, (SELECT d.share FROM domain AS d WHERE d.value IS NULL)) AS share,
+        coalesce(domain.place, (SELECT d.place FROM domain AS d WHERE d.value IS NULL)) AS place,
 {% if ordered %}
-        reach,
+        coalesce(domain.reach, (SELECT d.reach FROM domain AS d WHERE d.value IS NULL)) AS reach,
 {% endif %}
         0 AS people
     FROM cell
-    INNER JOIN domain ON {{ cell_key }} OPERATOR(pg_catalog.=) domain.key
+    LEFT JOIN domain ON cell.value {{ equals }} domain.value
 {% if entity %}
     UNION ALL
     SELECT
-        {{ keys }}, NULL, NULL, NULL,
+        {{ keys }},
+        NULL,
+        NULL,
+        NULL,
 {% if ordered %}
         NULL,
 {% endif %}
@@ -111,7 +136,7 @@ member AS (
 {% endif %}
 ),
 
-class AS MATERIALIZED (
+class AS {% if many_classes %}NOT {% endif %}MATERIALIZED (
     SELECT
         sum(n) AS size,
 {% if entity %}
@@ -135,84 +160,95 @@ class AS MATERIALIZED (
     GROUP BY {{ keys }}
 ),
 
-bar AS MATERIALIZED (
+worst AS MATERIALIZED (
     SELECT
+        min(different) AS different,
+        min(entropy) AS entropy,
+        min(people / most) AS people_per_value,
+        max(highest_ratio) AS highest_ratio,
+        min(lowest_ratio) AS lowest_ratio,
 {% if ordered %}
-        max(abs(class.mean - curve.mean)) AS ordered,
+        max(abs(mean - (SELECT s.mean FROM scale AS s))) AS ordered_low,
+        max(ordered_high) AS ordered_high,
 {% endif %}
-        max(equal_low) AS equal
+        max(1 - 1 / highest_ratio) AS equal_high,
+        max(equal_low) AS equal_low
     FROM class
-{% if ordered %}
-    CROSS JOIN curve
-{% endif %}
 ),
 
 candidate AS (
     SELECT places, counts, size
     FROM class
-    WHERE 1 - 1 / highest_ratio > (SELECT equal FROM bar) + 1e-12
+    WHERE (
+        SELECT
+            w.equal_high > w.equal_low + 1e-12
 {% if ordered %}
-        OR ordered_high > (SELECT ordered FROM bar) + 1e-12
+            OR w.ordered_high > w.ordered_low + 1e-12
 {% endif %}
+        FROM worst AS w
+    ) AND (
+        1 - 1 / highest_ratio > (SELECT w.equal_low FROM worst AS w) + 1e-12
+{% if ordered %}
+        OR ordered_high > (SELECT w.ordered_low FROM worst AS w) + 1e-12
+{% endif %}
+    )
 ),
 
 exact AS (
     SELECT
-        max(equal) AS equal
 {% if ordered %}
-        , max(first_area + ordered) AS ordered
+        max(distance.ordered) AS ordered,
 {% endif %}
+        max(distance.equal) AS equal
     FROM candidate
     CROSS JOIN LATERAL (
         SELECT
-            sum(greatest(0, n / size - (SELECT shares FROM curve)[place])) AS equal
 {% if ordered %}
-            , (SELECT areas FROM curve)[min(place)] AS first_area
-            , sum(
-                p * (2 * turn - here - there + 1)
-                - 2 * (SELECT areas FROM curve)[turn + 1]
-                + (SELECT areas FROM curve)[here]
-                + (SELECT areas FROM curve)[there + 1]
-            ) AS ordered
+            (SELECT c.areas FROM curve AS c)[min(place)] + sum(
+                p * (2 * turn - place - last + 1)
+                - 2 * (SELECT c.areas FROM curve AS c)[turn + 1]
+                + (SELECT c.areas FROM curve AS c)[place]
+                + (SELECT c.areas FROM curve AS c)[last + 1]
+            ) AS ordered,
+{% endif %}
+            sum(greatest(0, n / size - (SELECT c.shares FROM curve AS c)[place])) AS equal
+{% if ordered %}
         FROM (
             SELECT
-                place, n, p, here, there,
-                greatest(here - 1, least(there, pg_catalog.width_bucket(p, (SELECT cumulatives FROM curve)))) AS turn
+                *,
+                greatest(
+                    place - 1, least(last, pg_catalog.width_bucket(p, (SELECT c.cumulatives FROM curve AS c)))
+                ) AS turn
             FROM (
                 SELECT
                     place,
                     n,
-                    place AS here,
-                    coalesce(lead(place) OVER (ORDER BY place) - 1, (SELECT places FROM curve) - 1) AS there,
-                    sum(n) OVER (ORDER BY place) / size AS p
-                FROM ROWS FROM (
-                    pg_catalog.unnest(candidate.places), pg_catalog.unnest(candidate.counts)
-                ) AS held (place, n)
-            ) AS steps
-        ) AS turns
+                    sum(n) OVER by_place / size AS p,
+                    coalesce(lead(place) OVER by_place, (SELECT s.places FROM scale AS s)) - 1 AS last
+                FROM ROWS FROM (pg_catalog.unnest(places), pg_catalog.unnest(counts)) AS held (place, n)
+                WINDOW by_place AS (ORDER BY place)
+            ) AS step
+        ) AS turned
 {% else %}
-        FROM ROWS FROM (
-                    pg_catalog.unnest(candidate.places), pg_catalog.unnest(candidate.counts)
-                ) AS held (place, n)
+        FROM ROWS FROM (pg_catalog.unnest(places), pg_catalog.unnest(counts)) AS held (place, n)
 {% endif %}
     ) AS distance
 )
 
 SELECT
-    min(different) AS distinct_l,
-    exp(min(entropy)) AS entropy_l,
-    min(people / most) AS frequency_l,
-    greatest(0, max(bar.equal), max(exact.equal)) AS t_equal,
+    worst.different AS distinct_l,
+    exp(worst.entropy) AS entropy_l,
+    worst.people_per_value AS frequency_l,
+    greatest(0, worst.equal_low, exact.equal) AS t_equal,
 {% if ordered %}
-    greatest(0, max(bar.ordered), max(exact.ordered)) / greatest(1, max(curve.places) - 1) AS t_ordered,
+    greatest(0, worst.ordered_low, exact.ordered) / greatest(1, scale.places - 1) AS t_ordered,
 {% else %}
     NULL::double precision AS t_ordered,
 {% endif %}
-    greatest(0, max(pg_catalog.ln(highest_ratio)), -min(pg_catalog.ln(lowest_ratio))) AS delta_disclosure,
-    greatest(0, max(highest_ratio) - 1) AS beta_likeness
-FROM class
-CROSS JOIN bar
+    greatest(0, pg_catalog.ln(worst.highest_ratio), -pg_catalog.ln(worst.lowest_ratio)) AS delta_disclosure,
+    greatest(0, worst.highest_ratio - 1) AS beta_likeness
+FROM worst
 CROSS JOIN exact
 {% if ordered %}
-CROSS JOIN curve
+CROSS JOIN scale
 {% endif %}
