@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from kanon_pg.cli.output import Json, errors_as, note, show
+from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
 from kanon_pg.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
@@ -64,7 +64,7 @@ def demo(
     The exit code is 1 if anything the story claims is not so.
     """
     with errors_as(as_json):
-        console = Console(highlight=False)
+        console = console_up_to(_WIDTH)
         say: Callable[[str], None] = note if as_json else console.print
         scenes = []
         for number, scene in enumerate(tell(_prepare(Cluster(name), say)), 1):

@@ -59,7 +59,9 @@ def first_try(cast: Cast) -> Scene:
         "    sensitive => '{ward,diagnosis,cost}',\n"
         "    entity => 'patient_id')"
     )
-    publish = cast.owner.ask(f"SELECT kanon_anonymize('patients', {K})")
+    publish = cast.owner.ask(
+        f"SELECT people, classes, smallest_class, suppressed_cells FROM kanon_anonymize('patients', {K})"
+    )
     lost, rows = cast.owner.numbers(
         "SELECT count(*) FILTER (WHERE birth_date IS NULL), count(*) FROM safe.patients"
     )

@@ -25,8 +25,8 @@ _ARROW: dict[str, pa.DataType] = {
     "_name": NAMES,
 }
 _FIXED_NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
-_MOST_DIGITS = 76
-"""Of Arrow's widest decimal."""
+_MOST_DIGITS = 38
+"""Of the widest decimal that Arrow reads from CSV."""
 
 
 def parquet_columns(db: Database, relation: RelationFacts) -> tuple[ParquetColumn, ...]:
@@ -63,6 +63,4 @@ def _arrow_type(db: Database, relation: RelationFacts, column: ColumnFacts) -> p
             statement("export_numeric_digits", column=column.identifier, relation=relation.identifier)
         )
         precision, scale = digits["whole"] + digits["fraction"], digits["fraction"]
-    if precision > _MOST_DIGITS:
-        return pa.string()
-    return pa.decimal128(precision, scale) if precision <= 38 else pa.decimal256(precision, scale)
+    return pa.decimal128(precision, scale) if precision <= _MOST_DIGITS else pa.string()

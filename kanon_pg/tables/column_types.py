@@ -32,7 +32,7 @@ class _Rule:
 
 
 def _all(mask: pa.Array) -> bool:
-    return bool(pc.all(mask).as_py())
+    return bool(pc.all(mask, min_count=0).as_py())
 
 
 def _matches(values: pa.Array, spelling: str) -> bool:
@@ -50,6 +50,8 @@ def _within(low: int, high: int) -> Check:
 
 
 def _fits_double(values: pa.Array) -> bool:
+    if pc.any(pc.match_substring_regex(values, r"^-?\d{19,}$")).as_py():
+        return False  # beyond bigint: a long code, of which a double would drop digits
     spelled_out = values.filter(pc.invert(pc.match_substring_regex(values, f"^({_NOT_FINITE})$")))
     numbers = pc.cast(spelled_out, pa.float64())
     # PostgreSQL refuses what overflows, and what is too small to differ from zero but is not zero.
