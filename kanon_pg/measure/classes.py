@@ -74,7 +74,11 @@ def count_classes(db: Database, subject: Subject) -> ClassCounts | None:
     """
     # One key alone has the same groups as the whole key: no grouping set of its own then.
     separate = len(subject.quasi_identifiers) > 1 or subject.suppressed is not None
-    marks = Fragment("suppressed") if subject.suppressed is not None else Fragment(", ".join(map(str, subject.aliases[:2])))
+    marks = (
+        Fragment("suppressed")
+        if subject.suppressed is not None
+        else Fragment(", ".join(map(str, subject.aliases[:2])))
+    )
     found = db.row(
         statement(
             "measure_classes",

@@ -9,7 +9,7 @@ from kanon_pg.errors import InputError
 from kanon_pg.measure.classes import ClassCounts, count_classes
 from kanon_pg.measure.measures import Measures
 from kanon_pg.measure.sensitive import SensitiveFigures, measure_sensitive
-from kanon_pg.measure.subject import resolve_subject
+from kanon_pg.measure.subject import Subject, resolve_subject
 
 _ROWS_WORTH_STORING = 4
 """Rows per class from which storing the classes is cheaper than counting them twice (measured, 1M rows)."""
@@ -45,7 +45,24 @@ def measure(
     UnsuitableColumn
         If a column's type has no equality.
     """
-    subject = resolve_subject(db, relation, quasi_identifiers, sensitive)
+    return measure_subject(db, resolve_subject(db, relation, quasi_identifiers, sensitive))
+
+
+def measure_subject(db: Database, subject: Subject) -> Measures:
+    """Measure a relation whose columns' roles are known and checked.
+
+    Parameters
+    ----------
+    db : Database
+        An open database whose role may read the relation.
+    subject : Subject
+        What to measure.
+
+    Raises
+    ------
+    InputError
+        If the relation has no rows.
+    """
     db.progress("counting classes")
     counts = count_classes(db, subject)
     if counts is None:

@@ -94,26 +94,20 @@ def resolve_subject(
     """
     context = db.row(statement("measure_context"))
     facts = describe(db, relation, context["role"])
+    asked_qis, asked_sensitive = _columns(facts, quasi_identifiers), _columns(facts, sensitive)
+    _refuse_two_roles(asked_qis or (), asked_sensitive or ())
     suppressed = _suppressed_column(facts)
     recorded = _recorded_roles(db, facts, context, released=suppressed is not None)
-    named_qis = _named(facts, quasi_identifiers)
-    named_sensitive = _named(facts, sensitive)
-    _refuse_two_roles(named_qis or (), named_sensitive or ())
-    default_sensitive = _named(facts, recorded["sensitive"]) if recorded is not None else ()
-    chosen_sensitive = (
-        tuple(c for c in default_sensitive or () if c not in (named_qis or ()))
-        if named_sensitive is None
-        else named_sensitive
-    )
-    if named_qis is None:
-        defaults = _named(facts, recorded["quasi_identifiers"]) if recorded is not None else None
-        named_qis = tuple(
-            c for c in (_without_keys(facts) if defaults is None else defaults) if c not in chosen_sensitive
-        )
-    entity_name = recorded.get("entity") if recorded is not None else None
-    subject = Subject(
-        facts, named_qis, chosen_sensitive, None if entity_name is None else facts.column(entity_name), suppressed
-    )
+    default_qis, default_sensitive, entity = recorded or (_without_keys(facts), (), None)
+    if asked_sensitive is None:
+        asked_sensitive = tuple(c for c in default_sensitive if c not in (asked_qis or ()))
+    if asked_qis is None:
+        if suppressed is not None and recorded is None:
+            db.notice(
+                "The roles of this release's columns are unknown; all others count as quasi-identifiers."
+            )
+        asked_qis = tuple(c for c in default_qis if c not in asked_sensitive)
+    subject = Subject(facts, asked_qis, asked_sensitive, entity, suppressed)
     _check(db, subject, context["role"])
     return subject
 
@@ -125,15 +119,23 @@ def _suppressed_column(facts: RelationFacts) -> Identifier | None:
     return found[0].identifier if found else None
 
 
-def _recorded_roles(db: Database, facts: RelationFacts, context: Row, *, released: bool) -> Row | None:
+def _recorded_roles(
+    db: Database, facts: RelationFacts, context: Row, *, released: bool
+) -> tuple[tuple[ColumnFacts, ...], tuple[ColumnFacts, ...], ColumnFacts | None] | None:
+    """Quasi-identifiers, sensitive columns and entity; None if nothing is recorded or readable."""
     if released:
-        if context["releases"]:
-            found = db.rows(statement("measure_released"), facts.oid)
-            if found:
-                return found[0]
+        query, readable = "measure_released", context["releases"]
+    else:
+        query, readable = "measure_declared", context["declarations"]
+    found = db.rows(statement(query), facts.oid) if readable else []
+    if not found:
         return None
-    found = db.rows(statement("measure_declared"), facts.oid) if context["declarations"] else []
-    return found[0] if found else None
+    roles = found[0]
+    return (
+        _columns(facts, roles["quasi_identifiers"]) or (),
+        _columns(facts, roles["sensitive"]) or (),
+        None if roles["entity"] is None else facts.column(roles["entity"]),
+    )
 
 
 def _without_keys(facts: RelationFacts) -> tuple[ColumnFacts, ...]:
@@ -141,7 +143,7 @@ def _without_keys(facts: RelationFacts) -> tuple[ColumnFacts, ...]:
     return tuple(c for c in facts.columns if not c.is_key and c.identifier != own)
 
 
-def _named(facts: RelationFacts, names: Sequence[str] | None) -> tuple[ColumnFacts, ...] | None:
+def _columns(facts: RelationFacts, names: Sequence[str] | None) -> tuple[ColumnFacts, ...] | None:
     if names is None:
         return None
     if any(name is None for name in names):
