@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,7 +99,8 @@ def _plan(
     if wanted and not missing:
         if not facts.plpython_created:
             run_script(connection, "schema/plpython")
-        path = settle_python_path(_prober(db), python_path, runtime_folder)
+        with _probe(db) as ask:
+            path = settle_python_path(ask, python_path, runtime_folder)
         problems += path.problems
     if wanted:
         problems += missing
@@ -155,8 +157,9 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
     )
 
 
-def _prober(db: Database) -> Callable[[str], str]:
-    """Create the probe in this session and return what asks it."""
+@contextmanager
+def _probe(db: Database) -> Iterator[Callable[[str], str]]:
+    """Create the probe for this session and yield what asks it."""
     body = inspect.getsource(probe) + "\nreturn probe(arguments)\n"
     db.execute(statement("create_probe", body=Literal(body)))
 
@@ -164,7 +167,8 @@ def _prober(db: Database) -> Callable[[str], str]:
         answer: str = db.row(statement("run_probe"), question)["answer"]
         return answer
 
-    return ask
+    yield ask
+    db.execute(statement("drop_probe"))
 
 
 def _incomplete(problems: list[Problem], facts: ServerFacts, plpython: bool) -> InstallError:

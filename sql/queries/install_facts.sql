@@ -20,7 +20,11 @@ SELECT
         SELECT pg_catalog.pg_get_userbyid(n.nspowner)::text
         FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'safe'
     ) AS safe_schema_owner,
-    pg_catalog.to_regclass('kanon.version') IS NOT NULL AS installed,
+    -- not to_regclass(), which raises for roles that may not use the schema
+    EXISTS (
+        SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'kanon' AND c.relname = 'version'
+    ) AS installed,
     EXISTS (SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname = $1) AS api_schema_exists,
     ARRAY(
         SELECT r.rolname::text FROM pg_catalog.pg_roles AS r

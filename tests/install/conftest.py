@@ -1,0 +1,91 @@
+"""Databases with kanon, and a server of its own for what concerns roles, which belong to a whole server."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from kanon_pg.cluster import Cluster
+from kanon_pg.install.installer import install
+from tests.fixtures.databases import Server
+
+
+@pytest.fixture(scope="session")
+def installed_template(server: Server) -> Iterator[str]:
+    """Yield the name of a template database with kanon and the table patients."""
+    with server.database("installed_template") as name:
+        install(server.dsn(name))
+        with psycopg.connect(server.dsn(name), autocommit=True) as connection:
+            create_patients(connection)
+        yield name
+
+
+@pytest.fixture
+def installed_dsn(server: Server, installed_template: str) -> Iterator[str]:
+    """Yield a fresh database with kanon and the table patients."""
+    with server.database("installed", installed_template) as name:
+        with psycopg.connect(server.dsn(name), autocommit=True) as connection:
+            # privileges of a database are not part of its template
+            connection.execute(f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC")
+        yield server.dsn(name)
+
+
+@pytest.fixture
+def db(installed_dsn: str) -> Iterator[psycopg.Connection]:
+    """Yield a superuser's connection, in autocommit mode, to the database of `installed_dsn`."""
+    with psycopg.connect(installed_dsn, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def lonely_server() -> Iterator[Server]:
+    """Start a server in which nobody else installs, creates or drops roles."""
+    with tempfile.TemporaryDirectory(prefix="kanon-tests-") as folder:
+        home = Path(folder)
+        home.chmod(0o755)
+        cluster = Cluster("lonely", home=home, settings={"fsync": "off"})
+        status = cluster.up()
+        environment = cluster.client_environment()
+        try:
+            yield Server(
+                host=environment["PGHOST"],
+                port=int(environment["PGPORT"]),
+                user=environment["PGUSER"],
+                os_user=status.server_user,
+                log=cluster.instance.log,
+            )
+        finally:
+            cluster.down(delete=True)
+
+
+def create_patients(connection: psycopg.Connection) -> None:
+    """Create a table of 60 people: two quasi-identifiers, an identifier and a sensitive column."""
+    connection.execute(
+        "CREATE TABLE public.patients AS SELECT i AS id, 20 + i % 6 AS age, (ARRAY['f', 'm'])[1 + i % 2] AS sex, "
+        "'d' || i % 4 AS diagnosis FROM generate_series(1, 60) AS i"
+    )
+    connection.execute("ALTER TABLE public.patients ADD PRIMARY KEY (id)")
+
+
+@contextmanager
+def role(dsn: str, prefix: str, *clauses: str) -> Iterator[str]:
+    """Create a login role with clauses (attributes, ``IN ROLE ...``) for as long as the context lasts."""
+    name = f"{prefix}_{secrets.token_hex(4)}"
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {name} LOGIN {' '.join(clauses)}")
+        try:
+            yield name
+        finally:
+            connection.execute(f"DROP OWNED BY {name} CASCADE")
+            connection.execute(f"DROP ROLE {name}")
+
+
+def as_role(dsn: str, name: str) -> str:
+    """Return a DSN with another user."""
+    return psycopg.conninfo.make_conninfo(dsn, user=name)

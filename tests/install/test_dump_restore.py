@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.install.installer import install
+from tests.fixtures.databases import Server
+from tests.install.conftest import as_role, role
+
+
+def _run(server: Server, program: str, *arguments: str) -> None:
+    path = newest_with_python().program(program)
+    done = subprocess.run(
+        [path, "-h", server.host, "-p", str(server.port), "-U", server.user, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.fixture(params=["custom", "plain"])
+def restored(
+    request: pytest.FixtureRequest, server: Server, installed_dsn: str, db: psycopg.Connection, tmp_path: Path
+) -> Iterator[str]:
+    """Yield a database restored from the dump of one with a declaration and two releases."""
+    db.execute("CREATE TABLE public.\"Wards, 2\" AS SELECT i % 4 AS \"Über\", i AS n FROM generate_series(1, 40) AS i")
+    db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
+    db.execute("SELECT kanon_anonymize('patients', 5)")
+    db.execute("SELECT kanon_anonymize('\"Wards, 2\"', 3, '{Über}')")
+    dump = tmp_path / "dump"
+    _run(server, "pg_dump", f"--format={request.param}", f"--file={dump}", db.info.dbname)
+    with server.database("restored") as name:
+        if request.param == "custom":
+            _run(server, "pg_restore", "--exit-on-error", f"--dbname={name}", str(dump))
+        else:
+            _run(server, "psql", "-Xqo", "/dev/null", "-v", "ON_ERROR_STOP=1", "-d", name, "-f", str(dump))
+        yield server.dsn(name)
+
+
+def test_a_restored_database_works_as_before(restored: str, db: psycopg.Connection) -> None:
+    with psycopg.connect(restored, autocommit=True) as new:
+        for query in (
+            "SELECT * FROM safe.patients ORDER BY 1, 2, 3",
+            'SELECT * FROM safe."Wards, 2" ORDER BY 1',
+            "TABLE kanon.declarations",
+            "SELECT release, view::text, base::text, storage::text, parameters, k, classes, published_at "
+            "FROM kanon.releases ORDER BY release",
+            "TABLE kanon.version",
+            "TABLE kanon.release_lock ORDER BY name",
+            "SELECT * FROM kanon_help()",
+        ):
+            assert new.execute(query).fetchall() == db.execute(query).fetchall(), query
+        with role(restored, "analyst", "IN ROLE kanon_analyst") as analyst:
+            with psycopg.connect(as_role(restored, analyst), autocommit=True) as reading:
+                assert reading.execute("SELECT count(*) FROM safe.patients").fetchone() == (60,)
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    reading.execute("SELECT * FROM public.patients")
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    reading.execute("SELECT * FROM kanon.patients_v1")
+
+
+def test_releases_of_a_restored_database_can_be_refreshed_replaced_and_dropped(restored: str) -> None:
+    with psycopg.connect(restored, autocommit=True) as new:
+        new.execute("DELETE FROM public.patients WHERE age = 20")
+        (storage,) = new.execute("SELECT storage::text FROM kanon.releases WHERE release = 'patients'").fetchone()
+        new.execute(f"REFRESH MATERIALIZED VIEW {storage}")
+        assert new.execute("SELECT count(*) FROM safe.patients").fetchone() == (50,)
+        new.execute("SELECT kanon_refresh('patients')")
+        assert new.execute("SELECT k FROM kanon_anonymize('patients', 4)").fetchone() == (4,)
+        new.execute("SELECT kanon_drop('Wards, 2')")
+        assert new.execute("SELECT release FROM kanon.releases").fetchall() == [("patients",)]
+
+
+def test_staleness_is_unknown_or_counted_anew_after_a_restore(restored: str) -> None:
+    with psycopg.connect(restored, autocommit=True) as new:
+        for (changes,) in new.execute("SELECT changes_since FROM kanon.releases"):
+            assert changes is None or changes >= 0
+
+
+def test_the_check_says_what_a_dump_does_not_carry_and_installing_again_mends_it(restored: str) -> None:
+    failing = "SELECT item, detail FROM kanon_install_check() WHERE NOT ok"
+    with psycopg.connect(restored, autocommit=True) as new:
+        ((item, detail),) = new.execute(failing).fetchall()
+        assert (item, "TEMPORARY" in detail) == ("rights of PUBLIC", True)
+        install(restored)
+        assert new.execute(failing).fetchall() == []

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from kanon_pg.db.queries import sql_root
+
+_FUNCTIONS = """
+    SELECT n.nspname, p.proname, l.lanname, p.prosecdef, p.proconfig, p.proisstrict, p.provolatile, p.proparallel,
+        coalesce(p.prosrc, '') AS source, pg_get_userbyid(p.proowner) AS owner, obj_description(p.oid, 'pg_proc'),
+        p.oid::regprocedure::text AS signature
+    FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace JOIN pg_language AS l ON l.oid = p.prolang
+    WHERE n.nspname IN ('kanon', 'safe') OR (n.nspname = 'public' AND starts_with(p.proname, 'kanon'))
+    ORDER BY p.proname
+"""
+
+_LONGEST_BODY = 3
+
+
+@pytest.fixture
+def functions(db: psycopg.Connection) -> list[dict[str, object]]:
+    cursor = db.cursor(row_factory=psycopg.rows.dict_row)
+    return cursor.execute(_FUNCTIONS).fetchall()
+
+
+def test_there_are_functions_in_both_schemas(functions: list[dict[str, object]]) -> None:
+    assert {function["nspname"] for function in functions} == {"kanon", "public"}
+    assert len(functions) >= 18
+
+
+def test_every_function_pins_its_search_path(functions: list[dict[str, object]]) -> None:
+    for function in functions:
+        assert "search_path=pg_catalog, pg_temp" in (function["proconfig"] or []), function["signature"]
+
+
+def test_every_function_is_described_and_belongs_to_the_owner_role(functions: list[dict[str, object]]) -> None:
+    for function in functions:
+        assert function["obj_description"], function["signature"]
+        if function["proname"] != "boot":
+            assert function["owner"] == "kanon_owner", function["signature"]
+
+
+def test_the_function_that_sets_the_path_belongs_to_a_superuser(db: psycopg.Connection) -> None:
+    query = "SELECT r.rolsuper FROM pg_proc AS p JOIN pg_roles AS r ON r.oid = p.proowner WHERE p.proname = 'boot'"
+    assert db.execute(query).fetchall() == [(True,)]
+
+
+def test_bodies_in_python_only_boot_and_call_one_function(functions: list[dict[str, object]]) -> None:
+    for function in functions:
+        if function["lanname"] == "plpython3u" and function["proname"] != "boot":
+            lines = str(function["source"]).strip().splitlines()
+            assert len(lines) <= _LONGEST_BODY, function["signature"]
+            assert lines[-1].startswith("return server."), function["signature"]
+
+
+def test_functions_of_users_show_an_example(db: psycopg.Connection) -> None:
+    rows = db.execute("SELECT function, description, example FROM kanon_help()").fetchall()
+    assert len(rows) == 9
+    for function, description, example in rows:
+        assert description.endswith("."), function
+        assert function in example
+        assert example.endswith(";")
+
+
+def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[dict[str, object]]) -> None:
+    strict = {function["proname"] for function in functions if function["proisstrict"]}
+    assert strict == {"lend", "base_changes"}
+
+
+def test_every_object_that_a_user_meets_is_described(db: psycopg.Connection) -> None:
+    missing = db.execute(
+        """
+        SELECT c.oid::regclass::text, a.attname
+        FROM pg_class AS c
+        JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        WHERE c.relnamespace = 'kanon'::regnamespace AND c.relkind IN ('r', 'v', 'c')
+            AND (col_description(c.oid, a.attnum) IS NULL
+                OR (c.relkind <> 'c' AND obj_description(c.oid, 'pg_class') IS NULL))
+        """
+    ).fetchall()
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "path", sorted((sql_root() / "functions").rglob("*.sql")), ids=lambda path: path.stem
+)
+def test_every_file_states_all_attributes_of_its_one_function(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("CREATE OR REPLACE FUNCTION") == 1
+    for choices in (
+        ("\nVOLATILE\n", "\nSTABLE\n", "\nIMMUTABLE\n"),
+        ("\nPARALLEL UNSAFE\n", "\nPARALLEL RESTRICTED\n", "\nPARALLEL SAFE\n"),
+        ("\nSECURITY INVOKER\n", "\nSECURITY DEFINER\n"),
+        ("\nCALLED ON NULL INPUT\n", "\nRETURNS NULL ON NULL INPUT\n"),
+        ("\nSET search_path = pg_catalog, pg_temp\n",),
+        ("\nREVOKE ALL ON FUNCTION ",),
+        ("\nCOMMENT ON FUNCTION ",),
+    ):
+        assert sum(choice in text for choice in choices) == 1, choices
+    assert re.search(rf"^CREATE OR REPLACE FUNCTION .*\.{path.stem}\(", text, re.MULTILINE)

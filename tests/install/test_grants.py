@@ -1,0 +1,125 @@
+"""Who may do what: one table of roles and objects, checked by trying."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.install.conftest import as_role, role
+
+_ALLOWED = {
+    "SELECT count(*) FROM safe.patients": "analyst curator owner",
+    "SELECT kanon_help()": "analyst curator owner",
+    "SELECT kanon_version()": "analyst curator owner",
+    "SELECT k FROM kanon_measure('safe.patients', '{age,sex}')": "analyst curator owner",
+    "SELECT k FROM kanon_measure('public.patients', '{age,sex}')": "reader owner",
+    "SELECT kanon_anonymize('patients', 5, '{age,sex}')": "reader owner",
+    "SELECT kanon_declare('patients', quasi_identifiers => '{age}')": "reader owner",
+    "SELECT kanon_refresh('patients')": "curator owner",
+    "SELECT kanon_drop('patients')": "curator owner",
+    "SELECT * FROM kanon.releases": "curator owner",
+    "SELECT * FROM kanon.declarations": "curator owner",
+    "SELECT * FROM kanon.release": "",
+    "SELECT * FROM kanon.declaration": "",
+    "SELECT * FROM kanon.version": "",
+    "SELECT * FROM kanon.release_lock": "",
+    "SELECT * FROM {storage}": "",
+    "SELECT * FROM {mapping}": "",
+    "REFRESH MATERIALIZED VIEW {storage}": "",
+    "DROP VIEW safe.patients": "",
+    "CREATE VIEW safe.mine AS SELECT 1 AS one": "",
+    "CREATE TABLE kanon.mine (one integer)": "",
+    "CREATE FUNCTION public.mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'": "",
+    "CREATE TEMPORARY TABLE mine (one integer)": "",
+    "CREATE SCHEMA mine": "",
+    "ALTER FUNCTION kanon.boot() SET kanon.python_path = '[]'": "",
+    "DROP FUNCTION kanon.boot()": "",
+    "SET ROLE kanon_owner": "",
+    "SELECT count(*) FROM public.patients": "reader owner",
+}
+"""Statement to the roles that may run it: an analyst, a curator without and one with the right to read the base
+table (reader), a curator who owns it (owner), and somebody with no role at all (stranger)."""
+
+_ROLES = ("analyst", "curator", "reader", "owner", "stranger")
+
+
+@pytest.fixture
+def logins(installed_dsn: str, db: psycopg.Connection) -> Iterator[dict[str, str]]:
+    with (
+        role(installed_dsn, "analyst", "IN ROLE kanon_analyst") as analyst,
+        role(installed_dsn, "curator", "IN ROLE kanon_curator") as curator,
+        role(installed_dsn, "reader", "IN ROLE kanon_curator") as reader,
+        role(installed_dsn, "owner", "IN ROLE kanon_curator") as owner,
+        role(installed_dsn, "stranger") as stranger,
+    ):
+        db.execute(f"ALTER TABLE public.patients OWNER TO {owner}")
+        db.execute(f"GRANT SELECT ON public.patients TO {reader}")
+        yield dict(zip(_ROLES, (analyst, curator, reader, owner, stranger), strict=True))
+
+
+def test_roles_can_do_exactly_what_the_table_says(
+    installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]
+) -> None:
+    with psycopg.connect(as_role(installed_dsn, logins["owner"]), autocommit=True) as owner:
+        owner.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+    storage, mapping = db.execute("SELECT storage::text, mapping::text FROM kanon.release").fetchone()
+    allowed = {
+        text.format(storage=storage, mapping=mapping) if "{storage}" in text or "{mapping}" in text else text: who
+        for text, who in _ALLOWED.items()
+    }
+    found = {
+        text: {name for name, login in logins.items() if _may(as_role(installed_dsn, login), text)}
+        for text in allowed
+    }
+    expected = {
+        text: set(who.split()) | ({"reader"} if "curator" in who else set()) for text, who in allowed.items()
+    }
+    assert found == expected
+
+
+def _may(dsn: str, text: str) -> bool:
+    """Try a statement and undo it; any other failure than a missing right is an error of the test."""
+    with psycopg.connect(dsn) as connection:
+        try:
+            connection.execute(text)
+        except psycopg.errors.InsufficientPrivilege:
+            return False
+        except psycopg.Error as error:
+            if error.sqlstate == "KA102":
+                return False
+            raise
+        finally:
+            connection.rollback()
+    return True
+
+
+def test_a_view_that_the_owner_publishes_later_is_readable_for_analysts(
+    installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]
+) -> None:
+    db.execute("SET ROLE kanon_owner")
+    db.execute("CREATE VIEW safe.later AS SELECT 1 AS one")
+    db.execute("RESET ROLE")
+    assert _may(as_role(installed_dsn, logins["analyst"]), "SELECT * FROM safe.later")
+    assert not _may(as_role(installed_dsn, logins["stranger"]), "SELECT * FROM safe.later")
+
+
+def test_a_curator_who_owns_a_table_lends_it_and_one_who_does_not_cannot(
+    installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]
+) -> None:
+    query = "SELECT has_table_privilege('kanon_owner', 'public.patients', 'SELECT')"
+    with psycopg.connect(as_role(installed_dsn, logins["reader"]), autocommit=True) as reader:
+        reader.execute("SELECT kanon.lend('public.patients')")
+    assert db.execute(query).fetchone() == (False,)
+    with psycopg.connect(as_role(installed_dsn, logins["owner"]), autocommit=True) as owner:
+        owner.execute("SELECT kanon.lend('public.patients')")
+    assert db.execute(query).fetchone() == (True,)
+
+
+def test_a_failed_call_lends_nothing(installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]) -> None:
+    with psycopg.connect(as_role(installed_dsn, logins["owner"]), autocommit=True) as owner:
+        with pytest.raises(psycopg.Error):
+            owner.execute("SELECT kanon_anonymize('patients', 1000)")
+    query = "SELECT has_table_privilege('kanon_owner', 'public.patients', 'SELECT')"
+    assert db.execute(query).fetchone() == (False,)

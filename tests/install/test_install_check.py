@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+
+import psycopg
+import pytest
+from typer.testing import CliRunner
+
+from kanon_pg.cli import app
+from kanon_pg.install.installer import install
+from tests.install.catalog import picture
+from tests.install.conftest import as_role, role
+
+_ITEMS = ["versions", "roles", "ownership", "internals", "rights of PUBLIC", "solver process", "trial release"]
+
+
+def _failing(connection: psycopg.Connection) -> dict[str, str]:
+    rows = connection.execute("SELECT item, detail FROM kanon_install_check() WHERE NOT ok").fetchall()
+    return dict(rows)
+
+
+def test_a_fresh_install_passes_and_the_check_leaves_nothing(db: psycopg.Connection) -> None:
+    before = picture(db)
+    items = db.execute("SELECT item, ok FROM kanon_install_check()").fetchall()
+    assert items == [(item, True) for item in _ITEMS]
+    assert picture(db) == before
+    assert db.execute("SELECT count(*) FROM kanon.release").fetchone() == (0,)
+
+
+def test_an_analyst_can_run_it(installed_dsn: str) -> None:
+    with role(installed_dsn, "analyst", "IN ROLE kanon_analyst") as analyst:
+        with psycopg.connect(as_role(installed_dsn, analyst), autocommit=True) as connection:
+            assert _failing(connection) == {}
+
+
+@pytest.mark.parametrize(
+    ("damage", "item"),
+    [
+        ("GRANT CREATE ON SCHEMA public TO PUBLIC", "rights of PUBLIC"),
+        ("GRANT SELECT ON kanon.release TO PUBLIC", "internals"),
+        ("GRANT EXECUTE ON FUNCTION kanon.boot() TO PUBLIC", "internals"),
+        ("CREATE TABLE kanon.stranger (one integer)", "ownership"),
+        ("CREATE VIEW safe.stranger AS SELECT 1 AS one", "ownership"),
+        ("ALTER FUNCTION kanon.lend(regclass) OWNER TO CURRENT_USER", "ownership"),
+        ("REVOKE USAGE ON SCHEMA safe FROM kanon_analyst", "trial release"),
+    ],
+)
+def test_damage_is_found(db: psycopg.Connection, damage: str, item: str) -> None:
+    db.execute(damage)
+    assert list(_failing(db)) == [item]
+
+
+@pytest.mark.parametrize("plpython", [True, False])
+def test_the_command_checks_with_and_without_functions_in_the_server(
+    empty_dsn: str, empty_connection: psycopg.Connection, plpython: bool
+) -> None:
+    install(empty_dsn, plpython=plpython)
+    before = picture(empty_connection)
+    done = CliRunner().invoke(app, ["check", empty_dsn, "--json"])
+    assert done.exit_code == 0, done.output
+    assert [item["item"] for item in json.loads(done.stdout)] == _ITEMS
+    assert picture(empty_connection) == before
+    empty_connection.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
+    done = CliRunner().invoke(app, ["check", empty_dsn])
+    assert done.exit_code == 1
+    assert "NOT OK  rights of PUBLIC" in done.stdout
+    assert "REVOKE CREATE ON SCHEMA" in done.stdout
+
+
+def test_a_check_without_an_installation_says_so(empty_dsn: str) -> None:
+    done = CliRunner().invoke(app, ["check", empty_dsn])
+    assert done.exit_code == 1
+    assert "not installed" in done.stderr
+
+
+def test_the_commands_install_and_uninstall(empty_dsn: str, empty_connection: psycopg.Connection) -> None:
+    before = picture(empty_connection)
+    done = CliRunner().invoke(app, ["install", empty_dsn, "--api-schema", "anon ymity", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["api_schema"] == "anon ymity"
+    done = CliRunner().invoke(app, ["uninstall", empty_dsn])
+    assert done.exit_code == 0, done.output
+    roles = {line for line in picture(empty_connection) if line.startswith(("role kanon_", "member kanon_"))}
+    assert picture(empty_connection) == before | roles
+
+
+def test_a_failed_install_prints_the_list_and_exits_with_1(empty_dsn: str) -> None:
+    done = CliRunner().invoke(app, ["install", empty_dsn, "--python-path", "/nonexistent"])
+    assert done.exit_code == 1
+    assert "/nonexistent is missing or closed to it" in done.stderr

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kanon_pg
+from kanon_pg.install import probe, python_path, runtime
+from kanon_pg.install.python_path import SERVER_MODULES, own_folders, settle_python_path
+
+_OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+class Asked:
+    """A server of which a test decides what its Python answers; remembers the questions."""
+
+    def __init__(self, **answer: Any) -> None:
+        self.answer = answer
+        self.folders: list[list[str]] = []
+
+    def __call__(self, question: str) -> str:
+        asked = json.loads(question)
+        self.folders.append(asked["folders"])
+        works = {name: [True, kanon_pg.__version__] for name in asked["modules"]}
+        plain = {"python": _OWN, "user": 1, "interpreter": "/usr/bin/python", "blocked": {}, "open_to_all": []}
+        return json.dumps({**plain, "imports": works, "same_machine": False, **self.answer})
+
+
+def test_a_server_that_can_read_this_environment_uses_it() -> None:
+    settled = settle_python_path(Asked(), None, None)
+    assert settled.folders == tuple(own_folders())
+    assert (settled.problems, settled.note) == ((), None)
+
+
+def test_given_folders_are_used_as_they_are() -> None:
+    ask = Asked()
+    assert settle_python_path(ask, ["/srv/kanon"], None).folders == ("/srv/kanon",)
+    assert ask.folders == [["/srv/kanon"]]
+
+
+def test_given_folders_are_never_replaced_by_a_copy(tmp_path: Path) -> None:
+    settled = settle_python_path(Asked(blocked={"/srv/kanon": "/srv"}), ["/srv/kanon"], tmp_path)
+    assert "/srv is missing or closed" in settled.problems[0].what
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_elsewhere_needs_folders_of_its_own_machine(tmp_path: Path) -> None:
+    settled = settle_python_path(Asked(blocked={"/x": "/x"}), None, tmp_path)
+    assert "--python-path" in settled.problems[-1].fix
+    assert list(tmp_path.iterdir()) == [], "neither a copy nor the marker stays"
+
+
+def test_an_ordinary_user_is_asked_for_a_folder_to_copy_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(python_path.os, "geteuid", lambda: 1000)
+    settled = settle_python_path(Asked(blocked={"/x": "/x"}), None, None)
+    assert "--runtime-dir" in settled.problems[-1].fix
+
+
+def test_another_python_version_is_explained_once_instead_of_every_module() -> None:
+    imports = {name: [False, "ImportError"] for name in SERVER_MODULES} | {"kanon_pg": [True, kanon_pg.__version__]}
+    (problem,) = settle_python_path(Asked(python="3.8", imports=imports), None, None).problems
+    assert "PL/Python is Python 3.8" in problem.what
+    assert "python3.8" in problem.fix
+
+
+def test_another_version_of_the_package_is_a_problem() -> None:
+    imports = {"kanon_pg": [True, "0.0.1"]}
+    (problem,) = settle_python_path(Asked(imports=imports), None, None).problems
+    assert "kanon_pg 0.0.1" in problem.what
+
+
+def test_a_missing_interpreter_is_named() -> None:
+    (problem,) = settle_python_path(Asked(interpreter=None, imports={}), None, None).problems
+    assert f"apt install python{_OWN}" in problem.fix
+
+
+def test_the_probe_tells_the_truth_about_this_machine(tmp_path: Path) -> None:
+    open_folder = tmp_path / "open"
+    open_folder.mkdir()
+    open_folder.chmod(0o777)
+    marker = tmp_path / "marker"
+    marker.write_text("content", encoding="ascii")
+    question = {
+        "folders": [*own_folders(), str(open_folder), str(tmp_path / "gone" / "deeper")],
+        "modules": ["kanon_pg", "jinja2", "no_such_module"],
+        "marker": {"file": str(marker), "content": "content"},
+    }
+    answer = json.loads(probe.probe(json.dumps(question)))
+    assert answer["python"] == _OWN
+    assert answer["blocked"] == {str(tmp_path / "gone" / "deeper"): str(tmp_path / "gone")}
+    assert answer["open_to_all"] == [str(open_folder)]
+    assert answer["imports"]["kanon_pg"] == [True, kanon_pg.__version__]
+    assert answer["imports"]["jinja2"][0]
+    assert not answer["imports"]["no_such_module"][0]
+    assert answer["same_machine"]
+
+
+@pytest.fixture
+def small_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the runtime consist of one small package and jinja2's distribution; return the package's folder."""
+    package = tmp_path / "source"
+    package.mkdir()
+    (package / "module.py").write_text("answer = 42\n", encoding="ascii")
+    monkeypatch.setattr(runtime, "_package_files", lambda: [("small/module.py", package / "module.py")])
+    monkeypatch.setattr(runtime, "_REQUIRED", ("jinja2",))
+    return package
+
+
+def test_a_copy_is_complete_readable_and_importable_without_anything_else(
+    small_runtime: Path, tmp_path: Path
+) -> None:
+    folder = runtime.copy_runtime(tmp_path / "runtime")
+    program = f"import sys; sys.path = [p for p in sys.path if 'site' not in p]; sys.path.insert(0, {str(folder)!r}); "
+    program += "import jinja2, markupsafe, small.module; print(jinja2.__file__)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(str(folder))
+    for path in folder.rglob("*"):
+        mode = path.stat().st_mode & 0o777
+        assert mode == (0o755 if path.is_dir() else 0o644), path
+    assert list(folder.rglob("small/__pycache__/*.pyc")), "the server cannot write compiled files itself"
+
+
+def test_the_same_package_is_copied_once_and_a_changed_one_again(small_runtime: Path, tmp_path: Path) -> None:
+    first = runtime.copy_runtime(tmp_path / "runtime")
+    stamp = first.stat().st_mtime_ns
+    assert runtime.copy_runtime(tmp_path / "runtime") == first
+    assert first.stat().st_mtime_ns == stamp
+    (small_runtime / "module.py").write_text("answer = 43\n", encoding="ascii")
+    second = runtime.copy_runtime(tmp_path / "runtime")
+    assert second != first
+    assert sorted((tmp_path / "runtime").iterdir()) == sorted([first, second]), "no half-made copy stays"
