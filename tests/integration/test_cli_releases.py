@@ -1,0 +1,238 @@
+"""The commands on tables and releases, run as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner
+
+from kanon_pg.cli import app
+
+KANON = Path(sys.executable).with_name("kanon")
+ROWS = (
+    "SELECT i AS id, 20 + i % 7 AS age, CASE WHEN i % 3 = 0 THEN 'F' ELSE 'M' END AS sex, i % 11 AS illness"
+)
+
+
+def start(dsn: str, *arguments: str) -> subprocess.Popen[str]:
+    own = {name: text for name, text in os.environ.items() if not name.startswith("PG")}
+    return subprocess.Popen(
+        [KANON, *arguments, "--dsn", dsn],
+        env={**own, "TERM": "dumb", "PGCONNECT_TIMEOUT": "10"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kanon(dsn: str, *arguments: str, code: int = 0) -> tuple[str, str]:
+    process = start(dsn, *arguments)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == code, errors
+    assert "Traceback" not in errors
+    return output, errors
+
+
+def result(dsn: str, *arguments: str) -> Any:
+    return json.loads(kanon(dsn, *arguments, "--json")[0])
+
+
+def refusal(dsn: str, *arguments: str) -> dict[str, Any]:
+    """Run a command in this process, because there are many of these, and return its error."""
+    answer = CliRunner().invoke(app, [*arguments, "--dsn", dsn, "--json"])
+    assert answer.exit_code == 1
+    assert answer.stdout == ""
+    found: dict[str, Any] = json.loads(answer.stderr)
+    assert set(found) == {"sqlstate", "message", "detail", "hint"}
+    return found
+
+
+@pytest.fixture
+def people(dsn: str, connection: psycopg.Connection) -> str:
+    """Yield the DSN of a database with a table of 500 people."""
+    connection.execute(f"CREATE TABLE people AS {ROWS} FROM generate_series(1, 500) AS i")
+    return dsn
+
+
+@pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
+def test_the_life_of_a_release(
+    people: str, tmp_path: Path, connection: psycopg.Connection, door: list[str]
+) -> None:
+    declared = result(
+        people,
+        "declare",
+        "people",
+        "--identifier=id",
+        "--quasi-identifier=age",
+        "--quasi-identifier=sex",
+        "--sensitive=illness",
+        "--weight=age=2",
+        *door,
+    )
+    assert declared == {"action": "declared", "object": "people"}
+    report = result(people, "anonymize", "people", "5", *door)
+    assert report["release"] == '"safe"."people"'
+    assert report["k"] == 5
+    assert report["rows"] == report["people"] == 500
+    assert report["smallest_class"] >= 5
+    (listed,) = result(people, "releases")
+    assert listed["release"] == "people"
+    assert {name: listed[name] for name in ("k", "rows", "classes")} == {
+        name: report[name] for name in ("k", "rows", "classes")
+    }
+    path = tmp_path / "people.parquet"
+    exported = result(people, "export", "people", str(path))
+    assert exported["rows"] == 500
+    table = parquet.read_table(path)
+    assert set(table.column_names) == {"age", "sex", "illness", "kanon_suppressed"}
+    connection.execute("DELETE FROM people WHERE age = 22 AND id > 30")
+    assert result(people, "refresh", "people", *door) == {"action": "refreshed", "object": "people"}
+    left = connection.execute("SELECT count(*) FROM people").fetchone()
+    shown = connection.execute("SELECT count(*) FROM safe.people").fetchone()
+    assert left is not None
+    assert shown is not None
+    assert shown[0] <= left[0]
+    assert result(people, "drop", "people", *door) == {"action": "dropped", "object": "people"}
+    assert result(people, "releases") == []
+    assert result(people, "undeclare", "people", *door) == {"action": "undeclared", "object": "people"}
+
+
+@pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
+def test_options_reach_the_solver(people: str, door: list[str]) -> None:
+    arguments = [
+        "anonymize",
+        "people",
+        "7",
+        "--quasi-identifier=age",
+        "--quasi-identifier=sex",
+        "--sensitive=illness",
+        "--method=greedy",
+        '--patterns={"never": ["sex"]}',
+        "--time-limit=60",
+        "--release=Odd Name",
+        "--seed=3",
+        *door,
+    ]
+    report = result(people, *arguments)
+    assert report["release"] == '"safe"."Odd Name"'
+    assert report["smallest_class"] >= 7
+    (listed,) = result(people, "releases")
+    assert listed["release"] == "Odd Name"
+
+
+@pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
+@pytest.mark.parametrize(
+    ("arguments", "sqlstate", "words"),
+    [
+        (["anonymize", "people", "1"], "KA100", "k must be at least 2"),
+        (["anonymize", "people", "501", "--quasi-identifier=age"], "KA200", "fewer than k"),
+        (["anonymize", "nowhere", "5"], "KA101", "no table or view"),
+        (["anonymize", "people", "5", "--quasi-identifier=height"], "KA101", "height"),
+        (["anonymize", "people", "5", "--method=magic"], "KA101", "no such method"),
+        (["anonymize", "people", "5", "--time-limit=-1"], "KA100", "time_limit"),
+        (["anonymize", "people", "5", "--patterns={"], "KA100", "not valid JSON"),
+        (["anonymize", "people", "5", "--patterns=@/nowhere"], "KA100", "cannot be read"),
+        (["anonymize", "people", "5", "--release=" + "n" * 64], "KA100", "longer than 63 bytes"),
+        (["declare", "people", "--quasi-identifier=age", "--sensitive=age"], "KA104", "age"),
+        (["declare", "people", "--weight=age"], "KA100", "COLUMN=NUMBER"),
+        (["refresh", "nothing"], "KA101", "no such release"),
+        (["drop", "nothing"], "KA101", "no such release"),
+    ],
+)
+def test_refusals_are_json_with_exit_code_1(
+    people: str, arguments: list[str], sqlstate: str, words: str, door: list[str]
+) -> None:
+    found = refusal(people, *arguments, *door)
+    assert found["sqlstate"] == sqlstate
+    assert words in found["message"]
+    assert not found["message"].startswith("plpy")
+
+
+def test_refusals_for_people_have_message_and_hint(people: str) -> None:
+    output, errors = kanon(people, "anonymize", "people", "1", code=1)
+    assert output == ""
+    assert "k must be at least 2" in errors
+    assert "hint: " in errors
+
+
+def test_output_for_people_is_not_cut_off_in_a_pipe(people: str) -> None:
+    output, errors = kanon(
+        people, "anonymize", "people", "5", "--quasi-identifier=age", "--quasi-identifier=sex"
+    )
+    assert "recounted: the smallest class has" in output
+    assert "\x1b" not in output + errors
+    listed, _ = kanon(people, "releases")
+    assert len(listed.splitlines()) == 2
+
+
+def test_wrong_usage_has_exit_code_2(people: str) -> None:
+    for arguments in (["anonymize", "people"], ["anonymize", "people", "x"], ["load", "a.csv"], ["nonsense"]):
+        process = start(people, *arguments)
+        process.communicate(timeout=60)
+        assert process.returncode == 2
+
+
+def test_a_database_without_kanon_says_so(empty_dsn: str, empty_connection: psycopg.Connection) -> None:
+    empty_connection.execute("CREATE TABLE people AS SELECT 1 AS a")
+    found = refusal(empty_dsn, "anonymize", "people", "5")
+    assert found["sqlstate"] == "KA500"
+    assert "kanon install" in found["hint"]
+
+
+def test_a_server_that_is_not_there_says_so() -> None:
+    found = refusal("host=/nowhere", "releases")
+    assert found["sqlstate"] == "KA400"
+    assert "kanon up" in found["hint"]
+
+
+def test_load_from_the_shell(dsn: str, tmp_path: Path, connection: psycopg.Connection) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("zip\tn\n01234\t1\n\t2\n")
+    report = result(dsn, "load", str(path), '"My Table"', "--delimiter", "tab", "--text", "n")
+    assert report["table"] == '"public"."My Table"'
+    assert report["rows"] == 2
+    assert report["columns"] == [{"name": "zip", "sql_type": "text"}, {"name": "n", "sql_type": "text"}]
+    assert connection.execute('SELECT * FROM "My Table" ORDER BY n').fetchall() == [
+        ("01234", "1"),
+        (None, "2"),
+    ]
+    assert refusal(dsn, "load", str(path), '"My Table"')["sqlstate"] == "KA100"
+    kanon(dsn, "load", str(path), '"My Table"', "--delimiter", "tab", "--if-exists", "append")
+    assert connection.execute('SELECT count(*) FROM "My Table"').fetchone() == (4,)
+
+
+@pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
+def test_interrupting_leaves_nothing_and_exits_with_130(
+    people: str, connection: psycopg.Connection, door: list[str]
+) -> None:
+    with psycopg.connect(people) as blocker:
+        # The call waits for this lock, so the signal surely meets it at work.
+        blocker.execute("LOCK TABLE people IN ACCESS EXCLUSIVE MODE")
+        process = start(people, "anonymize", "people", "5", "--time-limit=300", *door)
+        while not _waiting(connection):
+            assert process.poll() is None, process.communicate()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in errors
+        assert not _waiting(connection)
+    assert connection.execute("SELECT count(*) FROM kanon.release").fetchone() == (0,)
+
+
+def _waiting(connection: psycopg.Connection) -> bool:
+    found = connection.execute(
+        "SELECT pg_sleep(0.02), count(*) FROM pg_locks WHERE NOT granted AND database ="
+        " (SELECT oid FROM pg_database WHERE datname = current_database())"
+    ).fetchone()
+    assert found is not None
+    return bool(found[1])

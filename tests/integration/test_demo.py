@@ -1,0 +1,113 @@
+"""The demo's story holds: every scene's claims, on a fresh database and from the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg
+import pytest
+
+from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.db.queries import statement
+from kanon_pg.demo.patients import patients
+from kanon_pg.demo.psql import Psql
+from kanon_pg.demo.scene import ANALYST, Cast
+from kanon_pg.demo.story import SCENES, tell
+from kanon_pg.demo.table import create_patients
+from kanon_pg.errors import DatabaseError
+
+KANON = Path(sys.executable).with_name("kanon")
+
+
+@pytest.fixture
+def cast(dsn: str, connection: psycopg.Connection) -> Iterator[Cast]:
+    with connect(dsn) as client:
+        assert create_patients(client, patients()) == patients().num_rows
+        PsycopgDatabase(client).execute(statement("demo_create_analyst", role=Identifier.of(ANALYST)))
+    address = urlsplit(dsn)
+    where = {name: values[0] for name, values in parse_qs(address.query).items()}
+    environment = {
+        "PGHOST": where["host"],
+        "PGPORT": where["port"],
+        "PGUSER": address.username or "",
+        "PGDATABASE": address.path[1:],
+    }
+    program = newest_with_python().program("psql")
+    yield Cast(
+        owner=Psql(program, environment, superuser=True),
+        analyst=Psql(program, {**environment, "PGUSER": ANALYST}),
+    )
+    connection.execute(f"DROP OWNED BY {ANALYST}; DROP ROLE {ANALYST}")
+
+
+def test_every_claim_of_the_story_holds(cast: Cast) -> None:
+    scenes = list(tell(cast))
+    assert [scene.broken for scene in scenes] == [()] * len(SCENES)
+    assert any("kanon_anonymize('patients', 5)" in e.sql for scene in scenes for e in scene.exchanges)
+    people = {
+        name for row in patients().select(["first_name", "last_name"]).to_pylist() for name in row.values()
+    }
+    told = " ".join(scene.before + scene.after for scene in scenes)
+    assert not people & set(told.split())
+
+
+def test_a_claim_that_does_not_hold_is_found(cast: Cast, connection: psycopg.Connection) -> None:
+    stories = tell(cast)
+    for scene in stories:
+        assert scene.broken == ()
+        if scene.title == "The safe view":
+            break
+    connection.execute("GRANT SELECT ON patients TO kanon_analyst")
+    broken = [scene.broken for scene in stories if scene.broken]
+    assert broken == [("the analyst is denied: SELECT * FROM patients",)]
+
+
+def test_a_refused_question_is_an_error(cast: Cast) -> None:
+    with pytest.raises(DatabaseError):
+        cast.owner.value("SELECT nothing")
+    refused = cast.owner.ask("SELECT nothing")
+    assert not refused.accepted
+    assert "ERROR" in refused.output
+
+
+def test_psql_does_not_follow_the_environment(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGOPTIONS", "-c search_path=nowhere")
+    monkeypatch.setenv("PGUSER", "nobody")
+    assert cast.owner.value("SELECT current_setting('search_path')") == '"$user", public'
+    assert cast.analyst.value("SELECT current_user") == ANALYST
+
+
+@pytest.mark.slow
+def test_the_demo_runs_from_the_shell_and_runs_again() -> None:
+    # not tmp_path: pytest closes its folders to every account but the current one
+    with tempfile.TemporaryDirectory(prefix="kanon demo ") as home:
+        Path(home).chmod(0o755)
+        own = {name: text for name, text in os.environ.items() if not name.startswith("PG")}
+        environment = {**own, "KANON_CLUSTER_HOME": home}
+
+        def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.run(
+                [KANON, *arguments], env=environment, capture_output=True, text=True, check=False, timeout=300
+            )
+
+        try:
+            first = run("demo")
+            assert first.returncode == 0, first.stderr
+            assert "\x1b" not in first.stdout
+            assert "NOT SO" not in first.stdout
+            assert "What next" in first.stdout
+            second = run("demo", "--json")
+            assert second.returncode == 0, second.stderr
+            report = json.loads(second.stdout)
+            assert len(report["scenes"]) == len(SCENES)
+        finally:
+            run("down", "--delete")
