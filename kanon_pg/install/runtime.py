@@ -17,7 +17,7 @@ from kanon_pg.db.queries import sql_root
 
 _REQUIRED = ("jinja2", "numpy", "numba")
 _LEFT_OUT = {"..", "tests"}
-"""Parts of paths that are not copied: programs outside the packages' folder, and tests (half of all files)."""
+"""Parts of paths that are not copied: programs outside the packages' folder, and tests, half of all files."""
 
 _NAME = re.compile(r"^[A-Za-z0-9._-]+")
 

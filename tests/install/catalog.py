@@ -18,7 +18,8 @@ _OBJECTS = """
             WHERE nspname !~ '^pg_(toast_)?temp_'
         UNION ALL SELECT 'pg_proc'::regclass, oid, proowner, proacl, 'f' FROM pg_proc WHERE oid >= 16384
         UNION ALL SELECT 'pg_type'::regclass, oid, typowner, typacl, 'T' FROM pg_type WHERE oid >= 16384
-        UNION ALL SELECT 'pg_language'::regclass, oid, lanowner, lanacl, 'l' FROM pg_language WHERE oid >= 16384
+        UNION ALL SELECT 'pg_language'::regclass, oid, lanowner, lanacl, 'l' FROM pg_language
+            WHERE oid >= 16384
         UNION ALL SELECT 'pg_database'::regclass, oid, datdba, datacl, 'd' FROM pg_database
             WHERE datname = current_database()
     ) AS found
@@ -27,8 +28,10 @@ _OBJECTS = """
 _REST = """
     SELECT 'extension ' || extname FROM pg_extension
     UNION ALL SELECT 'role ' || rolname || ' ' || rolsuper || rolcanlogin FROM pg_roles
-    UNION ALL SELECT 'member ' || pg_get_userbyid(member) || ' of ' || pg_get_userbyid(roleid) FROM pg_auth_members
-    UNION ALL SELECT 'default privileges ' || pg_get_userbyid(defaclrole) || defaclacl::text FROM pg_default_acl
+    UNION ALL SELECT 'member ' || pg_get_userbyid(member) || ' of ' || pg_get_userbyid(roleid)
+        FROM pg_auth_members
+    UNION ALL SELECT 'default privileges ' || pg_get_userbyid(defaclrole) || defaclacl::text
+        FROM pg_default_acl
     UNION ALL SELECT 'description of ' || pg_describe_object(classoid, objoid, objsubid) FROM pg_description
         WHERE objoid >= 16384
 """

@@ -67,8 +67,8 @@ def lonely_server() -> Iterator[Server]:
 def create_patients(connection: psycopg.Connection) -> None:
     """Create a table of 60 people: two quasi-identifiers, an identifier and a sensitive column."""
     connection.execute(
-        "CREATE TABLE public.patients AS SELECT i AS id, 20 + i % 6 AS age, (ARRAY['f', 'm'])[1 + i % 2] AS sex, "
-        "'d' || i % 4 AS diagnosis FROM generate_series(1, 60) AS i"
+        "CREATE TABLE public.patients AS SELECT i AS id, 20 + i % 6 AS age, "
+        "(ARRAY['f', 'm'])[1 + i % 2] AS sex, 'd' || i % 4 AS diagnosis FROM generate_series(1, 60) AS i"
     )
     connection.execute("ALTER TABLE public.patients ADD PRIMARY KEY (id)")
 

@@ -30,7 +30,9 @@ def restored(
     request: pytest.FixtureRequest, server: Server, installed_dsn: str, db: psycopg.Connection, tmp_path: Path
 ) -> Iterator[str]:
     """Yield a database restored from the dump of one with a declaration and two releases."""
-    db.execute("CREATE TABLE public.\"Wards, 2\" AS SELECT i % 4 AS \"Über\", i AS n FROM generate_series(1, 40) AS i")
+    db.execute(
+        'CREATE TABLE public."Wards, 2" AS SELECT i % 4 AS "Über", i AS n FROM generate_series(1, 40) AS i'
+    )
     db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
     db.execute("SELECT kanon_anonymize('patients', 5)")
     db.execute("SELECT kanon_anonymize('\"Wards, 2\"', 3, '{Über}')")
@@ -57,19 +59,25 @@ def test_a_restored_database_works_as_before(restored: str, db: psycopg.Connecti
             "SELECT * FROM kanon_help()",
         ):
             assert new.execute(query).fetchall() == db.execute(query).fetchall(), query
-        with role(restored, "analyst", "IN ROLE kanon_analyst") as analyst:
-            with psycopg.connect(as_role(restored, analyst), autocommit=True) as reading:
-                assert reading.execute("SELECT count(*) FROM safe.patients").fetchone() == (60,)
-                with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                    reading.execute("SELECT * FROM public.patients")
-                with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                    reading.execute("SELECT * FROM kanon.patients_v1")
+
+
+def test_an_analyst_of_a_restored_database_reads_the_release_and_nothing_else(restored: str) -> None:
+    with (
+        role(restored, "analyst", "IN ROLE kanon_analyst") as analyst,
+        psycopg.connect(as_role(restored, analyst), autocommit=True) as reading,
+    ):
+        assert reading.execute("SELECT count(*) FROM safe.patients").fetchone() == (60,)
+        for closed in ("public.patients", "kanon.patients_v1", "kanon.patients_v1_mapping"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                reading.execute(f"SELECT * FROM {closed}")
 
 
 def test_releases_of_a_restored_database_can_be_refreshed_replaced_and_dropped(restored: str) -> None:
     with psycopg.connect(restored, autocommit=True) as new:
         new.execute("DELETE FROM public.patients WHERE age = 20")
-        (storage,) = new.execute("SELECT storage::text FROM kanon.releases WHERE release = 'patients'").fetchone()
+        (storage,) = new.execute(
+            "SELECT storage::text FROM kanon.releases WHERE release = 'patients'"
+        ).fetchone()
         new.execute(f"REFRESH MATERIALIZED VIEW {storage}")
         assert new.execute("SELECT count(*) FROM safe.patients").fetchone() == (50,)
         new.execute("SELECT kanon_refresh('patients')")

@@ -9,10 +9,11 @@ import pytest
 from kanon_pg.db.queries import sql_root
 
 _FUNCTIONS = """
-    SELECT n.nspname, p.proname, l.lanname, p.prosecdef, p.proconfig, p.proisstrict, p.provolatile, p.proparallel,
-        coalesce(p.prosrc, '') AS source, pg_get_userbyid(p.proowner) AS owner, obj_description(p.oid, 'pg_proc'),
-        p.oid::regprocedure::text AS signature
-    FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace JOIN pg_language AS l ON l.oid = p.prolang
+    SELECT n.nspname, p.proname, l.lanname, p.prosecdef, p.proconfig, p.proisstrict,
+        coalesce(p.prosrc, '') AS source, pg_get_userbyid(p.proowner) AS owner,
+        obj_description(p.oid, 'pg_proc'), p.oid::regprocedure::text AS signature
+    FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+    JOIN pg_language AS l ON l.oid = p.prolang
     WHERE n.nspname IN ('kanon', 'safe') OR (n.nspname = 'public' AND starts_with(p.proname, 'kanon'))
     ORDER BY p.proname
 """
@@ -36,7 +37,9 @@ def test_every_function_pins_its_search_path(functions: list[dict[str, object]])
         assert "search_path=pg_catalog, pg_temp" in (function["proconfig"] or []), function["signature"]
 
 
-def test_every_function_is_described_and_belongs_to_the_owner_role(functions: list[dict[str, object]]) -> None:
+def test_every_function_is_described_and_belongs_to_the_owner_role(
+    functions: list[dict[str, object]],
+) -> None:
     for function in functions:
         assert function["obj_description"], function["signature"]
         if function["proname"] != "boot":
@@ -44,7 +47,7 @@ def test_every_function_is_described_and_belongs_to_the_owner_role(functions: li
 
 
 def test_the_function_that_sets_the_path_belongs_to_a_superuser(db: psycopg.Connection) -> None:
-    query = "SELECT r.rolsuper FROM pg_proc AS p JOIN pg_roles AS r ON r.oid = p.proowner WHERE p.proname = 'boot'"
+    query = "SELECT rolsuper FROM pg_proc JOIN pg_roles AS r ON r.oid = proowner WHERE proname = 'boot'"
     assert db.execute(query).fetchall() == [(True,)]
 
 

@@ -39,8 +39,8 @@ _ALLOWED = {
     "SET ROLE kanon_owner": "",
     "SELECT count(*) FROM public.patients": "reader owner",
 }
-"""Statement to the roles that may run it: an analyst, a curator without and one with the right to read the base
-table (reader), a curator who owns it (owner), and somebody with no role at all (stranger)."""
+"""Statement to the roles that may run it: an analyst, a curator without and one with the right to read the
+base table (reader), a curator who owns it (owner), and somebody with no role at all (stranger)."""
 
 _ROLES = ("analyst", "curator", "reader", "owner", "stranger")
 
@@ -66,7 +66,9 @@ def test_roles_can_do_exactly_what_the_table_says(
         owner.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
     storage, mapping = db.execute("SELECT storage::text, mapping::text FROM kanon.release").fetchone()
     allowed = {
-        text.format(storage=storage, mapping=mapping) if "{storage}" in text or "{mapping}" in text else text: who
+        text.format(storage=storage, mapping=mapping)
+        if "{storage}" in text or "{mapping}" in text
+        else text: who
         for text, who in _ALLOWED.items()
     }
     found = {
@@ -117,9 +119,12 @@ def test_a_curator_who_owns_a_table_lends_it_and_one_who_does_not_cannot(
     assert db.execute(query).fetchone() == (True,)
 
 
-def test_a_failed_call_lends_nothing(installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]) -> None:
+def test_a_failed_call_lends_nothing(
+    installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]
+) -> None:
     with psycopg.connect(as_role(installed_dsn, logins["owner"]), autocommit=True) as owner:
-        with pytest.raises(psycopg.Error):
+        with pytest.raises(psycopg.Error) as failed:
             owner.execute("SELECT kanon_anonymize('patients', 1000)")
+        assert failed.value.sqlstate == "KA200"
     query = "SELECT has_table_privilege('kanon_owner', 'public.patients', 'SELECT')"
     assert db.execute(query).fetchone() == (False,)

@@ -32,7 +32,9 @@ def test_installing_again_changes_nothing_and_keeps_declarations_and_releases(
     assert (picture(db), [db.execute(query).fetchall() for query in kept]) == before
 
 
-def test_a_session_that_was_open_during_an_install_goes_on(installed_dsn: str, db: psycopg.Connection) -> None:
+def test_a_session_that_was_open_during_an_install_goes_on(
+    installed_dsn: str, db: psycopg.Connection
+) -> None:
     db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
     install(installed_dsn)
     db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
@@ -83,14 +85,18 @@ def test_functions_work_from_a_schema_of_any_name(
     call = sql.SQL("SELECT smallest_class FROM {}.kanon_anonymize('patients', 5, '{{age,sex}}')")
     (smallest,) = empty_connection.execute(call.format(api)).fetchone()
     assert smallest >= 5
-    (functions,) = empty_connection.execute(sql.SQL("SELECT count(*) FROM {}.kanon_help()").format(api)).fetchone()
+    (functions,) = empty_connection.execute(
+        sql.SQL("SELECT count(*) FROM {}.kanon_help()").format(api)
+    ).fetchone()
     assert functions == 9
     assert install(empty_dsn).api_schema == name, "a repeated install stays where it was"
 
 
 def test_functions_move_to_another_schema(installed_dsn: str, db: psycopg.Connection) -> None:
     install(installed_dsn, api_schema="anonymity")
-    query = "SELECT DISTINCT pronamespace::regnamespace::text FROM pg_proc WHERE starts_with(proname, 'kanon_')"
+    query = (
+        "SELECT DISTINCT pronamespace::regnamespace::text FROM pg_proc WHERE starts_with(proname, 'kanon_')"
+    )
     assert db.execute(query).fetchall() == [("anonymity",)]
 
 
@@ -115,7 +121,9 @@ def test_the_client_part_can_be_completed_and_reduced_again(
     assert install(empty_dsn).plpython
     assert empty_connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (9,)
     assert not install(empty_dsn, plpython=False).plpython
-    left = "SELECT count(*) FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE lanname = 'plpython3u'"
+    left = (
+        "SELECT count(*) FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE lanname = 'plpython3u'"
+    )
     assert empty_connection.execute(f"{left} AND proname NOT LIKE 'plpython3%'").fetchone() == (0,)
 
 

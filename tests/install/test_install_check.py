@@ -11,7 +11,15 @@ from kanon_pg.install.installer import install
 from tests.install.catalog import picture
 from tests.install.conftest import as_role, role
 
-_ITEMS = ["versions", "roles", "ownership", "internals", "rights of PUBLIC", "solver process", "trial release"]
+_ITEMS = [
+    "versions",
+    "roles",
+    "ownership",
+    "internals",
+    "rights of PUBLIC",
+    "solver process",
+    "trial release",
+]
 
 
 def _failing(connection: psycopg.Connection) -> dict[str, str]:
@@ -28,9 +36,11 @@ def test_a_fresh_install_passes_and_the_check_leaves_nothing(db: psycopg.Connect
 
 
 def test_an_analyst_can_run_it(installed_dsn: str) -> None:
-    with role(installed_dsn, "analyst", "IN ROLE kanon_analyst") as analyst:
-        with psycopg.connect(as_role(installed_dsn, analyst), autocommit=True) as connection:
-            assert _failing(connection) == {}
+    with (
+        role(installed_dsn, "analyst", "IN ROLE kanon_analyst") as analyst,
+        psycopg.connect(as_role(installed_dsn, analyst), autocommit=True) as connection,
+    ):
+        assert _failing(connection) == {}
 
 
 @pytest.mark.parametrize(

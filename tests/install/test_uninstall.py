@@ -91,11 +91,18 @@ def test_views_and_functions_of_users_are_listed_and_kept_unless_cascade(
     before = picture(connection)
     with pytest.raises(InstallError) as caught:
         uninstall(dsn)
-    for name in ("view public.on_release", "view public.on_function", "view safe.guest", "function public.reader()"):
+    for name in (
+        "view public.on_release",
+        "view public.on_function",
+        "view safe.guest",
+        "function public.reader()",
+    ):
         assert name in (caught.value.detail or "")
     assert picture(connection) == before
     uninstall(dsn, cascade=True)
-    left = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')"
+    left = (
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v')"
+    )
     assert connection.execute(left).fetchall() == [("patients",)]
 
 
@@ -132,7 +139,9 @@ def test_a_stranger_cannot_uninstall(dsn: str, connection: psycopg.Connection) -
     uninstall(dsn)
 
 
-def test_the_role_with_createrole_that_installed_can_uninstall(dsn: str, connection: psycopg.Connection) -> None:
+def test_the_role_with_createrole_that_installed_can_uninstall(
+    dsn: str, connection: psycopg.Connection
+) -> None:
     with role(dsn, "builder", "CREATEROLE") as builder:
         connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {builder}")
         before = picture(connection)

@@ -26,7 +26,13 @@ class Asked:
         asked = json.loads(question)
         self.folders.append(asked["folders"])
         works = {name: [True, kanon_pg.__version__] for name in asked["modules"]}
-        plain = {"python": _OWN, "user": 1, "interpreter": "/usr/bin/python", "blocked": {}, "open_to_all": []}
+        plain = {
+            "python": _OWN,
+            "user": 1,
+            "interpreter": "/usr/bin/python",
+            "blocked": {},
+            "open_to_all": [],
+        }
         return json.dumps({**plain, "imports": works, "same_machine": False, **self.answer})
 
 
@@ -61,7 +67,9 @@ def test_an_ordinary_user_is_asked_for_a_folder_to_copy_to(monkeypatch: pytest.M
 
 
 def test_another_python_version_is_explained_once_instead_of_every_module() -> None:
-    imports = {name: [False, "ImportError"] for name in SERVER_MODULES} | {"kanon_pg": [True, kanon_pg.__version__]}
+    imports = {name: [False, "ImportError"] for name in SERVER_MODULES} | {
+        "kanon_pg": [True, kanon_pg.__version__]
+    }
     (problem,) = settle_python_path(Asked(python="3.8", imports=imports), None, None).problems
     assert "PL/Python is Python 3.8" in problem.what
     assert "python3.8" in problem.fix
@@ -114,9 +122,11 @@ def test_a_copy_is_complete_readable_and_importable_without_anything_else(
     small_runtime: Path, tmp_path: Path
 ) -> None:
     folder = runtime.copy_runtime(tmp_path / "runtime")
-    program = f"import sys; sys.path = [p for p in sys.path if 'site' not in p]; sys.path.insert(0, {str(folder)!r}); "
+    program = f"import sys; sys.path.insert(0, {str(folder)!r}); "
     program += "import jinja2, markupsafe, small.module; print(jinja2.__file__)"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.startswith(str(folder))
     for path in folder.rglob("*"):
         mode = path.stat().st_mode & 0o777
