@@ -7,8 +7,8 @@ vector always belongs to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,14 @@ class PatternMask:
         Cost of one suppressed cell per column.
     notes : tuple of str
         What the caller must know about the mask.
+    outside : float
+        No vector that was asked for but left out costs less than this; infinite if none was left out.
     """
 
     vectors: NDArray[np.int64]
     weights: NDArray[np.float64]
     notes: tuple[str, ...] = ()
+    outside: float = np.inf
 
     @property
     def width(self) -> int:
@@ -95,11 +98,21 @@ def all_patterns(columns: Sequence[QuasiIdentifier]) -> PatternMask:
     return _mask(np.arange(number_of_all(columns), dtype=np.int64), columns)
 
 
-def mask_of_vectors(
-    vectors: Iterable[int], columns: Sequence[QuasiIdentifier], notes: tuple[str, ...] = ()
+def bounded_patterns(
+    vectors: NDArray[np.int64], columns: Sequence[QuasiIdentifier], note: str, outside: float
 ) -> PatternMask:
-    """Return the mask of some vectors, given as bit masks, and the fully suppressed one."""
-    return _mask(np.fromiter(vectors, dtype=np.int64), columns, notes)
+    """Return a mask of some vectors that stands for all of them.
+
+    Parameters
+    ----------
+    vectors : ndarray of int64
+    columns : sequence of QuasiIdentifier
+    note : str
+        Says that the mask is bounded.
+    outside : float
+        No vector that is left out costs less.
+    """
+    return replace(_mask(vectors, columns), notes=(note,), outside=outside)
 
 
 def parse_patterns(
@@ -138,12 +151,10 @@ def parse_patterns(
     )
 
 
-def _mask(
-    vectors: NDArray[np.int64], columns: Sequence[QuasiIdentifier], notes: tuple[str, ...] = ()
-) -> PatternMask:
+def _mask(vectors: NDArray[np.int64], columns: Sequence[QuasiIdentifier]) -> PatternMask:
     full = np.array([(1 << len(columns)) - 1], dtype=np.int64)
     weights = np.array([column.weight for column in columns], dtype=np.float64)
-    return PatternMask(np.unique(np.concatenate([vectors, full])), weights, notes)
+    return PatternMask(np.unique(np.concatenate([vectors, full])), weights)
 
 
 def _positions(columns: Sequence[QuasiIdentifier]) -> dict[str, int]:

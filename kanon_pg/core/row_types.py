@@ -68,7 +68,8 @@ class RowTypeTable:
     @cached_property
     def own(self) -> NDArray[np.int64]:
         """People of each row type that occur in no other row type, shape (n,)."""
-        return self.people - np.diff(self.shared_start)
+        own: NDArray[np.int64] = self.people - np.diff(self.shared_start)
+        return own
 
     @cached_property
     def shared_total(self) -> int:
@@ -113,7 +114,8 @@ class RowTypeTable:
     @cached_property
     def cardinalities(self) -> NDArray[np.int64]:
         """Number of distinct values per column, shape (m,)."""
-        return self.codes.max(axis=1, initial=-1).astype(np.int64) + 1
+        most: NDArray[np.int64] = self.codes.max(axis=1).astype(np.int64) + 1
+        return most
 
     @classmethod
     def from_packed(cls, packed: PackedRowTypes) -> RowTypeTable:

@@ -22,7 +22,7 @@ from kanon_pg.solvers.scan import (
     update_keys,
 )
 
-EFFORT = 30_000_000
+EFFORT = 20_000_000
 """Row types that may be looked at."""
 
 _WORK_PER_STEP = 10_000_000

@@ -98,7 +98,7 @@ def _dissolving_cost(number: int, parts: Partition, members: Members, elsewhere:
     item = parts.head[number]
     while item != NOBODY:
         other = elsewhere[item]
-        if other == NOBODY or other == number or parts.size[other] == 0:
+        if other in (NOBODY, number) or parts.size[other] == 0:
             return np.inf
         cost += members.rows[item] * (parts.cost[other] - parts.cost[number])
         item = parts.following[item]
@@ -117,7 +117,7 @@ def relocate(k: int, parts: Partition, members: Members, elsewhere: NDArray[np.i
         while item != NOBODY:
             after = parts.following[item]
             other = elsewhere[item]
-            if other != NOBODY and other != number and parts.size[other] > 0:
+            if other not in (NOBODY, number) and parts.size[other] > 0:
                 gain = members.rows[item] * (parts.cost[number] - parts.cost[other])
                 spare = parts.people[number] - k >= members.people[item]
                 if dissolves or (gain > TOLERANCE and spare):

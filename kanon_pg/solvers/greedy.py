@@ -84,7 +84,7 @@ def group_sizes(scan: Scan, found: int, groups: int, k: int) -> NDArray[np.int64
     for group in range(groups):
         if sizes[group] < k:
             continue
-        items = living.index[grouping.members[first[group] : first[group + 1]]]
+        items = living.numbers[grouping.members[first[group] : first[group + 1]]]
         entries = 0
         for item in items:
             entries += shared.start[item + 1] - shared.start[item]
@@ -112,7 +112,7 @@ def _compact(living: Living, length: int) -> int:
         if alive[item]:
             living.keys[place] = living.keys[item]
             living.people[place] = living.people[item]
-            living.index[place] = living.index[item]
+            living.numbers[place] = living.numbers[item]
             place += 1
     alive[:place] = True
     return place
@@ -140,7 +140,7 @@ def _assign_range(
         for position in range(found):
             if sizes[grouping.group_of[position]] >= k:
                 item = grouping.candidates[position]
-                assigned[living.index[item]] = vector
+                assigned[living.numbers[item]] = vector
                 living.alive[item] = False
                 left -= 1
         if 8 * left < 7 * length:

@@ -14,7 +14,7 @@ from kanon_pg.solvers.order import few_changes
 from kanon_pg.solvers.partition import members_of, partition_of
 from kanon_pg.solvers.sweep import Sweep, sweep_of, sweep_range
 
-EFFORT = 80_000_000
+EFFORT = 60_000_000
 """Row types that may be looked at in all: about half a second when they fit into the cache."""
 
 _WORK_PER_STEP = 20_000_000

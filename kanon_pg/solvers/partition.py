@@ -144,7 +144,7 @@ def recount_people(parts: Partition, members: Members, number: int) -> None:
 @kernel
 def open_class(parts: Partition, vector: int, cost: float) -> int:
     """Give out the number of a new, empty class."""
-    number = parts.used[0]
+    number = int(parts.used[0])
     parts.used[0] += 1
     parts.vector[number] = vector
     parts.cost[number] = cost

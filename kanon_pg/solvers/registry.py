@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.classes import classes_of
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.patterns import PatternMask, all_patterns, parse_patterns
+from kanon_pg.core.patterns import MOST_PATTERNS, PatternMask, all_patterns, number_of_all, parse_patterns
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.usefulness import usefulness
 from kanon_pg.core.verify import recount, require_k
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
+from kanon_pg.solvers.bounded_mask import bounded_mask
 from kanon_pg.solvers.clock import Clock, Progress, silent
 from kanon_pg.solvers.search import Found, search_by_mondrian, search_greedily
 
@@ -27,6 +28,9 @@ METHODS: dict[str, Method] = {
     "mondrian": search_by_mondrian,
 }
 """What can be asked for by name."""
+
+_MOST_PAIRS = 8_000_000_000
+"""Most patterns times row types for which all patterns are searched: about ten seconds."""
 
 _ROUNDING = 1e-12
 """Costs that differ by less are equal; sums of weights are exact only if the weights are binary fractions."""
@@ -61,7 +65,7 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     method = _method(request)
     table = RowTypeTable.from_packed(row_types)
     _require_enough_people(table, request.k)
-    mask = _mask(table, request)
+    mask = _mask(table, request, clock)
     found = method(table, mask, request, clock)
     clock.report("verify", None)
     return _outcome(row_types, table, mask, request, found)
@@ -85,10 +89,13 @@ def _require_enough_people(table: RowTypeTable, k: int) -> None:
         )
 
 
-def _mask(table: RowTypeTable, request: SolveRequest) -> PatternMask:
+def _mask(table: RowTypeTable, request: SolveRequest, clock: Clock) -> PatternMask:
     if request.patterns is not None:
         return parse_patterns(request.patterns, table.columns)
-    return all_patterns(table.columns)
+    patterns = number_of_all(table.columns)
+    if patterns <= MOST_PATTERNS and patterns * len(table) <= _MOST_PAIRS:
+        return all_patterns(table.columns)
+    return bounded_mask(table, request.k, clock)
 
 
 def _outcome(

@@ -79,8 +79,9 @@ def _spare_row_types(
     spare = classes.people - k
     candidates = np.flatnonzero(movable & (table.own > 0) & (table.people <= spare[classes.class_of]))
     gain = np.minimum(table.own[candidates], missing)
-    # Ties are broken by class, whose numbers depend on content alone.
-    order = np.lexsort((classes.class_of[candidates], dearer[candidates], dearer[candidates] / gain))
+    # The last tie is broken by content, not by position.
+    content = table.hashes[:, candidates].sum(axis=0, dtype=np.uint64)
+    order = np.lexsort((content, dearer[candidates], dearer[candidates] / gain))
     chosen: list[int] = []
     for item in candidates[order]:
         if missing <= 0:

@@ -50,7 +50,7 @@ class Living(NamedTuple):
     hashes: NDArray[np.uint64]
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
-    index: NDArray[np.int32]
+    numbers: NDArray[np.int32]
     alive: NDArray[np.bool_]
 
 

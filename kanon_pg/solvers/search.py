@@ -94,5 +94,5 @@ def _with_bound(
     table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock, found: Found
 ) -> Found:
     reach = cheapest_reach(table, mask.vectors, request.k, clock)
-    bound = float((reach * table.rows).sum())
+    bound = float((np.minimum(reach, mask.outside) * table.rows).sum())
     return replace(found, lower_bound=bound, bound_method=BOUND_METHOD)

@@ -1,0 +1,183 @@
+"""What must be true of every solution, on random small tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from kanon_pg.core.classes import classes_of, weighted_cost
+from kanon_pg.core.patterns import parse_patterns
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.solvers.bounds import cheapest_reach
+from kanon_pg.solvers.brute_force import brute_force
+from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.greedy import greedy
+from kanon_pg.solvers.improvement import improve
+from kanon_pg.solvers.order import cheapest_first
+from kanon_pg.solvers.registry import METHODS, solve
+from kanon_pg.solvers.rest import fill_rest
+from tests.fixtures.packing import masks, pack
+
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+WEIGHTS = st.sampled_from([1.0, 1.0, 0.5, 2.0, 3.25])
+
+
+@st.composite
+def tables(draw, most_rows=30, most_columns=4, may_share=True):
+    columns = draw(st.integers(1, most_columns))
+    cell = st.integers(0, 3)
+    rows = draw(st.lists(st.tuples(*[cell] * columns), min_size=2, max_size=most_rows))
+    people = None
+    if may_share and draw(st.booleans()):
+        who = st.one_of(st.none(), st.integers(0, len(rows)))
+        people = draw(st.lists(who, min_size=len(rows), max_size=len(rows)))
+    names = [f"c{number}" for number in range(columns)]
+    weights = {name: draw(WEIGHTS) for name in names}
+    patterns = draw(st.one_of(st.none(), st.lists(st.lists(st.sampled_from(names), unique=True), max_size=6)))
+    return rows, names, people, weights, patterns, draw(st.integers(2, 5))
+
+
+def people_of(rows, people):
+    return len(rows) if people is None else len(set(people) - {None})
+
+
+def check(rows, names, people, weights, patterns, k, outcome):
+    """Recount a solution from the rows themselves."""
+    types = list(dict.fromkeys(rows))
+    vector_of = dict(zip(types, masks(outcome.patterns).tolist(), strict=True))
+    if patterns is not None:
+        allowed = {sum(1 << names.index(name) for name in pattern) for pattern in patterns}
+        assert set(vector_of.values()) <= allowed | {(1 << len(names)) - 1}
+    classes: dict = {}
+    cost, cells = 0.0, 0
+    for number, row in enumerate(rows):
+        vector = vector_of[row]
+        hidden = [bool(vector >> column & 1) for column in range(len(names))]
+        published = (
+            vector,
+            *(None if is_hidden else cell for cell, is_hidden in zip(row, hidden, strict=True)),
+        )
+        classes.setdefault(published, set()).add(number if people is None else people[number])
+        cells += sum(hidden)
+        cost += sum(weights[name] for name, is_hidden in zip(names, hidden, strict=True) if is_hidden)
+    assert min(len(who - {None}) if people else len(who) for who in classes.values()) >= k
+    assert outcome.classes == len(classes)
+    assert outcome.suppressed_cells == cells
+    assert outcome.weighted_cost == pytest.approx(cost)
+    assert outcome.lower_bound <= outcome.weighted_cost
+
+
+@pytest.mark.parametrize("method", METHODS)
+@quick
+@given(table=tables())
+def test_every_class_has_k_people_and_the_cost_is_what_was_said(method, table):
+    rows, names, people, weights, patterns, k = table
+    assume(people_of(rows, people) >= k)
+    packed = pack(rows, names, people=people, weights=weights)
+    check(*table, solve(packed, SolveRequest(k, method=method, patterns=patterns)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@quick
+@given(table=tables(), random=st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_change_the_solution(method, table, random):
+    rows, names, people, weights, patterns, k = table
+    assume(people_of(rows, people) >= k)
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    shuffled = [rows[number] for number in order]
+    whose = None if people is None else [people[number] for number in order]
+    request = SolveRequest(k, method=method, patterns=patterns)
+    straight = solve(pack(rows, names, people=people, weights=weights), request)
+    other = solve(pack(shuffled, names, people=whose, weights=weights), request)
+    of_row = dict(zip(dict.fromkeys(rows), masks(straight.patterns).tolist(), strict=True))
+    of_other = dict(zip(dict.fromkeys(shuffled), masks(other.patterns).tolist(), strict=True))
+    assert of_row == of_other
+
+
+@quick
+@given(table=tables(), random=st.randoms(use_true_random=False))
+def test_the_order_of_columns_changes_no_bound_and_gives_a_valid_solution(table, random):
+    rows, names, people, weights, patterns, k = table
+    assume(people_of(rows, people) >= k)
+    order = list(range(len(names)))
+    random.shuffle(order)
+    turned = [tuple(row[column] for column in order) for row in rows]
+    turned_names = [names[column] for column in order]
+    request = SolveRequest(k, patterns=patterns)
+    straight = solve(pack(rows, names, people=people, weights=weights), request)
+    other = solve(pack(turned, turned_names, people=people, weights=weights), request)
+    assert other.lower_bound == pytest.approx(straight.lower_bound)
+    check(turned, turned_names, people, weights, patterns, k, other)
+
+
+@quick
+@given(table=tables(most_rows=5, most_columns=2))
+def test_bound_optimum_and_solution_are_in_this_order(table):
+    rows, names, people, weights, patterns, k = table
+    assume(people_of(rows, people) >= k)
+    packed = pack(rows, names, people=people, weights=weights)
+    outcome = solve(packed, SolveRequest(k, patterns=patterns))
+    row_types = RowTypeTable.from_packed(packed)
+    mask = parse_patterns({} if patterns is None else patterns, row_types.columns)
+    optimum = brute_force(row_types, mask.vectors, k)
+    assert outcome.lower_bound <= optimum + 1e-9
+    assert outcome.weighted_cost >= optimum - 1e-9
+    if outcome.optimal:
+        assert outcome.weighted_cost == pytest.approx(optimum)
+
+
+@quick
+@given(table=tables(most_rows=6, most_columns=2, may_share=False))
+def test_the_bound_holds_where_row_types_may_be_divided(table):
+    rows, names, _, weights, patterns, k = table
+    assume(len(rows) >= k)
+    packed = pack(rows, names, weights=weights)
+    outcome = solve(packed, SolveRequest(k, patterns=patterns))
+    types = list(dict.fromkeys(rows))
+    position = np.array([types.index(row) for row in rows])
+    whole = RowTypeTable.from_packed(packed)
+    divided = RowTypeTable(
+        whole.columns,
+        whole.cells[:, position],
+        np.ones(len(rows), dtype=np.int64),
+        np.ones(len(rows), dtype=np.int64),
+        whole.values,
+        np.zeros(len(rows) + 1, dtype=np.int64),
+        np.empty(0, dtype=np.int64),
+    )
+    mask = parse_patterns({} if patterns is None else patterns, whole.columns)
+    optimum = brute_force(divided, mask.vectors, k)
+    assert outcome.lower_bound <= optimum + 1e-9
+    assert optimum <= outcome.weighted_cost + 1e-9
+
+
+@quick
+@given(table=tables(), seed=st.integers(0, 3))
+def test_improvement_never_worsens_and_keeps_classes_large(table, seed):
+    rows, names, people, weights, patterns, k = table
+    assume(people_of(rows, people) >= k)
+    row_types = RowTypeTable.from_packed(pack(rows, names, people=people, weights=weights))
+    mask = parse_patterns({} if patterns is None else patterns, row_types.columns)
+    vectors = cheapest_first(mask, row_types.cardinalities, seed)
+    start = fill_rest(row_types, greedy(row_types, vectors, k, Clock())[0], k)
+    assert classes_of(row_types, start).people.min() >= k
+    improved = improve(row_types, vectors, start, k, Clock())
+    assert classes_of(row_types, improved).people.min() >= k
+    assert weighted_cost(row_types, improved) <= weighted_cost(row_types, start) + 1e-9
+
+
+@quick
+@given(table=tables(), effort=st.integers(1, 40))
+def test_a_bound_that_was_cut_short_is_lower(table, effort):
+    rows, names, people, weights, patterns, k = table
+    assume(people_of(rows, people) >= k)
+    row_types = RowTypeTable.from_packed(pack(rows, names, people=people, weights=weights))
+    mask = parse_patterns({} if patterns is None else patterns, row_types.columns)
+    whole = cheapest_reach(row_types, mask.vectors, k, Clock())
+    short = cheapest_reach(row_types, mask.vectors, k, Clock(), effort)
+    assert (short <= whole).all()

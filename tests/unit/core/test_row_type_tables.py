@@ -1,0 +1,76 @@
+"""Row types as arrays, classes, usefulness and the independent recount."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kanon_pg.core.classes import classes_of
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.usefulness import usefulness
+from kanon_pg.core.verify import recount
+from tests.fixtures.packing import pack
+
+
+def table_of(rows, **options):
+    return RowTypeTable.from_packed(pack(rows, **options))
+
+
+def test_people_in_several_row_types_are_kept_apart_from_the_others():
+    table = table_of([("a",), ("a",), ("b",), ("b",), ("c",)], people=["p", "q", "p", "r", None])
+    assert table.people.tolist() == [2, 2, 0]
+    assert table.own.tolist() == [1, 1, 0]
+    assert np.diff(table.shared_start).tolist() == [1, 1, 0]
+    assert table.total_people == 3
+
+
+def test_numeric_codes_follow_the_numbers():
+    table = table_of([(10,), (9,), (-1,)], names=["n"], numeric=["n"])
+    assert table.codes.tolist() == [[2, 1, 0]]
+    assert table.cardinalities.tolist() == [3]
+
+
+def test_equal_values_of_different_columns_have_different_hashes():
+    table = table_of([("a", "a")])
+    assert table.hashes[0, 0] != table.hashes[1, 0]
+
+
+def test_usefulness_is_the_mean_tuple_diversity():
+    # Classes {1, 2} and {3, 3}: numbers span 1 of 2 and 0; names cover 2 of 3 and 1 of 3.
+    rows = [(1, "a"), (2, "b"), (3, "c"), (3, "c")]
+    table = table_of(rows, names=["n", "x"], numeric=["n"])
+    assert usefulness(table, np.array([0, 0, 1]), 2) == pytest.approx(((0.5 + 2 / 3) + (0 + 1 / 3)) / 2)
+
+
+def test_usefulness_leaves_missing_numbers_out_of_ranges():
+    table = table_of([(float("nan"),), (1.0,), (3.0,)], names=["n"], numeric=["n"])
+    assert usefulness(table, np.array([0, 0, 1]), 2) == 0.0
+    assert usefulness(table, np.array([0, 0, 0]), 1) == 1.0
+
+
+def test_recount_counts_classes_people_and_costs():
+    packed = pack([("a", 1), ("a", 2), ("b", 1)], ["x", "y"], people=["p", "p", "q"], weights={"y": 2.5})
+    counted = recount(packed, np.array([0b10, 0b10, 0b00]))
+    assert (counted.classes, counted.smallest) == (2, 1)
+    assert (counted.suppressed_cells, counted.weighted_cost) == (2, 5.0)
+
+
+def test_a_suppressed_cell_is_not_equal_to_any_value():
+    packed = pack([("a", 1), ("a", 2)])
+    assert recount(packed, np.array([0b10, 0b00])).classes == 2
+
+
+def test_recount_of_many_columns_does_not_overflow():
+    rows = [tuple((number >> (column % 7)) % 5 for column in range(60)) for number in range(128)]
+    packed = pack(rows)
+    counted = recount(packed, np.zeros(len(packed), dtype=np.int64))
+    assert counted.classes == len(packed)
+
+
+def test_class_numbers_do_not_depend_on_the_order_of_rows():
+    rows = [("a", 1), ("b", 1), ("c", 2), ("a", 2)]
+    assigned = np.array([0b01, 0b01, 0b10, 0b10])
+    straight = classes_of(table_of(rows), assigned)
+    reverse = classes_of(table_of(rows[::-1]), assigned[::-1].copy())
+    assert straight.class_of.tolist() == reverse.class_of[::-1].tolist()
+    assert straight.rows.tolist() == reverse.rows.tolist()

@@ -1,0 +1,135 @@
+"""The front function: refusals, cancelling, time, seeds, every method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.verify import recount, require_k
+from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
+from kanon_pg.solvers import registry
+from kanon_pg.solvers.registry import METHODS, solve
+from kanon_pg.solvers.search import TIME_OVER, Found
+from tests.fixtures.packing import integers, masks, pack
+
+
+def scattered(rows=600, columns=6, seed=1, distinct=7):
+    numbers = np.random.default_rng(seed).zipf(1.6, size=(rows, columns)) % distinct
+    return [tuple(int(number) for number in row) for row in numbers]
+
+
+@pytest.mark.parametrize("k", [1, 0, -3, True, 2.5, None])
+def test_k_that_cannot_be_used(k):
+    with pytest.raises(InputError, match="k is not a whole number of at least 2"):
+        solve(pack(scattered()), SolveRequest(k))
+
+
+def test_unknown_method_names_the_choices():
+    with pytest.raises(UnknownName) as caught:
+        solve(pack(scattered()), SolveRequest(5, method="magic"))
+    assert all(method in caught.value.hint for method in METHODS)
+
+
+def test_fewer_than_k_people():
+    with pytest.raises(InfeasibleError, match="fewer than k = 4"):
+        solve(pack([("a",), ("b",), ("c",)]), SolveRequest(4))
+    with pytest.raises(InfeasibleError, match="2 people"):
+        solve(pack([("a",)] * 4, people=["p", "q", "p", None]), SolveRequest(3))
+
+
+def test_empty_table_and_no_column():
+    with pytest.raises(InputError, match="no rows"):
+        solve(PackedRowTypes(pack([("a",)]).columns, b"", b"", b"", (b"",), (None,)), SolveRequest(2))
+    with pytest.raises(InputError, match="no quasi-identifier"):
+        solve(PackedRowTypes((), integers([1]), integers([5]), integers([5]), (), ()), SolveRequest(2))
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, float("nan"), float("inf")])
+def test_weights_that_cannot_be_used(weight):
+    with pytest.raises(InputError, match="not a positive finite number"):
+        solve(pack([("a",)] * 3, ["x"], weights={"x": weight}), SolveRequest(2))
+
+
+def test_too_many_columns():
+    with pytest.raises(InputError, match="63 quasi-identifiers are too many"):
+        solve(pack([tuple(range(63))] * 3), SolveRequest(2))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("people", [None, [number % 400 for number in range(600)]])
+def test_every_method_gives_classes_of_k_people(method, people):
+    packed = pack(scattered(), people=people)
+    outcome = solve(packed, SolveRequest(5, method=method))
+    counted = recount(packed, masks(outcome.patterns))
+    assert counted.smallest >= 5
+    assert counted.suppressed_cells == outcome.suppressed_cells
+    assert counted.classes == outcome.classes
+    assert outcome.lower_bound <= outcome.weighted_cost
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_progress_that_raises_cancels(method):
+    class Cancelled(Exception):
+        pass
+
+    phases = []
+
+    def cancel(phase, share):
+        phases.append(phase)
+        if phase not in {"prepare"}:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        solve(pack(scattered()), SolveRequest(5, method=method), cancel)
+    assert len(phases) == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_time_at_all_still_gives_a_valid_solution_and_says_so(method):
+    packed = pack(scattered())
+    outcome = solve(packed, SolveRequest(5, method=method, seconds=0.0))
+    assert recount(packed, masks(outcome.patterns)).smallest >= 5
+    assert any(note.startswith("Time was over") for note in outcome.notes)
+    assert TIME_OVER not in solve(packed, SolveRequest(5, method=method)).notes
+
+
+def test_a_seed_repeats_itself_and_may_differ_from_others():
+    packed = pack(scattered())
+    costs = [solve(packed, SolveRequest(5, seed=seed)).patterns for seed in (1, 1, 2, 3)]
+    assert costs[0] == costs[1]
+    assert len(set(costs)) > 1
+
+
+def test_many_columns_bound_the_mask_and_say_so():
+    packed = pack(scattered(rows=300, columns=20))
+    outcome = solve(packed, SolveRequest(3))
+    assert any("bounded to" in note and "2^20" in note for note in outcome.notes)
+    assert recount(packed, masks(outcome.patterns)).smallest >= 3
+    assert 0 < outcome.lower_bound <= outcome.weighted_cost
+
+
+def test_a_wrong_solution_is_refused(monkeypatch):
+    packed = pack(scattered())
+    none = np.zeros(len(packed), dtype=np.int64)
+    monkeypatch.setitem(registry.METHODS, "greedy", lambda *_: Found(none, "nothing suppressed"))
+    with pytest.raises(SolverError, match="class of 1 people, fewer than 5"):
+        solve(packed, SolveRequest(5, method="greedy"))
+    monkeypatch.setitem(registry.METHODS, "greedy", lambda *_: Found(none + 1, "outside the mask"))
+    with pytest.raises(SolverError, match="not in the mask"):
+        solve(packed, SolveRequest(5, method="greedy", patterns=[["c1"]]))
+
+
+def test_colliding_hashes_are_noticed():
+    packed = pack([("a",), ("b",), ("c",), ("d",)])
+    table = RowTypeTable.from_packed(packed)
+    table.__dict__["hashes"] = np.zeros_like(table.hashes)
+    counted = recount(packed, np.zeros(4, dtype=np.int64))
+    assert counted.smallest == 1
+    with pytest.raises(SolverError):
+        require_k(counted, 2)
+    require_k(replace(counted, smallest=2), 2)
