@@ -92,11 +92,14 @@ def progress_bar(wanted: bool) -> Iterator[Advance]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("connecting", total=None)
+        task, shown = progress.add_task("connecting", total=None), "connecting"
 
         def advance(phase: str, share: float | None) -> None:
-            total = None if share is None else 1.0
-            progress.update(task, description=phase, total=total, completed=share or 0.0)
+            nonlocal task, shown
+            if phase != shown:  # a task whose total was known once cannot forget it
+                progress.remove_task(task)
+                task, shown = progress.add_task(phase, total=None), phase
+            progress.update(task, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield advance
 
