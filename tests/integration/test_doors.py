@@ -35,6 +35,14 @@ def test_from_declaration_to_dropped_release(door: Door, patients: str) -> None:
     assert door.connection.execute("select to_regclass('safe.patients')").fetchone() == (None,)
 
 
+def test_measures_of_table_and_release(door: Door, patients: str) -> None:
+    columns = {"quasi_identifiers": ["age", "sex", "ward"], "sensitive": ["diagnosis"]}
+    before = door.measure(patients, **columns)
+    assert (before.rows, before.classes, before.k) == (200, 30, 6)
+    door.anonymize(patients, 8, **columns, method="greedy")
+    assert door.measure("safe.patients", **columns).k >= 8
+
+
 def test_refusals_are_the_same(door: Door, patients: str) -> None:
     with pytest.raises(InputError, match="k must be at least 2, not 1") as raised:
         door.anonymize(patients, 1)
