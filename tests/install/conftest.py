@@ -46,10 +46,17 @@ def db(installed_dsn: str) -> Iterator[psycopg.Connection]:
 @pytest.fixture(scope="module")
 def lonely_server() -> Iterator[Server]:
     """Start a server in which nobody else installs, creates or drops roles."""
+    with private_server("lonely") as server:
+        yield server
+
+
+@contextmanager
+def private_server(name: str) -> Iterator[Server]:
+    """Start a server for as long as the context lasts."""
     with tempfile.TemporaryDirectory(prefix="kanon-tests-") as folder:
         home = Path(folder)
         home.chmod(0o755)
-        cluster = Cluster("lonely", home=home, settings={"fsync": "off"})
+        cluster = Cluster(name, home=home, settings={"fsync": "off"})
         status = cluster.up()
         environment = cluster.client_environment()
         try:

@@ -25,29 +25,44 @@ def _run(server: Server, program: str, *arguments: str) -> None:
     assert done.stderr == ""
 
 
-@pytest.fixture(params=["custom", "plain"])
-def restored(
-    request: pytest.FixtureRequest, server: Server, installed_dsn: str, db: psycopg.Connection, tmp_path: Path
-) -> Iterator[str]:
-    """Yield a database restored from the dump of one with a declaration and two releases."""
-    db.execute(
-        'CREATE TABLE public."Wards, 2" AS SELECT i % 4 AS "Über", i AS n FROM generate_series(1, 40) AS i'
-    )
-    db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
-    db.execute("SELECT kanon_anonymize('patients', 5)")
-    db.execute("SELECT kanon_anonymize('\"Wards, 2\"', 3, '{Über}')")
-    dump = tmp_path / "dump"
-    _run(server, "pg_dump", f"--format={request.param}", f"--file={dump}", db.info.dbname)
+@pytest.fixture(scope="module")
+def source(server: Server, installed_template: str) -> Iterator[str]:
+    """Yield a database with a declaration and two releases."""
+    with server.database("dumped", installed_template) as name:
+        with psycopg.connect(server.dsn(name), autocommit=True) as db:
+            db.execute(
+                'CREATE TABLE public."Wards, 2" AS SELECT i % 4 AS "Über", i AS n '
+                "FROM generate_series(1, 40) AS i"
+            )
+            db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
+            db.execute("SELECT kanon_anonymize('patients', 5)")
+            db.execute("SELECT kanon_anonymize('\"Wards, 2\"', 3, '{Über}')")
+        yield name
+
+
+@pytest.fixture(scope="module", params=["custom", "plain"])
+def dump(
+    request: pytest.FixtureRequest, server: Server, source: str, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return the file of a dump of `source`."""
+    path = tmp_path_factory.mktemp("dump") / str(request.param)
+    _run(server, "pg_dump", f"--format={request.param}", f"--file={path}", source)
+    return path
+
+
+@pytest.fixture
+def restored(server: Server, dump: Path) -> Iterator[str]:
+    """Yield a database restored from `dump`."""
     with server.database("restored") as name:
-        if request.param == "custom":
+        if dump.name == "custom":
             _run(server, "pg_restore", "--exit-on-error", f"--dbname={name}", str(dump))
         else:
             _run(server, "psql", "-Xqo", "/dev/null", "-v", "ON_ERROR_STOP=1", "-d", name, "-f", str(dump))
         yield server.dsn(name)
 
 
-def test_a_restored_database_works_as_before(restored: str, db: psycopg.Connection) -> None:
-    with psycopg.connect(restored, autocommit=True) as new:
+def test_a_restored_database_holds_what_was_dumped(server: Server, source: str, restored: str) -> None:
+    with psycopg.connect(restored) as new, psycopg.connect(server.dsn(source)) as db:
         for query in (
             "SELECT * FROM safe.patients ORDER BY 1, 2, 3",
             'SELECT * FROM safe."Wards, 2" ORDER BY 1',

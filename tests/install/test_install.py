@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -13,7 +14,7 @@ from kanon_pg.install import installer, python_path
 from kanon_pg.install.installer import install, release_numbers
 from tests.fixtures.databases import Server
 from tests.install.catalog import picture
-from tests.install.conftest import as_role, create_patients, role
+from tests.install.conftest import as_role, create_patients, private_server, role
 
 
 def test_installing_again_changes_nothing_and_keeps_declarations_and_releases(
@@ -172,6 +173,16 @@ def test_everything_missing_is_said_at_once_and_nothing_changes(lonely_server: S
             assert "CREATEROLE" in text or "GRANT kanon_owner" in text
             assert "only superusers create functions in plpython3u" in text
             assert picture(superuser) == before
+
+
+def test_two_databases_of_a_server_without_the_roles_can_be_installed_into_at_once() -> None:
+    with private_server("at-once") as server, server.database("one") as one, server.database("two") as two:
+        with ThreadPoolExecutor(2) as pool:
+            reports = list(pool.map(install, [server.dsn(one), server.dsn(two)]))
+        assert [report.database for report in reports] == [one, two]
+        for name in (one, two):
+            with psycopg.connect(server.dsn(name)) as connection:
+                assert connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (9,)
 
 
 def test_a_schema_of_somebody_else_is_not_taken_over(
