@@ -21,6 +21,8 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
+from kanon_pg.measure import service as measuring
+from kanon_pg.measure.measures import Measures
 from kanon_pg.release import declaration, service
 from kanon_pg.release.declaration import OWNER
 from kanon_pg.release.report import ReleaseReport
@@ -105,6 +107,29 @@ def undeclare(target: str | Connection, relation: str) -> None:
     """Forget the roles of a relation's columns."""
     with _as_owner(target) as (db, role):
         declaration.undeclare(db, relation, role=role)
+
+
+def measure(
+    target: str | Connection,
+    relation: str,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    *,
+    on_progress: Progress | None = None,
+) -> Measures:
+    """Measure a table, view or release with the rights of the login, see `kanon_pg.measure.service.measure`.
+
+    Works with any PostgreSQL, also one that was never prepared.
+    """
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            return measuring.measure(
+                PsycopgDatabase(connection, on_progress), relation, quasi_identifiers, sensitive
+            )
+    finally:
+        if isinstance(target, str):
+            connection.close()
 
 
 def refresh(target: str | Connection, release: str) -> None:

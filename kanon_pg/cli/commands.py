@@ -78,6 +78,9 @@ COMMANDS = {
     "anonymize": CommandEntry("release", "anonymize", RELEASES, "Publish a k-anonymous release of a table."),
     "refresh": CommandEntry("release", "refresh", RELEASES, "Bring a release up to date with its table."),
     "drop": CommandEntry("release", "drop", RELEASES, "Remove a release; the table stays."),
+    "measure": CommandEntry(
+        "measure", "measure", RELEASES, "Measure how anonymous a table, view or release is."
+    ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
 }
 

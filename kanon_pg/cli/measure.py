@@ -1,0 +1,85 @@
+"""The command ``measure``: how anonymous a table, view or release is."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from kanon_pg import client
+from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.output import Json, errors_as, facts, note, progress_bar, show
+from kanon_pg.measure.measures import Measures
+
+_NOTICE = "notice: "
+
+
+def measure(
+    relation: Annotated[
+        str, typer.Argument(help="Table, view or release, as in SQL: name or schema.name.", metavar="TABLE")
+    ],
+    quasi_identifier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quasi-identifier",
+            "--qi",
+            metavar="COLUMN",
+            help="In place of the declared ones. May be given several times.",
+        ),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="In place of the declared ones. May be given several times."),
+    ] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how anonymous a table, view or release is.
+
+    Needs no more than the right to read it; works also where kanon is not installed. Without a
+    declaration every column is a quasi-identifier, except single-column keys.
+    """
+    with errors_as(as_json):
+        with connected(dsn) as connection, progress_bar(not as_json) as advance:
+
+            def hear(phase: str, share: float | None) -> None:
+                if phase.startswith(_NOTICE):
+                    note(phase.removeprefix(_NOTICE))
+                else:
+                    advance(phase, share)
+
+            found = client.measure(connection, relation, quasi_identifier, sensitive, on_progress=hear)
+        show(found, as_json, measures_facts)
+
+
+def measures_facts(found: Measures) -> Table:
+    """Lay out measures, one fact per line."""
+    sizes = f"{found.average_class:,.1f} people on average, {found.largest_class:,} at most"
+    lines = [
+        ("rows, people", f"{found.rows:,}, {found.people:,}"),
+        ("k", f"{found.k:,} (people in the smallest class)"),
+        ("classes", f"{found.classes:,}, {sizes}"),
+        ("prosecutor risk", f"{found.prosecutor_risk:.2%}"),
+        ("journalist risk", f"{found.journalist_risk:.2%}"),
+        ("marketer risk", f"{found.marketer_risk:.2%}"),
+        *_sensitive_facts(found),
+        ("discernibility", f"{found.discernibility:,}"),
+        ("average class / k", f"{found.average_class_ratio:,.3f}"),
+        ("usefulness", f"{found.usefulness:,.3f} (smaller is better)"),
+    ]
+    return facts(lines)
+
+
+def _sensitive_facts(found: Measures) -> list[tuple[str, str]]:
+    if found.distinct_l is None:
+        return [("sensitive columns", "none: l, p, t, delta and beta are not defined")]
+    ordered = "" if found.t_ordered is None else f", ordered {found.t_ordered:.4f}"
+    counted = f"entropy {found.entropy_l:,.3f}, frequency {found.frequency_l:,.3f}"
+    return [
+        ("l-diversity", f"distinct {found.distinct_l:,}, {counted}"),
+        ("p-sensitivity", f"{found.p:,}"),
+        ("t-closeness", f"equal {found.t_equal:.4f}{ordered}"),
+        ("delta-disclosure", f"{found.delta_disclosure:,.4f}"),
+        ("beta-likeness", f"{found.beta_likeness:,.4f}"),
+    ]

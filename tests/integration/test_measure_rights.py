@@ -1,0 +1,122 @@
+"""Measures for whom they are not: refusals, rights, databases without kanon, the command."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from typer.testing import CliRunner
+
+from kanon_pg import client
+from kanon_pg.cli import app
+from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn
+from kanon_pg.measure.measures import Measures
+from tests.fixtures.doors import Door
+from tests.fixtures.measuring import create, measure
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("t", ["nosuch"]), UnknownName, "no column"),
+        (("t", ["a"], ["a"]), InputError, "both as quasi-identifier and as sensitive"),
+        (("t", []), InputError, "No quasi-identifier is left"),
+        (("empty",), InputError, "has no rows"),
+        (("t", ["j"]), UnsuitableColumn, "has no equality"),
+        (("t", ["a"], ["j"]), UnsuitableColumn, "cannot be measured"),
+    ],
+)
+def test_refusals(door: Door, arguments: tuple[Any, ...], error: type[InputError], message: str) -> None:
+    create(door, "t", "a integer, j json", "(1, '{}')")
+    door.connection.execute("create table empty (a integer)")
+    with pytest.raises(error, match=message) as raised:
+        measure(door, *arguments)
+    assert type(raised.value) is error
+    assert raised.value.hint
+
+
+def test_null_relation(door: Door) -> None:
+    with pytest.raises(InputError, match="relation is NULL"):
+        measure(door, None)
+
+
+@pytest.fixture
+def analyst(connection: psycopg.Connection) -> Iterator[str]:
+    name = f"analyst_{secrets.token_hex(4)}"
+    connection.execute(f"create role {name} login in role kanon_analyst".encode())
+    yield name
+    connection.execute(f"drop owned by {name}".encode())
+    connection.execute(f"drop role {name}".encode())
+
+
+def test_the_callers_own_rights_count(door: Door, analyst: str) -> None:
+    create(door, "t", "a integer, s text", "(1, 'x'), (1, 'y')")
+    door.connection.execute("revoke all on t from public")
+    with psycopg.connect(make_conninfo(door.dsn, user=analyst), autocommit=True) as connection:
+        own = type(door)(door.dsn, connection)  # type: ignore[call-arg]
+        with pytest.raises(NotPermitted, match="may not read"):
+            measure(own, "t", ["a"])
+        door.connection.execute(f"grant select (a) on t to {analyst}".encode())
+        assert measure(own, "t", ["a"]).k == 2
+        with pytest.raises(NotPermitted, match="may not read"):
+            measure(own, "t", ["a"], ["s"])
+
+
+def test_analysts_measure_releases(door: Door, analyst: str) -> None:
+    door.connection.execute(
+        "create table patients as select i as id, i % 4 as age, 'd' || i % 3 as diagnosis"
+        " from generate_series(1, 60) as i"
+    )
+    door.declare("patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
+    door.anonymize("patients", 5)
+    with psycopg.connect(make_conninfo(door.dsn, user=analyst), autocommit=True) as connection:
+        own = type(door)(door.dsn, connection)  # type: ignore[call-arg]
+        assert measure(own, "safe.patients", ["age"], ["diagnosis"]).k == 15
+
+
+def test_row_security_limits_what_is_measured(door: Door, analyst: str) -> None:
+    create(door, "t", "a integer", "(1), (1), (2)")
+    door.connection.execute(
+        f"grant select on t to {analyst}; alter table t enable row level security;"
+        f" create policy few on t for select to {analyst} using (a = 1)".encode()
+    )
+    with psycopg.connect(make_conninfo(door.dsn, user=analyst), autocommit=True) as connection:
+        own = type(door)(door.dsn, connection)  # type: ignore[call-arg]
+        assert measure(own, "t").rows == 2
+    assert measure(door, "t").rows == 3
+
+
+# --- without kanon in the database, and from a shell --------------------------------------------------------
+
+
+def test_without_an_installation(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("create table t as select i % 3 as a from generate_series(1, 9) as i")
+    assert client.measure(empty_dsn, "t").k == 3
+
+
+def test_command(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as connection:
+        connection.execute("create table t as select i % 3 as a, i % 2 as b from generate_series(1, 12) as i")
+    options = ["measure", "t", "--qi", "a", "--sensitive", "b", "--dsn", empty_dsn]
+    done = CliRunner().invoke(app, [*options, "--json"])
+    assert done.exit_code == 0, done.output
+    assert Measures(**json.loads(done.stdout)) == client.measure(empty_dsn, "t", ["a"], ["b"])
+    assert "k                  4 " in CliRunner().invoke(app, options).stdout
+    refused = CliRunner().invoke(app, ["measure", "t", "--qi", "nosuch", "--dsn", empty_dsn])
+    assert refused.exit_code == 1
+
+
+def test_type_has_the_fields_of_the_dataclass_each_with_a_comment(connection: psycopg.Connection) -> None:
+    rows = connection.execute(
+        "select attname, col_description(attrelid, attnum) from pg_attribute"
+        " where attrelid = 'kanon.measures'::regclass and attnum > 0 order by attnum"
+    ).fetchall()
+    assert [name for name, _ in rows] == [field.name for field in fields(Measures)]
+    assert all(comment for _, comment in rows)
