@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.numbering import number_values
 from kanon_pg.core.patterns import suppression_costs
 from kanon_pg.core.row_types import RowTypeTable, mix
 
@@ -46,7 +47,7 @@ def classes_of(table: RowTypeTable, assigned: NDArray[np.int64]) -> ClassTable:
     keys = mix(assigned.view(np.uint64))
     for column in range(table.width):
         keys += np.where((assigned >> column) & 1 == 0, table.hashes[column], np.uint64(0))
-    _, first, class_of = np.unique(keys, return_index=True, return_inverse=True)
+    class_of, first = number_values(keys.view(np.int64))
     count = first.size
     rows = np.bincount(class_of, weights=table.rows, minlength=count).astype(np.int64)
     return ClassTable(class_of, rows, people_per_class(table, class_of, count), assigned[first])

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.numbering import number_values
 from kanon_pg.core.packed import MAX_COLUMNS, PackedRowTypes, QuasiIdentifier
 from kanon_pg.errors import InputError
 
@@ -177,7 +178,7 @@ def mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _codes(cells: NDArray[np.int64], values: NDArray[np.float64] | None) -> NDArray[np.int32]:
-    _, first, codes = np.unique(cells, return_index=True, return_inverse=True)
+    codes, first = number_values(cells)
     if values is not None:
         rank = np.empty(first.size, dtype=np.int64)
         rank[np.argsort(values[first], kind="stable")] = np.arange(first.size)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.compiled import kernel
 from kanon_pg.core.row_types import RowTypeTable
 
 
@@ -44,12 +45,23 @@ def usefulness(table: RowTypeTable, class_of: NDArray[np.int64], classes: int) -
     for column in range(table.width):
         values = table.values[column]
         if values is None:
-            codes = table.codes[column].astype(np.int64)
-            pairs = np.unique(class_of * table.cardinalities[column] + codes)
-            total += pairs.size / float(table.cardinalities[column])
+            distinct = _distinct_pairs(class_of[order], table.codes[column][order])
+            total += distinct / float(table.cardinalities[column])
         else:
             total += _range_shares(values[order], begin)
     return total / classes
+
+
+@kernel
+def _distinct_pairs(classes: NDArray[np.int64], codes: NDArray[np.int32]) -> int:
+    """Count the distinct pairs of class and code; the classes are in ascending order."""
+    last_class = np.full(codes.max() + 1, -1, dtype=np.int64)
+    distinct = 0
+    for place in range(classes.size):
+        if last_class[codes[place]] != classes[place]:
+            last_class[codes[place]] = classes[place]
+            distinct += 1
+    return distinct
 
 
 def _range_shares(values: NDArray[np.float64], begin: NDArray[np.intp]) -> float:

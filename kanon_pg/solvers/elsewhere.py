@@ -56,7 +56,7 @@ def _enter_classes(sweep: Sweep, classes: NDArray[np.int32]) -> np.uint64:
 @kernel
 def find_elsewhere(
     sweep: Sweep, offered: OpenClasses, begin: int, work: int, waiting: NDArray[np.int32], count: int
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Find for each waiting row type the cheapest open class, other than its own, that it fits into.
 
     Returns
@@ -65,6 +65,8 @@ def find_elsewhere(
         Where to go on.
     count : int
         How many row types wait on; they come first in `waiting`.
+    work : int
+        What is left of the work; row types looked at.
     """
     table_keys, table_groups = sweep.grouping.table_keys, sweep.grouping.table_groups
     keys, class_of, elsewhere = sweep.keys, sweep.parts.class_of, sweep.elsewhere
@@ -88,7 +90,7 @@ def find_elsewhere(
         work -= keys.size + count
         count = kept
         turn += 1
-    return (turn if count > 0 else offered.vectors.size), count
+    return (turn if count > 0 else offered.vectors.size), count, work
 
 
 @kernel

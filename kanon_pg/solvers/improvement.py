@@ -17,7 +17,8 @@ from kanon_pg.solvers.sweep import Sweep, sweep_of, sweep_range
 EFFORT = 60_000_000
 """Row types that may be looked at in all: about half a second when they fit into the cache."""
 
-_WORK_PER_STEP = 20_000_000
+_WORK_PER_STEP = 10_000_000
+_SHARE_FOR_ELSEWHERE = 4
 _WORTH_A_SWEEP = 0.0005
 
 
@@ -81,7 +82,7 @@ def _sweep_once(
     )
     parts = partition_of(table, assigned, order)
     sweep = sweep_of(parts, members_of(table, order), table.hashes[:, order])
-    _look_elsewhere(sweep, clock)
+    effort -= _look_elsewhere(sweep, effort // _SHARE_FOR_ELSEWHERE, clock)
     gained = relocate(k, parts, sweep.members, sweep.elsewhere)
     turn = 0
     while turn < vectors.size and effort > 0 and not clock.is_over():
@@ -95,10 +96,14 @@ def _sweep_once(
     return improved, gained, effort
 
 
-def _look_elsewhere(sweep: Sweep, clock: Clock) -> None:
+def _look_elsewhere(sweep: Sweep, effort: int, clock: Clock) -> int:
+    """Look for other places of the row types; return how much effort it took."""
     offered = open_classes(sweep.parts)
     waiting = np.arange(sweep.keys.size, dtype=np.int32)
-    turn, count = 0, waiting.size
-    while turn < offered.vectors.size and not clock.is_over():
+    turn, count, left = 0, waiting.size, effort
+    while turn < offered.vectors.size and left > 0 and not clock.is_over():
         clock.report("improve", 0.0)
-        turn, count = find_elsewhere(sweep, offered, turn, _WORK_PER_STEP, waiting, count)
+        step = min(left, _WORK_PER_STEP)
+        turn, count, unused = find_elsewhere(sweep, offered, turn, step, waiting, count)
+        left -= step - unused
+    return effort - left

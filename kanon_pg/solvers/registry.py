@@ -106,12 +106,10 @@ def _outcome(
     found: Found,
 ) -> SolveOutcome:
     _require_allowed(found.assigned, mask)
-    counted = recount(row_types, found.assigned)
+    classes = classes_of(table, found.assigned)
+    counted = recount(row_types, found.assigned, classes.class_of)
     if not request.rest_may_be_small:
         require_k(counted, request.k)
-    classes = classes_of(table, found.assigned)
-    if len(classes) != counted.classes:
-        raise SolverError("Two different classes were taken for one: their hashes collide.")
     bound = None if found.lower_bound is None else min(found.lower_bound, counted.weighted_cost)
     return SolveOutcome(
         patterns=found.assigned.astype(">i8").tobytes(),
@@ -121,7 +119,7 @@ def _outcome(
         optimal=bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING),
         method=found.method,
         bound_method=found.bound_method,
-        classes=counted.classes,
+        classes=len(classes),
         usefulness=usefulness(table, classes.class_of, len(classes)),
         notes=mask.notes + found.notes,
     )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kanon_pg.core.classes import classes_of
+from kanon_pg.core.numbering import number_values
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.usefulness import usefulness
-from kanon_pg.core.verify import recount
+from kanon_pg.core.verify import Recount, recount, require_k
+from kanon_pg.errors import SolverError
 from tests.fixtures.packing import pack
 
 
@@ -48,23 +52,32 @@ def test_usefulness_leaves_missing_numbers_out_of_ranges():
     assert usefulness(table, np.array([0, 0, 0]), 1) == 1.0
 
 
-def test_recount_counts_classes_people_and_costs():
+def test_recount_counts_people_and_costs():
     packed = pack([("a", 1), ("a", 2), ("b", 1)], ["x", "y"], people=["p", "p", "q"], weights={"y": 2.5})
-    counted = recount(packed, np.array([0b10, 0b10, 0b00]))
-    assert (counted.classes, counted.smallest) == (2, 1)
-    assert (counted.suppressed_cells, counted.weighted_cost) == (2, 5.0)
+    counted = recount(packed, np.array([0b10, 0b10, 0b00]), np.array([0, 0, 1]))
+    assert counted == Recount(smallest=1, suppressed_cells=2, weighted_cost=5.0)
 
 
-def test_a_suppressed_cell_is_not_equal_to_any_value():
+@pytest.mark.parametrize("patterns", [[0b00, 0b00], [0b10, 0b00], [0b01, 0b10], [0b01, 0b01]], ids=str)
+def test_recount_refuses_classes_whose_rows_look_different(patterns):
     packed = pack([("a", 1), ("a", 2)])
-    assert recount(packed, np.array([0b10, 0b00])).classes == 2
+    with pytest.raises(SolverError, match="taken for one class"):
+        recount(packed, np.array(patterns), np.array([0, 0]))
 
 
-def test_recount_of_many_columns_does_not_overflow():
-    rows = [tuple((number >> (column % 7)) % 5 for column in range(60)) for number in range(128)]
-    packed = pack(rows)
-    counted = recount(packed, np.zeros(len(packed), dtype=np.int64))
-    assert counted.classes == len(packed)
+def test_require_k():
+    require_k(Recount(5, 0, 0.0), 5)
+    with pytest.raises(SolverError, match="class of 4 people, fewer than 5"):
+        require_k(Recount(4, 0, 0.0), 5)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=50), st.integers(1, 60))
+def test_values_are_numbered_as_by_sorting(values, repeats):
+    array = np.array(values * repeats, dtype=np.int64)
+    numbers, first = number_values(array)
+    _, expected_first, expected = np.unique(array, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(numbers, expected)
+    np.testing.assert_array_equal(first, expected_first)
 
 
 def test_class_numbers_do_not_depend_on_the_order_of_rows():
