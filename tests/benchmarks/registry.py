@@ -1,0 +1,28 @@
+"""The specs by name, in the order of a full run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from rich.table import Table
+
+from tests.benchmarks import growth, papers, peers, real, synthetic
+from tests.benchmarks.settings import Settings
+
+Spec = Callable[[Settings], Iterator[Table]]
+
+SPECS: dict[str, Spec] = {
+    "adult14-solver": papers.adult14_solver,
+    "adult14": papers.adult14_server,
+    "adult9": papers.adult9_server,
+    "nursery": papers.nursery_server,
+    "cmc": papers.cmc_server,
+    "peers": peers.cells_against_arx,
+    "entities": real.diabetes,
+    "census": real.census,
+    "synthetic": synthetic.phases,
+    "growth-columns": growth.by_columns,
+    "growth-k": growth.by_k,
+}
+
+__all__ = ["SPECS", "Settings"]

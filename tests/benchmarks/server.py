@@ -1,0 +1,146 @@
+"""A private server for measurements, calls with phases, and the memory of the processes involved."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from kanon_pg.cluster import Cluster
+from kanon_pg.install.installer import install
+from kanon_pg.tables.load import load_csv
+from tests.benchmarks.settings import DATA
+
+NAME = "bench"
+_SAMPLE_SECONDS = 0.02
+
+
+@dataclass
+class Call:
+    """One measured call of ``kanon_anonymize``.
+
+    Parameters
+    ----------
+    report : dict
+        The row it returned.
+    seconds : float
+        From sending the statement to its answer.
+    phases : dict of str to float
+        Seconds per phase, from the call's own notices.
+    backend_bytes, worker_bytes : int
+        Peak private memory of the backend, and of the solver's process.
+    """
+
+    report: dict[str, Any]
+    seconds: float
+    phases: dict[str, float] = field(default_factory=dict)
+    backend_bytes: int = 0
+    worker_bytes: int = 0
+
+
+@contextmanager
+def bench_server() -> Iterator[psycopg.Connection[dict[str, Any]]]:
+    """Start the private server for measurements and connect to a database with kanon."""
+    cluster = Cluster(NAME)
+    status = cluster.up(prepare=install)
+    assert status.dsn is not None
+    connection = psycopg.connect(status.dsn, autocommit=True, row_factory=dict_row)
+    try:
+        yield connection
+    finally:
+        connection.close()
+        cluster.down()
+
+
+def load(connection: psycopg.Connection[Any], name: str, *, as_table: str | None = None) -> bool:
+    """Load a shared data file unless its table exists; False if the file is not there."""
+    file = DATA / f"{name}.csv.gz"
+    found = connection.execute("SELECT to_regclass(%s) IS NOT NULL AS there", [as_table or name]).fetchone()
+    if found["there"]:
+        return True
+    if not file.exists():
+        return False
+    with psycopg.connect(connection.info.dsn, autocommit=False) as loading:
+        load_csv(loading, file, as_table or name)
+    connection.execute(f'VACUUM ANALYZE "{as_table or name}"'.encode())
+    return True
+
+
+def call(connection: psycopg.Connection[Any], relation: str, k: int, **options: Any) -> Call:
+    """Call ``kanon_anonymize`` in the server, watching phases and memory."""
+    marks: list[tuple[float, str]] = []
+
+    def on_notice(notice: psycopg.errors.Diagnostic) -> None:
+        text = notice.message_primary or ""
+        if text.startswith("kanon: "):
+            marks.append((time.perf_counter(), text.removeprefix("kanon: ").rstrip("0123456789% ")))
+
+    named = "".join(f", {name} => %({name})s" for name in options)
+    text = f"SELECT * FROM kanon_anonymize(%(relation)s::regclass, %(k)s{named})"
+    connection.execute("SET kanon.progress = 'on'")
+    connection.add_notice_handler(on_notice)
+    try:
+        with _memory_watch(connection.info.backend_pid) as peak:
+            before = time.perf_counter()
+            report = connection.execute(text.encode(), {"relation": relation, "k": k, **options}).fetchone()
+            after = time.perf_counter()
+    finally:
+        connection.remove_notice_handler(on_notice)
+    phases: dict[str, float] = {}
+    for (start, name), (end, _) in zip(marks, [*marks[1:], (after, "")], strict=True):
+        phases[name] = phases.get(name, 0.0) + end - start
+    return Call(report, after - before, phases, peak["backend"], peak["worker"])
+
+
+@contextmanager
+def _memory_watch(backend: int) -> Iterator[dict[str, int]]:
+    peak = {"backend": 0, "worker": 0}
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(_SAMPLE_SECONDS):
+            peak["backend"] = max(peak["backend"], _private_bytes(backend))
+            for child in _children(backend):
+                peak["worker"] = max(peak["worker"], _private_bytes(child))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _private_bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    found = {
+        line.split(":")[0]: line.split()[1] for line in lines if line.startswith(("RssAnon", "RssShmem"))
+    }
+    # The backend's shared memory is the server's buffers; the worker's is the packed input.
+    return 1024 * int(found.get("RssAnon", 0))
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def megabytes(size: int) -> str:
+    """Write a size in megabytes."""
+    return f"{size / 2**20:,.0f} MB"
+
+
+__all__ = ["Call", "bench_server", "call", "load", "megabytes"]
