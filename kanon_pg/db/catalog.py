@@ -34,8 +34,10 @@ class ColumnFacts:
         The type below all domains: a bare name of ``pg_catalog`` or ``schema.name``.
     base_kind : str
         ``pg_type.typtype`` of the base type (``b`` base, ``e`` enum, ``c`` composite, ``r`` range ...).
+    has_own_typmod : bool
+        Whether the column itself fixes a length or scale.
     has_typmod : bool
-        Whether a length or scale is fixed.
+        Whether it or one of its domains does.
     deterministic : bool
         Whether its collation holds only equal bytes equal.
     selectable : bool
@@ -48,6 +50,7 @@ class ColumnFacts:
     type: str
     base_type: str
     base_kind: str
+    has_own_typmod: bool
     has_typmod: bool
     deterministic: bool
     selectable: bool

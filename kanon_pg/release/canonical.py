@@ -39,6 +39,19 @@ _EXACT = (
 )
 """Types of ``pg_catalog`` whose equal values are the same bytes and which can be hashed."""
 
+_BYTES = {
+    "int8": "int8send",
+    "time": "time_send",
+    "timestamp": "timestamp_send",
+    "timestamptz": "timestamptz_send",
+    "numeric": "numeric_send",
+    "float4": "float4send",
+    "float8": "float8send",
+}
+"""Types whose own hash is too weak to tell row types apart, and what gives the bytes to hash instead: 64-bit
+integers and times are folded to 32 bits first, numeric forgets the sign and holds NaN and infinities equal,
+and the hash of a floating-point zero is that of NULL."""
+
 _NULL_IDENTITY = 0x5DEECE66D1234567
 """Stands for NULL among the identities of cells; no small integer, and a hash only by chance."""
 
@@ -85,9 +98,17 @@ class CanonicalColumn:
         if self.facts.base_type == "numeric":
             return Fragment(f"pg_catalog.trim_scale({name})::{kind}")
         if self.facts.base_type in _FLOATS:
-            return Fragment(f"({name} + 0)::{kind}")
+            return Fragment(f"(CASE WHEN {name} = 'NaN' THEN 'NaN' ELSE {name} + 0 END)::{kind}")
         spelled = f'pg_catalog.min({name}::text COLLATE "C") OVER (PARTITION BY {name})'
         return Fragment(f"({spelled})::{kind}")
+
+    @property
+    def suppressed(self) -> Fragment:
+        """NULL of the column's type; a bare one would take the modifier away, ``char(3)`` would be ``bpchar``.
+
+        A column of a domain is published in its base type, because a domain may forbid NULL.
+        """
+        return Fragment(f"NULL::{self.facts.type}" if self.facts.has_own_typmod else "NULL")
 
     def hashed(self, table: str) -> Fragment:
         """What stands for the column in a hash: stable across servers, equal for equal cells.
@@ -97,12 +118,11 @@ class CanonicalColumn:
         table : str
             Alias of the query that has the column under `alias`.
         """
-        own_hash = self.facts.deterministic and (
-            self.facts.base_type in _EXACT
-            or self.facts.base_type in _FLOATS
-            or self.facts.base_type == "numeric"
-        )
-        return Fragment(f"{table}.{self.alias}" if own_hash else f'{table}.{self.alias}::text COLLATE "C"')
+        cell, base = f"{table}.{self.alias}", self.facts.base_type
+        if base in _BYTES:
+            return Fragment(f"pg_catalog.{_BYTES[base]}({cell})")
+        own_hash = self.facts.deterministic and base in _EXACT
+        return Fragment(cell if own_hash else f'{cell}::text COLLATE "C"')
 
     def identity(self, table: str) -> Fragment:
         """A bigint per cell, equal exactly for equal cells (up to a 64-bit hash), never NULL."""
@@ -127,14 +147,13 @@ class CanonicalColumn:
         """
         if self.kind == "categorical":
             return None
-        number = f"{table}.{self.alias}"
+        cell = number = f"{table}.{self.alias}"
         if self.facts.base_type in _MOMENTS:
-            number = f"pg_catalog.date_part('epoch', {number})"
+            number = f"pg_catalog.date_part('epoch', {cell})"
         elif self.facts.base_type == "numeric":
-            number = f"pg_catalog.round(LEAST(GREATEST({number}, -1e300), 1e300), 100)::double precision"
-        else:
-            number = f"{number}::double precision"
-        return Fragment(f"coalesce(LEAST(GREATEST({number}, -1e300), 1e300), 'NaN')")
+            number = f"pg_catalog.round(LEAST(GREATEST({cell}, -1e300), 1e300), 100)"
+        clamped = f"LEAST(GREATEST({number}::double precision, -1e300), 1e300)"
+        return Fragment(f"CASE WHEN {cell} IS NULL THEN 'NaN' ELSE {clamped} END")
 
     def for_solver(self) -> QuasiIdentifier:
         """Return the column as solvers see it."""

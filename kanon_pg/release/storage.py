@@ -88,6 +88,7 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
             "expression": column.expression,
             "alias": column.alias,
             "output": column.output,
+            "suppressed": column.suppressed,
             "bit": 1 << position,
             "base_hash": column.hashed("base"),
             "masked_hash": column.hashed("masked"),

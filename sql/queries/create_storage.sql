@@ -21,7 +21,8 @@ WITH base AS (
 masked AS (
     SELECT
 {% for q in columns %}
-        CASE WHEN coalesce(mapping.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN base.{{ q.alias }} END AS {{ q.alias }},
+        CASE WHEN coalesce(mapping.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN base.{{ q.alias }} ELSE {{ q.suppressed }} END
+            AS {{ q.alias }},
 {% endfor %}
 {% for c in carried %}
         base.{{ c.alias }},

@@ -23,6 +23,7 @@ SELECT
     pg_catalog.format_type(a.atttypid, a.atttypmod) AS type,
     CASE WHEN tn.nspname = 'pg_catalog' THEN t.typname::text ELSE tn.nspname || '.' || t.typname END AS base_type,
     t.typtype::text AS base_kind,
+    a.atttypmod >= 0 AS has_own_typmod,
     b.typmod >= 0 AS has_typmod,
     coalesce(co.collisdeterministic, true) AS deterministic,
     pg_catalog.has_column_privilege($2::text, a.attrelid, a.attnum, 'SELECT') AS selectable,
