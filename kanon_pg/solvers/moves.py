@@ -1,15 +1,13 @@
 """Kernels of the local search: open or enlarge one class where that lowers the cost.
 
 A move looks at all row types that agree under one pattern vector. Those that pay more elsewhere
-(*gainers*) come if their class can spare them, comes as a whole, or can be broken because its other
-row types fit into open classes elsewhere. If they are too few for a new class, *donors* that pay less
-today fill up: people whom their class can spare, or one whole class. The move is made only if the gains
-exceed the losses.
+(*gainers*) come if their class can spare them, if it comes as a whole, or if it can be broken because
+its other row types fit into open classes elsewhere. If they are too few for a new class, *donors* that
+pay less today fill up: people whom their class can spare, or one whole class. The move is made only if
+the gains exceed the losses.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,38 +22,13 @@ from kanon_pg.solvers.partition import (
     open_class,
     recount_people,
 )
+from kanon_pg.solvers.scratch import Scratch
 
 TOLERANCE = 1e-9
 """Costs closer than this are equal: moves must gain more, or rounding could make them cycle."""
 
 _ALL = np.int64(1) << 60
 _MOST_BROKEN = 64
-
-
-class Scratch(NamedTuple):
-    """Working arrays of moves: per class (`seen` to `allowance`), per row type, and a stamp."""
-
-    seen: NDArray[np.int64]
-    inside_items: NDArray[np.int32]
-    inside_people: NDArray[np.int64]
-    inside_rows: NDArray[np.int64]
-    allowance: NDArray[np.int64]
-    broken: NDArray[np.int64]
-    touched: NDArray[np.int32]
-    item_seen: NDArray[np.int64]
-    taken: NDArray[np.int32]
-    stamp: NDArray[np.int64]
-
-
-def scratch_for(parts: Partition) -> Scratch:
-    """Return working arrays for a partition."""
-    room, count = parts.vector.size, parts.class_of.size
-    return Scratch(
-        np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64),
-        np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64),
-        np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int32),
-        np.zeros(1, dtype=np.int64),
-    )  # fmt: skip
 
 
 @kernel
@@ -269,9 +242,8 @@ def try_class(
     ----------
     items : ndarray of int32
         Row types that agree under `vector`, dearest first.
-    vector : int
-    cost : float
-        Cost of one row under `vector`.
+    vector, cost : int, float
+        The vector, and the cost of one row under it.
     k : int
     parts, members, scratch
         What is changed, what is known, and working arrays.

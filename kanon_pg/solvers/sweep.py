@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.compiled import kernel
-from kanon_pg.solvers.moves import TOLERANCE, Scratch, scratch_for, try_class
+from kanon_pg.solvers.moves import TOLERANCE, try_class
 from kanon_pg.solvers.partition import Members, Partition
 from kanon_pg.solvers.scan import (
     Grouping,
@@ -20,6 +20,7 @@ from kanon_pg.solvers.scan import (
     list_groups,
     update_keys,
 )
+from kanon_pg.solvers.scratch import Scratch, scratch_for
 
 
 class Sweep(NamedTuple):

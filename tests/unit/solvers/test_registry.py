@@ -87,12 +87,12 @@ def test_progress_that_raises_cancels(method):
 
     def cancel(phase, share):
         phases.append(phase)
-        if phase not in {"prepare"}:
+        if phase != "prepare":
             raise Cancelled
 
     with pytest.raises(Cancelled):
         solve(pack(scattered()), SolveRequest(5, method=method), cancel)
-    assert len(phases) == 2
+    assert set(phases[:-1]) == {"prepare"}
 
 
 @pytest.mark.parametrize("method", METHODS)
