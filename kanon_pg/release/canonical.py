@@ -104,7 +104,7 @@ class CanonicalColumn:
 
     @property
     def suppressed(self) -> Fragment:
-        """NULL of the column's type; a bare one would take the modifier away, ``char(3)`` would be ``bpchar``.
+        """NULL of the column's type; a bare one would lose the modifier (``char(3)`` would be ``bpchar``).
 
         A column of a domain is published in its base type, because a domain may forbid NULL.
         """

@@ -29,7 +29,7 @@ from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.settings import memory_budget, working_memory
 from kanon_pg.release.storage import create_storage, storage_names, write_mapping
-from kanon_pg.runner.parent import solve_in_child, start_worker
+from kanon_pg.runner.parent import compile_solvers, solve_in_child, solvers_are_compiled, start_worker
 
 _HASH_SEED = 0
 
@@ -72,15 +72,25 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     KanonError
         Any error of the tree; the transaction must be rolled back then.
     """
-    started = time.monotonic()
     request.check()
     with db.deadline(request.time_limit):
         role = caller(db) if role is None else role
         plan = plan_release(db, request, role)
-        work = _Work(db, request, plan, role, memory_budget(db), started)
+        memory = memory_budget(db)
+    _compile_once(db, memory)
+    work = _Work(db, request, plan, role, memory, started=time.monotonic())
+    with db.deadline(request.time_limit):
         generation = _queue_for(db, plan.name)
-        with working_memory(db, work.memory):
+        with working_memory(db, memory):
             return _build_and_publish(work, generation)
+
+
+def _compile_once(db: Database, memory_bytes: int) -> None:
+    """Compile the solvers on the first call of an installation; the time limit is not for that."""
+    if not solvers_are_compiled():
+        db.notice("Compiling the solvers, once for this installation and user; this takes up to a minute.")
+        db.progress("compiling")
+        compile_solvers(checkpoint=db.checkpoint, progress=lambda *_: None, memory_bytes=memory_bytes)
 
 
 def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:

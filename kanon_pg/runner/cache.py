@@ -35,7 +35,7 @@ class CodeCache:
 
 
 def code_cache() -> CodeCache:
-    """Return the folder for this version of the package and of Python; it exists afterwards.
+    """Return the folder for these sources and this version of Python; it exists afterwards.
 
     The home is the one in the user database: in a PostgreSQL backend ``HOME`` may be unset, or that of
     whoever started the server.
@@ -47,12 +47,27 @@ def code_cache() -> CodeCache:
         return CodeCache(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
 
 
+def compiled_mark(folder: Path) -> Path:
+    """Return the file whose existence says that everything is compiled in this folder."""
+    return folder / "compiled"
+
+
+def _stamp() -> str:
+    """Return what changes with any source file of the solvers.
+
+    Numba itself notices a changed file, but not that compiled code has a changed function inlined.
+    """
+    package = Path(kanon_pg.__file__).parent
+    files = (file for part in ("core", "solvers") for file in (package / part).glob("*.py"))
+    return f"{max(file.stat().st_mtime_ns for file in files):x}"
+
+
 def _private_folder_below(home: Path) -> Path:
     if not home.is_absolute():
         raise NotADirectoryError("the home is not an absolute path")
     _check_own(home)
     folder = home
-    for name in (".cache", "kanon_pg", f"{kanon_pg.__version__}-{sys.implementation.cache_tag}"):
+    for name in (".cache", "kanon_pg", f"{kanon_pg.__version__}-{sys.implementation.cache_tag}-{_stamp()}"):
         folder /= name
         folder.mkdir(mode=0o700, exist_ok=True)
         _check_own(folder)

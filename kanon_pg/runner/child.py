@@ -26,6 +26,7 @@ import kanon_pg
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.errors import KanonError, MemoryExceeded, SolverError, SolverUnavailable
+from kanon_pg.runner.cache import compiled_mark
 from kanon_pg.runner.limits import limited_memory, more_memory
 from kanon_pg.runner.messages import Message, attachment, receive, send
 
@@ -39,7 +40,13 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(
-    *, channel: int, parent: int, solver: str, idle_seconds: float, temporary_folder: str | None
+    *,
+    channel: int,
+    parent: int,
+    solver: str,
+    warm_up: str,
+    idle_seconds: float,
+    temporary_folder: str | None,
 ) -> None:
     """Serve the parent until it closes its end of the channel or has been silent for too long.
 
@@ -51,6 +58,8 @@ def main(
         Process id of the parent.
     solver : str
         Module whose function ``solve`` is called.
+    warm_up : str
+        Module whose function ``warm_up`` compiles the solvers.
     idle_seconds : float
         How long to wait for a job.
     temporary_folder : str or None
@@ -64,7 +73,7 @@ def main(
                 _load(solver)
             fit = True
             while fit and (job := _next_job(connection, idle_seconds)) is not None:
-                fit = _serve(job, connection, solver, parent)
+                fit = _serve(job, connection, warm_up if job.kind == "compile" else solver, parent)
     except (BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone, and nobody else is interested
     finally:
@@ -114,14 +123,14 @@ def _next_job(connection: socket.socket, idle_seconds: float) -> Message | None:
     return receive(connection) if poller.poll(idle_seconds * 1000) else None
 
 
-def _serve(job: Message, connection: socket.socket, solver: str, parent: int) -> bool:
+def _serve(job: Message, connection: socket.socket, module: str, parent: int) -> bool:
     """Do one job; return whether this process is fit for another one."""
     try:
         with job, _dies_with(parent):
-            outcome = _solve(job, solver, _Reporter(connection))
-        text = json.dumps(outcome.to_json()).encode()
-        with attachment([text, outcome.patterns]) as attached:
-            send(connection, "solved", {}, attached)
+            outcome = (
+                _compile(module) if job.kind == "compile" else _solve(job, module, _Reporter(connection))
+            )
+        _send_outcome(connection, outcome)
         return True
     except (BrokenPipeError, ConnectionResetError):
         return False
@@ -150,6 +159,20 @@ def _solve(job: Message, solver: str, progress: Progress) -> SolveOutcome:
         header, request = json.loads(bytes(text))
         row_types = PackedRowTypes.from_buffers(header, buffers)
         return solve(row_types, SolveRequest.from_json(request), progress)
+
+
+def _compile(warm_up: str) -> None:
+    importlib.import_module(warm_up).warm_up()
+    compiled_mark(Path(os.environ["NUMBA_CACHE_DIR"])).touch(mode=0o600)
+
+
+def _send_outcome(connection: socket.socket, outcome: SolveOutcome | None) -> None:
+    if outcome is None:
+        send(connection, "compiled", {})
+        return
+    text = json.dumps(outcome.to_json()).encode()
+    with attachment([text, outcome.patterns]) as attached:
+        send(connection, "solved", {}, attached)
 
 
 class _Reporter:

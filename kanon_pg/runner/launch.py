@@ -19,10 +19,13 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.errors import SolverUnavailable
-from kanon_pg.runner.cache import CodeCache, code_cache
+from kanon_pg.runner.cache import CodeCache, code_cache, compiled_mark
 
 SOLVER = "kanon_pg.solvers.registry"
 """Module whose function ``solve`` the worker calls."""
+
+WARM_UP = "kanon_pg.solvers.warm_up"
+"""Module whose function ``warm_up`` compiles the solvers."""
 
 SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite")
 """Top-level packages and modules that the solvers import beside this one."""
@@ -55,6 +58,7 @@ class Worker:
         self.process = process
         self.channel = channel
         self.ready = False
+        self.compiled_mark = compiled_mark(cache.folder)
         self._owner = os.getpid()
         self.end = weakref.finalize(self, _end, self._owner, process, channel, cache)
 
@@ -136,6 +140,7 @@ def _spawn(command: list[str], channel: int, path: list[str], cache: CodeCache) 
         "channel": channel,
         "parent": os.getpid(),
         "solver": SOLVER,
+        "warm_up": WARM_UP,
         "idle_seconds": IDLE_SECONDS,
         "temporary_folder": str(cache.folder) if cache.temporary else None,
     }

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
@@ -112,14 +113,54 @@ def solve_in_child(
     parts = [json.dumps([row_types.header(), request.to_json()]).encode(), *row_types.buffers()]
     if sum(map(len, parts)) > memory_bytes:
         raise MemoryExceeded("The row types alone exceed the memory budget.", hint=more_memory(memory_bytes))
+    job = _Job("solve", parts, memory_bytes, checkpoint, progress)
+    return _done(job, lambda answer: _solved(answer, row_types, checkpoint))
+
+
+def compile_solvers(
+    *, checkpoint: Callable[[], None], progress: Callable[[str, float | None], None], memory_bytes: int
+) -> None:
+    """Compile the solvers for this user unless that was done before; takes up to a minute then.
+
+    Parameters
+    ----------
+    checkpoint, progress, memory_bytes
+        As in `solve_in_child`.
+
+    Raises
+    ------
+    KanonError
+        As in `solve_in_child`.
+    """
+    worker = _current_worker()
+    if not worker.compiled_mark.exists():
+        _done(_Job("compile", [], memory_bytes, checkpoint, progress), _compiled)
+
+
+def solvers_are_compiled() -> bool:
+    """Whether `compile_solvers` would return at once."""
+    return _current_worker().compiled_mark.exists()
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    kind: str
+    parts: Sequence[bytes]
+    memory_bytes: int
+    checkpoint: Callable[[], None]
+    progress: Callable[[str, float | None], None]
+
+
+def _done(job: _Job, read: Callable[[Message], Parsed]) -> Parsed:
+    """Have a job done and return what `read` makes of the answer; nothing is left behind on failure."""
     try:
-        answer = _ask(parts, memory_bytes, checkpoint, progress)
+        answer = _ask(job)
         if answer is None:  # it had been idle, and ended itself just when it was asked
-            answer = _ask(parts, memory_bytes, checkpoint, progress)
+            answer = _ask(job)
         if answer is None:
             raise SolverError("The solver's process ended without an answer.", hint=_REPORT)
         with answer:
-            result = _read(answer, row_types, checkpoint)
+            result = _error_in(answer) or read(answer)
     except MessageError as error:
         stop_worker()
         raise SolverError(
@@ -143,36 +184,31 @@ def _current_worker() -> launch.Worker:
     return worker
 
 
-def _ask(
-    parts: Sequence[bytes],
-    memory_bytes: int,
-    checkpoint: Callable[[], None],
-    progress: Callable[[str, float | None], None],
-) -> Message | None:
+def _ask(job: _Job) -> Message | None:
     """Return the worker's last word on the job; None if it retired before it began."""
     worker = _current_worker()
-    with attachment(parts, tick=checkpoint) as attached:
+    with attachment(job.parts, tick=job.checkpoint) as attached:
         try:
-            send(worker.channel, "solve", {"memory_bytes": memory_bytes}, attached)
+            send(worker.channel, job.kind, {"memory_bytes": job.memory_bytes}, attached)
         except (BrokenPipeError, ConnectionResetError):
-            _check_it_retired(worker, memory_bytes)
+            _check_it_retired(worker, job.memory_bytes)
             return None
     poller = select.poll()
     poller.register(worker.channel, select.POLLIN)
     while True:
         arrived = poller.poll(CHECKPOINT_MILLISECONDS)
-        checkpoint()
+        job.checkpoint()
         if not arrived:
             continue
         message = receive(worker.channel)
         if message is None:
-            _check_it_retired(worker, memory_bytes)
+            _check_it_retired(worker, job.memory_bytes)
             return None
         if message.kind == "ready" and not message.sizes:
             worker.ready = True
         elif message.kind == "progress":
             with message:  # closes what such a message has no reason to carry
-                progress(*_phase_and_share(message.fields))
+                job.progress(*_phase_and_share(message.fields))
         else:
             return message
 
@@ -208,18 +244,25 @@ def _check_it_retired(worker: launch.Worker, memory_bytes: int) -> None:
     raise SolverError("The solver's process ended without an answer.", detail=f"It {cause}.", hint=_REPORT)
 
 
-def _read(
-    answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[], None]
-) -> SolveOutcome | KanonError:
-    if answer.kind == "solved":
-        expected = len(row_types) * ITEM_BYTES
-        parts = answer.copy_parts(_MAX_OUTCOME_BYTES + expected, tick=checkpoint)
-        if len(parts) != 2 or len(parts[1]) != expected:
-            raise MessageError("the patterns do not match the row types")
-        return _parsed(lambda: SolveOutcome.from_json(json.loads(parts[0]), parts[1]))
+def _error_in(answer: Message) -> KanonError | None:
     if answer.kind in ("refused", "failed"):
         return _parsed(lambda: _error(**answer.fields))
-    raise MessageError("the message is of an unknown kind")
+    return None
+
+
+def _solved(answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[], None]) -> SolveOutcome:
+    if answer.kind != "solved":
+        raise MessageError("the message is of an unknown kind")
+    expected = len(row_types) * ITEM_BYTES
+    parts = answer.copy_parts(_MAX_OUTCOME_BYTES + expected, tick=checkpoint)
+    if len(parts) != 2 or len(parts[1]) != expected:
+        raise MessageError("the patterns do not match the row types")
+    return _parsed(lambda: SolveOutcome.from_json(json.loads(parts[0]), parts[1]))
+
+
+def _compiled(answer: Message) -> None:
+    if answer.kind != "compiled":
+        raise MessageError("the message is of an unknown kind")
 
 
 def _parsed(parse: Callable[[], Parsed]) -> Parsed:

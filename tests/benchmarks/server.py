@@ -15,6 +15,7 @@ from psycopg.rows import dict_row
 
 from kanon_pg.cluster import Cluster
 from kanon_pg.install.installer import install
+from kanon_pg.tables.csv_file import CsvFile
 from kanon_pg.tables.load import load_csv
 from tests.benchmarks.settings import DATA
 
@@ -68,7 +69,7 @@ def load(connection: psycopg.Connection[Any], name: str, *, as_table: str | None
     if not file.exists():
         return False
     with psycopg.connect(connection.info.dsn, autocommit=False) as loading:
-        load_csv(loading, file, as_table or name)
+        load_csv(loading, CsvFile(file), as_table or name)
     connection.execute(f'VACUUM ANALYZE "{as_table or name}"'.encode())
     return True
 

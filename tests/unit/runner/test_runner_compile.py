@@ -1,0 +1,56 @@
+"""The solvers are compiled once per installation and user, apart from any time limit."""
+
+import pytest
+
+from kanon_pg.runner import launch, parent
+from kanon_pg.runner.cache import CodeCache
+
+MEMORY = 1 << 30
+
+
+class Cancelled(Exception):
+    pass
+
+
+def cancel() -> None:
+    raise Cancelled
+
+
+def nothing(*_: object) -> None:
+    pass
+
+
+@pytest.fixture
+def folder(tmp_path, call, monkeypatch):
+    monkeypatch.setattr(launch, "WARM_UP", "stub_warm_up")
+    monkeypatch.setattr(launch, "code_cache", lambda: CodeCache(tmp_path, temporary=False))
+    return tmp_path
+
+
+def compile_solvers(checkpoint=nothing) -> None:
+    parent.compile_solvers(checkpoint=checkpoint, progress=nothing, memory_bytes=MEMORY)
+
+
+def test_a_later_session_finds_the_solvers_compiled(folder):
+    assert not parent.solvers_are_compiled()
+    compile_solvers()
+    parent.stop_worker()
+    assert parent.solvers_are_compiled()
+    compile_solvers()
+    assert (folder / "runs").read_text() == "x"
+
+
+def test_the_worker_that_compiled_also_solves(folder, call):
+    compile_solvers()
+    before = parent.worker_pid()
+    assert call("echo").patterns == call.table.keys
+    assert parent.worker_pid() == before
+
+
+def test_a_cancelled_compilation_is_begun_again(folder):
+    with pytest.raises(Cancelled):
+        compile_solvers(checkpoint=cancel)
+    assert parent.worker_pid() is None
+    (folder / "compiled").unlink(missing_ok=True)
+    compile_solvers()
+    assert parent.solvers_are_compiled()
