@@ -127,9 +127,11 @@ def _serve(job: Message, connection: socket.socket, module: str, parent: int) ->
     """Do one job; return whether this process is fit for another one."""
     try:
         with job, _dies_with(parent):
-            outcome = (
-                _compile(module) if job.kind == "compile" else _solve(job, module, _Reporter(connection))
-            )
+            if job.kind == "compile":
+                _compile(module)
+                outcome = None
+            else:
+                outcome = _solve(job, module, _Reporter(connection))
         _send_outcome(connection, outcome)
         return True
     except (BrokenPipeError, ConnectionResetError):

@@ -134,7 +134,7 @@ def compile_solvers(
     """
     worker = _current_worker()
     if not worker.compiled_mark.exists():
-        _done(_Job("compile", [], memory_bytes, checkpoint, progress), _compiled)
+        _done(_Job("compile", [b""], memory_bytes, checkpoint, progress), _compiled)
 
 
 def solvers_are_compiled() -> bool:
