@@ -1,0 +1,171 @@
+"""Writes the reference pages from their sources: comments in the database, help texts, the error tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Any
+
+import psycopg
+from psycopg.rows import namedtuple_row
+
+from kanon_pg.cli.commands import COMMANDS, loaded
+from kanon_pg.errors import KanonError
+
+NOTE = "<!-- Written by `.venv/bin/python -m tests.docs --write`; do not edit. -->"
+
+FUNCTIONS = (
+    "kanon_declare",
+    "kanon_anonymize",
+    "kanon_measure",
+    "kanon_refresh",
+    "kanon_drop",
+    "kanon_undeclare",
+    "kanon_help",
+    "kanon_version",
+    "kanon_install_check",
+)
+"""In the order in which they are used; the examples run in this order."""
+
+_FUNCTION = """
+select pg_get_function_arguments(p.oid) as arguments, pg_get_function_result(p.oid) as result,
+    obj_description(p.oid, 'pg_proc') as comment,
+    array(select a.grantee::regrole::text from aclexplode(p.proacl) as a
+        where a.grantee <> p.proowner order by 1) as callers
+from pg_proc as p where p.proname = %s
+"""
+
+_COLUMNS = """
+select a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
+    coalesce(col_description(a.attrelid, a.attnum), '') as comment
+from pg_attribute as a where a.attrelid = %s::regclass and a.attnum > 0 order by a.attnum
+"""
+
+_OWN_FUNCTIONS = "select proname from pg_proc where proname like 'kanon\\_%' order by 1"
+
+
+def sql_reference(connection: psycopg.Connection[Any]) -> str:
+    """Return the page of the functions, types and views of a database with kanon.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Of a superuser.
+    """
+    found = {row[0] for row in connection.execute(_OWN_FUNCTIONS)}
+    assert found == set(FUNCTIONS), "FUNCTIONS must list every function for users"
+    lines = [
+        "<!-- database: clinic -->",
+        NOTE,
+        "# SQL reference",
+        "",
+        "The functions are in the schema chosen by `kanon install` (`public` by default); the types and views",
+        "are in schema `kanon`. The server shows the same texts: `SELECT * FROM kanon_help();` and psql's `\\df+`.",
+        "[Arguments](arguments.md) explains the arguments one by one; [errors](errors.md) lists the refusals.",
+        "",
+        "## Functions",
+    ]
+    for name in FUNCTIONS:
+        lines += _function(connection, name)
+    lines += ["", "## Types", *_columns(connection, "kanon.release_report", "type")]
+    lines += _columns(connection, "kanon.measures", "type")
+    lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]
+    lines += _columns(connection, "kanon.releases", "view")
+    return "\n".join(lines) + "\n"
+
+
+def _function(connection: psycopg.Connection[Any], name: str) -> list[str]:
+    with connection.cursor(row_factory=namedtuple_row) as cursor:
+        row = cursor.execute(_FUNCTION, [name]).fetchone()
+    assert row is not None
+    description, _, example = row.comment.partition("\nExample: ")
+    arguments = [f"    {argument}" for argument in row.arguments.split(", ") if argument]
+    signature = [f"{name}(", ",\n".join(arguments), f") -> {row.result}"] if arguments else [
+        f"{name}() -> {row.result}"
+    ]
+    callers = " and ".join(f"`{caller}`" for caller in row.callers)
+    return [
+        "", f"### {name}", "", description, "",
+        "```text", *signature, "```", "",
+        f"May be called by members of {callers}.", "",
+        "```sql", example, "```",
+    ]  # fmt: skip
+
+
+def _columns(connection: psycopg.Connection[Any], name: str, kind: str) -> list[str]:
+    comment = f"select obj_description('{name}'::reg{'type' if kind == 'type' else 'class'}, %s)"
+    described = connection.execute(comment, ["pg_type" if kind == "type" else "pg_class"]).fetchone()
+    assert described is not None
+    columns = connection.execute(_COLUMNS, [name]).fetchall()
+    rows = [[f"`{column}`", f"`{of_type}`", meaning] for column, of_type, meaning in columns]
+    return ["", f"### {name}", "", described[0], "", *_table(["column", "type", "meaning"], rows)]
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    for cells in (headings, ["---"] * len(headings), *rows):
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def cli_reference() -> str:
+    """Return the page of the command line."""
+    lines = [
+        NOTE,
+        "# The command `kanon`",
+        "",
+        "`kanon --help` and `kanon COMMAND --help` show the same. [Settings](settings.md) says how a command",
+        "finds its database, and lists the exit codes.",
+    ]
+    panel = None
+    for name, entry in COMMANDS.items():
+        if entry.panel != panel:
+            panel = entry.panel
+            lines += ["", f"## {panel}"]
+        lines += _command(name)
+    return "\n".join(lines) + "\n"
+
+
+def _command(name: str) -> list[str]:
+    command = loaded(name, COMMANDS[name])
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
+    places = [_place(argument) for argument in arguments]
+    usage = " ".join(["kanon", name, *(["[OPTIONS]"] if options else []), *places])
+    rows = [[f"`{_place(p)}`", _meaning(p)] for p in arguments]
+    rows += [[f"`{_option(p)}`", _meaning(p)] for p in options]
+    return ["", f"### kanon {name}", "", command.help or "", "", "```text", usage, "```", ""] + list(
+        _table(["argument or option", "meaning"], rows)
+    )
+
+
+def _place(argument: Any) -> str:
+    written = argument.metavar or argument.name.upper()
+    return written if argument.required or written.startswith("[") else f"[{written}]"
+
+
+def _option(option: Any) -> str:
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    return names if option.is_flag else f"{names} {_value(option)}"
+
+
+def _value(option: Any) -> str:
+    kind = option.type_descriptor.annotation
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "{" + "|".join(str(member.value) for member in kind) + "}"
+    return option.metavar or ("NUMBER" if kind in (int, float) else "VALUE")
+
+
+def _meaning(parameter: Any) -> str:
+    text = parameter.help or ""
+    if isinstance(parameter.show_default, str):
+        return f"{text} Default: {parameter.show_default}."
+    default = parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
+    if parameter.show_default and default not in (None, "", False) and not getattr(parameter, "is_flag", False):
+        return f"{text} Default: `{default}`."
+    return text
+
+
+def error_tree(kind: type[KanonError] = KanonError, depth: int = 0) -> Iterator[tuple[int, type[KanonError]]]:
+    """Yield all errors with their depth, parents first."""
+    yield depth, kind
+    for child in sorted(kind.__subclasses__(), key=lambda child: child.sqlstate):
+        yield from error_tree(child, depth + 1)

@@ -1,0 +1,31 @@
+"""All examples in docstrings work; a module that cannot be imported fails."""
+
+from __future__ import annotations
+
+import doctest
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+import kanon_pg
+
+IN_THE_SERVER_ONLY = ("kanon_pg.db.spi_adapter", "kanon_pg.server")
+"""Import plpy, which exists inside PostgreSQL alone."""
+
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(kanon_pg.__path__, "kanon_pg.")
+    if module.name not in IN_THE_SERVER_ONLY
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_a_module(name: str) -> None:
+    assert doctest.testmod(import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("name", IN_THE_SERVER_ONLY)
+def test_modules_of_the_server_need_plpy(name: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match="plpy"):
+        import_module(name)

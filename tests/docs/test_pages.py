@@ -1,0 +1,179 @@
+"""What the documentation shows is true: statements run, commands exist, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from typer.testing import CliRunner
+
+from kanon_pg.cli import app
+from kanon_pg.cli.commands import COMMANDS, loaded
+from tests.docs.databases import DATABASES, environment, psql, refusal
+from tests.docs.pages import ROOT, Block, Page, pages
+from tests.docs.transcript import Exchange, exchanges, matches
+from tests.fixtures.databases import Server
+
+PAGES = pages()
+NOT_RUN = ("up", "down", "status", "dsn", "psql", "demo")
+"""Commands on the private server of whoever runs the tests."""
+
+
+def in_database(block: Block) -> bool:
+    return block.kind in ("sql", "psql", "python") or "run" in block.marks
+
+
+WITH_STATEMENTS = [page for page in PAGES if any(map(in_database, page.blocks()))]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+@pytest.fixture
+def roles(server: Server, kanon_template: str) -> Iterator[None]:
+    """Drop the roles that a page creates, once its database is gone."""
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
+        before = {row[0] for row in connection.execute("select rolname from pg_roles")}
+        yield
+        for (name,) in connection.execute("select rolname from pg_roles").fetchall():
+            if name not in before:
+                connection.execute(psycopg.sql.SQL("drop role {}").format(psycopg.sql.Identifier(name)))
+
+
+@pytest.mark.parametrize("page", WITH_STATEMENTS, ids=lambda page: page.name)
+def test_what_a_page_shows_works_from_top_to_bottom(
+    page: Page, roles: None, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    assert page.database in DATABASES, f"the first line of {page.name} must name the database it starts from"
+    is_installed, prepare = DATABASES[page.database]
+    dsn = request.getfixturevalue("dsn" if is_installed else "empty_dsn")
+    prepare(dsn)
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    for block in filter(in_database, page.blocks()):
+        where = f"{page.name}:{block.line}"
+        if block.kind == "sql":
+            run_sql(dsn, block, where)
+        elif block.kind == "psql":
+            for exchange in exchanges(block.text):
+                run_exchange(dsn, block, exchange, where)
+        else:
+            run_program(dsn, block, where, tmp_path)
+
+
+def run_sql(dsn: str, block: Block, where: str) -> None:
+    answer = psql(dsn, block.text, block.marks.get("as"))
+    assert refusal(answer) == block.marks.get("fails"), f"{where}: {answer.stderr}"
+
+
+def run_exchange(dsn: str, block: Block, exchange: Exchange, where: str) -> None:
+    assert exchange.is_superuser == ("as" not in block.marks), f"{where}: the prompt is that of somebody else"
+    answer = psql(dsn, exchange.sql, block.marks.get("as"), verbosity="terse")
+    said = answer.stdout + re.sub(r"^psql:\S+ ", "", answer.stderr, flags=re.MULTILINE)
+    shown = [line for line in exchange.output if line.strip()]
+    if "rows vary" in block.marks:
+        said, shown = said.splitlines()[0], shown[:1]
+    assert matches(shown, said), f"{where}: {exchange.sql}\n{said}"
+
+
+def run_program(dsn: str, block: Block, where: str, folder: Path) -> None:
+    if block.kind == "python":
+        programs = [[sys.executable, "-c", block.text]]
+    else:
+        programs = [command for command in shell_commands(block.text) if command[0] == "kanon"]
+        assert not [command for command in programs if command[1] in NOT_RUN], where
+    for program in programs:
+        answer = subprocess.run(
+            program, env=environment(dsn), cwd=folder, capture_output=True, text=True, check=False
+        )
+        fails = block.marks.get("fails")
+        assert (answer.returncode == 0) == (fails is None), f"{where}: {program}\n{answer.stderr}"
+        assert fails is None or f"error {fails}:" in answer.stderr, f"{where}: {answer.stderr}"
+
+
+def shell_commands(text: str) -> list[list[str]]:
+    joined = text.replace("\\\n", " ")
+    return [shlex.split(line, comments=True) for line in joined.splitlines() if line.strip()]
+
+
+@each_page
+def test_commands_in_blocks_are_complete(page: Page) -> None:
+    commands = [
+        command
+        for block in page.blocks()
+        if block.kind == "sh"
+        for command in shell_commands(block.text)
+        if command and Path(command[0]).name == "kanon"
+    ]
+    for _, name, *arguments in commands:
+        command = loaded(name, COMMANDS[name])
+        with command.make_context(name, list(arguments)) as context:
+            assert context.params is not None
+
+
+@each_page
+def test_commands_in_prose_exist(page: Page) -> None:
+    for code in re.findall(r"`([^`\n]+)`", page.prose):
+        name, _, arguments = code.removeprefix("kanon ").partition(" ")
+        if not code.startswith("kanon ") or not (name.isalpha() and name.islower()):
+            continue
+        assert name in COMMANDS, f"{page.name}: {code}"
+        options = {
+            option
+            for parameter in loaded(name, COMMANDS[name]).params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
+        given = {word for word in arguments.split() if word.startswith("--")}
+        assert given <= options | {"--help"} or COMMANDS[name].context, f"{page.name}: {code}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    assert CliRunner().invoke(app, [name, "--help"]).exit_code == 0
+
+
+@each_page
+def test_targets_of_make_exist(page: Page) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = re.findall(r"(?:`|^)make ([a-z]+)", page.text, re.MULTILINE)
+    assert set(named) <= targets
+
+
+@each_page
+def test_links_lead_somewhere(page: Page) -> None:
+    for link in page.links():
+        target, _, anchor = link.partition("#")
+        path = (page.path.parent / target).resolve() if target else page.path
+        assert path.exists(), f"{page.name}: {link}"
+        assert not anchor or anchor in Page(path).anchors(), f"{page.name}: {link}"
+
+
+def test_every_page_is_linked_from_another() -> None:
+    linked = {
+        (page.path.parent / link.partition("#")[0]).resolve()
+        for page in PAGES
+        for link in page.links()
+        if link.partition("#")[0]
+    }
+    alone = [page.name for page in PAGES if page.path not in linked and page.name != "README.md"]
+    assert not alone
+
+
+def test_named_files_and_tests_exist() -> None:
+    missing = [
+        f"{page.name}: {path}"
+        for page in PAGES
+        for path in re.findall(r"`((?:kanon_pg|sql|tests|docs|docker)/[\w./-]+)`", page.text)
+        if not (ROOT / path).exists()
+    ]
+    assert not missing
+
+
+def test_named_test_functions_exist() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = {name for page in PAGES for name in re.findall(r"`(test_\w+)`", page.text)}
+    assert named, "docs/guarantees.md names the test of each guarantee"
+    assert not {name for name in named if f"def {name}(" not in sources}

@@ -1,0 +1,25 @@
+"""The reference pages say what the code says; `python -m tests.docs --write` brings them up to date."""
+
+from __future__ import annotations
+
+import psycopg
+
+from kanon_pg.errors import KanonError
+from tests.docs.__main__ import CLI, SQL
+from tests.docs.pages import ROOT
+from tests.docs.references import cli_reference, error_tree, sql_reference
+
+
+def test_sql_reference_is_not_stale(connection: psycopg.Connection) -> None:
+    assert SQL.read_text(encoding="utf-8") == sql_reference(connection)
+
+
+def test_cli_reference_is_not_stale() -> None:
+    assert CLI.read_text(encoding="utf-8") == cli_reference()
+
+
+def test_every_error_has_a_row() -> None:
+    text = (ROOT / "docs/reference/errors.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `KA")]
+    wanted = [f"| `{kind.sqlstate}` | `{kind.__name__}` |" for _, kind in error_tree(KanonError)]
+    assert [row for row, start in zip(rows, wanted, strict=True) if not row.startswith(start)] == []
