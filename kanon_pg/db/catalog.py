@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_pg.db.failures import UNDEFINED_FUNCTION
+from kanon_pg.db.failures import FEATURE_NOT_SUPPORTED, UNDEFINED_FUNCTION
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -18,6 +18,8 @@ KINDS = {
     "f": "foreign table",
 }
 """Kinds of relation that have rows, by ``pg_class.relkind``."""
+
+_LAST_OID = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +154,17 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
     oid = _resolve(db, relation)
     role = caller(db) if role is None else role
     found = db.rows(statement("describe_relation"), oid, role) if oid is not None else []
-    if not found or found[0]["kind"] not in KINDS:
+    if not found:
         raise UnknownName(
             f"There is no table or view {_shown(relation)}.",
             hint="Check the spelling and the search_path, or write schema.table; quote mixed-case names.",
         )
     facts = found[0]
+    if facts["kind"] not in KINDS:
+        raise UnknownName(
+            f"{Identifier((facts['schema'], facts['name']))} is not a table or view.",
+            hint="Name a relation that has rows: " + ", ".join(f"a {kind}" for kind in KINDS.values()) + ".",
+        )
     columns = tuple(ColumnFacts(**row) for row in db.rows(statement("describe_columns"), oid, role))
     return RelationFacts(
         oid=int(oid or 0),
@@ -189,41 +196,60 @@ def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], 
     )
 
 
-def require_equality(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> None:
-    """Refuse columns that GROUP BY cannot compare, by asking the planner itself.
+def require_equality(
+    db: Database,
+    relation: RelationFacts,
+    columns: tuple[ColumnFacts, ...],
+    purpose: str = "be a quasi-identifier",
+) -> None:
+    """Refuse columns that GROUP BY and PARTITION BY cannot compare, by asking the planner itself.
+
+    Parameters
+    ----------
+    db : Database
+        Its role may read the relation.
+    relation : RelationFacts
+        The relation.
+    columns : tuple of ColumnFacts
+        The columns.
+    purpose : str
+        What they are to do, for the sentence.
 
     Raises
     ------
     UnsuitableColumn
-        Names the first column whose type has no equality.
+        Names the first column whose type has no equality or no order.
     """
-    if _groupable(db, relation, columns):
+    if _what_lacks(db, relation, columns) is None:
         return
     for column in columns:
-        if not _groupable(db, relation, (column,)):
+        lacks = _what_lacks(db, relation, (column,))
+        if lacks is not None:
             raise UnsuitableColumn(
-                f"Column {column.identifier} of type {column.type} cannot be a quasi-identifier: "
-                "the type has no equality.",
+                f"Column {column.identifier} of type {column.type} cannot {purpose}: "
+                f"the type has no {lacks}.",
                 hint="Declare the column as sensitive, insensitive or identifier, or cast it in a view "
                 "(for example json to jsonb).",
             )
 
 
-def _groupable(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> bool:
+def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> str | None:
     probe = statement("probe_grouping", relation=relation.identifier, columns=[c.identifier for c in columns])
     try:
         with db.savepoint():
             db.rows(probe)
     except DatabaseError as error:
         if error.server_state == UNDEFINED_FUNCTION:
-            return False
+            return "equality"
+        if error.server_state == FEATURE_NOT_SUPPORTED:
+            return "order"
         raise
-    return True
+    return None
 
 
 def _resolve(db: Database, relation: str) -> int | None:
-    if relation.isdigit():
-        return int(relation)
+    if relation.isascii() and relation.isdigit():
+        return int(relation) if int(relation) <= _LAST_OID else None
     try:
         with db.savepoint():
             oid: int | None = db.row(statement("resolve_relation"), relation)["oid"]

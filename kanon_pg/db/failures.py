@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kanon_pg.errors import DatabaseError
 
+FEATURE_NOT_SUPPORTED = "0A000"
 INSUFFICIENT_PRIVILEGE = "42501"
 LOCK_NOT_AVAILABLE = "55P03"
 QUERY_CANCELED = "57014"

@@ -104,7 +104,7 @@ def declare(
     if quasi:
         require_equality(db, facts, quasi)
     if entity is not None:
-        require_equality(db, facts, (facts.column(entity),))
+        require_equality(db, facts, (facts.column(entity),), "identify people")
     columns = canonical_columns(quasi, {})
     view = _create_row_types_view(db, facts, columns, declaration, role) if columns else None
     db.execute(

@@ -87,7 +87,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     _check_quasi_identifiers(db, base, quasi)
     entity = None if declaration.entity is None else entity_column(base.column(declaration.entity))
     if entity is not None:
-        require_equality(db, base, (entity.facts,))
+        require_equality(db, base, (entity.facts,), "identify people")
     plan = ReleasePlan(
         base=base,
         name=base.name if request.release is None else request.release,

@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     SELECT c.oid, c.relname, c.relpersistence, c.relnamespace, n.nspname INTO base
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = lend.relation;
+    WHERE c.oid = lend.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f');
     IF NOT FOUND OR base.relpersistence = 't' THEN
         RETURN;  -- refused later, with a sentence of its own
     END IF;
