@@ -151,7 +151,8 @@ def stored(door: Door, table: Table) -> Iterator[None]:
         door.connection.execute("drop table t cascade")
         door.connection.execute("delete from kanon.release; delete from kanon.declaration")
         for (name,) in door.connection.execute(
-            "select relname from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '_mapping$'"
+            "select relname from pg_class"
+            " where relnamespace = 'kanon'::regnamespace and relname ~ '_mapping$'"
         ).fetchall():
             door.connection.execute(sql.SQL("drop table kanon.{}").format(sql.Identifier(name)))
 
@@ -206,7 +207,7 @@ def test_a_release_hides_everybody_among_k_people_and_changes_nothing_else(
 
 
 def changed_cells(door: Door, table: Table) -> list[Any]:
-    """Return the rows whose cells are neither suppressed nor equal to the base table's, by the type's equality."""
+    """Return the rows with a cell that is neither suppressed nor equal to the base table's, as SQL compares."""
     differs = " or ".join(
         f"('{name}' <> all (v.kanon_suppressed) and v.{name} is distinct from t.{name})"
         for name in table.quasi

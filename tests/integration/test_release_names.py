@@ -1,0 +1,96 @@
+"""Any name that PostgreSQL accepts works for schema, table, columns and release, and means nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from psycopg import sql
+
+from tests.fixtures.doors import Door
+from tests.fixtures.releases import people_by_class, published
+
+HOSTILE = {
+    "double quote": 'a"b',
+    "single quote": "a'b",
+    "injection": "a\"; drop table kanon.release; select '1",
+    "percent": "100%s %(x)s %%",
+    "template": "{{ relation }}{% raw %}",
+    "template comment": "{# gone #}",
+    "dollar": "$1 $$ $x$",
+    "backslash": "a\\b\\",
+    "newline": "a\n-- b\n;",
+    "unicode": "Größe 年齢 😀",
+    "mixed case": "MixedCase",
+    "space": " ",
+    "dot": "a.b",
+    "comment": "/* a -- */",
+    "63 bytes": "x" * 63,
+    "63 bytes of unicode": "é" * 31 + "x",
+    "key word": "select",
+    "null": "null",
+    "braces": "{a,b}",
+}
+
+INTERNAL = (
+    *("q1", "q2", "c1", "person", "people", "pattern", "masked", "base", "counted", "hashed", "met"),
+    *("mapping", "row_type", "class_hash", "is_new", "n", "key", "types", "pairs", "totals", "packed"),
+    *("cell_1", "value_1", "keys", "rows", "leak", "smallest", "fingerprint", "v", "oid", "name"),
+)
+
+
+def identifiers(*names: str) -> sql.Composed:
+    return sql.SQL(", ").join(map(sql.Identifier, names))
+
+
+def release_everything(door: Door, schema: str, table: str, columns: list[str], release: str) -> None:
+    """Declare, publish twice, refresh, read and drop under these names."""
+    connection, qualified = door.connection, sql.Identifier(schema, table)
+    connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
+    connection.execute(
+        sql.SQL(
+            "create table {} ({}) as select i % 2, 'v' || i % 3, i / 2, i from generate_series(1, 24) as i"
+        ).format(qualified, identifiers(*columns))
+    )
+    name = qualified.as_string(connection)
+    first, second, entity, sensitive = columns
+    door.declare(
+        name, quasi_identifiers=[first, second], sensitive=[sensitive], entity=entity, weights={first: 2}
+    )
+    for patterns in (None, [[first], [second]]):
+        report = door.anonymize(name, 3, release=release, patterns=patterns)
+        assert report.release == sql.Identifier("safe", release).as_string(connection)
+        rows = published(connection, release, [first, second], sensitive)
+        assert min(people_by_class(rows, {i: i // 2 for i in range(1, 25)}).values()) >= 3
+        assert len(rows) == 24
+    assert {name for row in rows for name in row.suppressed} <= {first, second}
+    door.refresh(release)
+    assert published(connection, release, [first, second], sensitive)
+    door.drop(release)
+    door.undeclare(name)
+    connection.execute(sql.SQL("drop table {}").format(qualified))
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_name_everywhere(lasting_door: Door, name: str) -> None:
+    short = name.encode()[:60].decode(errors="ignore")
+    others = [f"{short}{number}" for number in range(3)]
+    release_everything(lasting_door, name, name, [name, *others], name)
+
+
+@pytest.mark.parametrize("start", range(0, len(INTERNAL) - 3, 3))
+def test_names_that_the_queries_use_themselves(lasting_door: Door, start: int) -> None:
+    columns = list(INTERNAL[start : start + 4])
+    release_everything(lasting_door, "public", columns[0], columns, columns[1])
+
+
+def test_long_names_that_differ_at_the_end_stay_apart(lasting_door: Door) -> None:
+    names = ["x" * 62 + end for end in "ab"]
+    for name in names:
+        lasting_door.connection.execute(
+            f"create table {name} as select i % 2 as a from generate_series(1, 9) as i".encode()
+        )
+        lasting_door.declare(name, quasi_identifiers=["a"])
+        lasting_door.anonymize(name, 2)
+    for name in names:
+        assert len(published(lasting_door.connection, name, ["a"], "a")) == 9
+        lasting_door.drop(name)
+        lasting_door.undeclare(name)
