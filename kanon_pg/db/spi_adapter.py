@@ -86,6 +86,9 @@ class SpiDatabase:
         try:
             with interrupt_after(seconds):
                 yield
+            # The signal may have come after the last statement; then it would hit the next one.
+            if time.monotonic() >= self._ends:
+                raise _time_limit_passed()
         finally:
             self._ends = None
 
