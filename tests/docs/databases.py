@@ -35,7 +35,7 @@ def environment(dsn: str, user: str | None = None) -> dict[str, str]:
 
 
 def psql(
-    dsn: str, sql: str, user: str | None = None, verbosity: str = "verbose"
+    dsn: str, sql: str, user: str | None = None, *, verbosity: str = "verbose", folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run SQL as a reader does who types it into psql; stop at the first error."""
     program = newest_with_python().program("psql")
@@ -43,6 +43,7 @@ def psql(
     return subprocess.run(
         [program, *options, "--file=-"],
         env=environment(dsn, user),
+        cwd=folder,
         input=sql,
         capture_output=True,
         text=True,

@@ -56,7 +56,7 @@ def test_what_a_page_shows_works_from_top_to_bottom(
     for block in filter(in_database, page.blocks()):
         where = f"{page.name}:{block.line}"
         if block.kind == "sql":
-            run_sql(dsn, block, where)
+            run_sql(dsn, block, where, tmp_path)
         elif block.kind == "psql":
             for exchange in exchanges(block.text):
                 run_exchange(dsn, block, exchange, where)
@@ -64,8 +64,8 @@ def test_what_a_page_shows_works_from_top_to_bottom(
             run_program(dsn, block, where, tmp_path)
 
 
-def run_sql(dsn: str, block: Block, where: str) -> None:
-    answer = psql(dsn, block.text, block.marks.get("as"))
+def run_sql(dsn: str, block: Block, where: str, folder: Path) -> None:
+    answer = psql(dsn, block.text, block.marks.get("as"), folder=folder)
     assert refusal(answer) == block.marks.get("fails"), f"{where}: {answer.stderr}"
 
 
