@@ -59,9 +59,9 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
         NOTE,
         "# SQL reference",
         "",
-        "The functions are in the schema chosen by `kanon install` (`public` by default); the types and views",
-        "are in schema `kanon`. The server shows the same texts: `SELECT * FROM kanon_help();` and psql's `\\df+`.",
-        "[Arguments](arguments.md) explains the arguments one by one; [errors](errors.md) lists the refusals.",
+        "The functions are in the schema chosen by `kanon install` (`public` by default), the types and",
+        "views in schema `kanon`. The server shows the same: `SELECT * FROM kanon_help();`.",
+        "[Arguments](arguments.md) explains the arguments one by one, [errors](errors.md) the refusals.",
         "",
         "## Functions",
     ]
@@ -79,14 +79,12 @@ def _function(connection: psycopg.Connection[Any], name: str) -> list[str]:
         row = cursor.execute(_FUNCTION, [name]).fetchone()
     assert row is not None
     description, _, example = row.comment.partition("\nExample: ")
-    arguments = [f"    {argument}" for argument in row.arguments.split(", ") if argument]
-    signature = [f"{name}(", ",\n".join(arguments), f") -> {row.result}"] if arguments else [
-        f"{name}() -> {row.result}"
-    ]
+    arguments = ",".join(f"\n    {argument}" for argument in row.arguments.split(", ") if argument)
+    signature = f"{name}({arguments}{chr(10) if arguments else ''}) -> {row.result}"
     callers = " and ".join(f"`{caller}`" for caller in row.callers)
     return [
         "", f"### {name}", "", description, "",
-        "```text", *signature, "```", "",
+        "```text", signature, "```", "",
         f"May be called by members of {callers}.", "",
         "```sql", example, "```",
     ]  # fmt: skip
@@ -132,9 +130,8 @@ def _command(name: str) -> list[str]:
     usage = " ".join(["kanon", name, *(["[OPTIONS]"] if options else []), *places])
     rows = [[f"`{_place(p)}`", _meaning(p)] for p in arguments]
     rows += [[f"`{_option(p)}`", _meaning(p)] for p in options]
-    return ["", f"### kanon {name}", "", command.help or "", "", "```text", usage, "```", ""] + list(
-        _table(["argument or option", "meaning"], rows)
-    )
+    heading = ["", f"### kanon {name}", "", command.help or "", "", "```text", usage, "```", ""]
+    return [*heading, *_table(["argument or option", "meaning"], rows)]
 
 
 def _place(argument: Any) -> str:
@@ -159,7 +156,8 @@ def _meaning(parameter: Any) -> str:
     if isinstance(parameter.show_default, str):
         return f"{text} Default: {parameter.show_default}."
     default = parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
-    if parameter.show_default and default not in (None, "", False) and not getattr(parameter, "is_flag", False):
+    is_flag = getattr(parameter, "is_flag", False)
+    if parameter.show_default and not is_flag and default not in (None, ""):
         return f"{text} Default: `{default}`."
     return text
 

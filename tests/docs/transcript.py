@@ -44,9 +44,7 @@ def matches(shown: list[str], output: str) -> bool:
     """Whether psql's output is what a page shows, but for figures and lines left out."""
     lines = [_shape(line) for line in shown]
     said = "".join(f"{shape}\n" for shape in map(_shape, output.splitlines()) if shape)
-    pattern = "".join(
-        r"(?:.*\n)*" if line == ELISION else re.escape(line) + r"\n" for line in lines if line
-    )
+    pattern = "".join(r"(?:.*\n)*" if line == ELISION else re.escape(line) + r"\n" for line in lines if line)
     return re.fullmatch(pattern, said) is not None
 
 
