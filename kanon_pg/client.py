@@ -17,10 +17,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from kanon_pg.db.catalog import caller, describe
+from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.measure import service as measuring
 from kanon_pg.measure.measures import Measures
 from kanon_pg.release import declaration, service
@@ -43,12 +45,24 @@ def _as_owner(
             role = caller(db)
             if relation is not None:
                 db.row(statement("lend"), describe(db, relation, role).oid)
-            db.execute(statement("act_as", role=Identifier.of(OWNER)))
+            _act_as_owner(db, role)
             yield db, role
-            db.execute(statement("act_as_before"))
     finally:
         if isinstance(target, str):
             connection.close()
+
+
+def _act_as_owner(db: PsycopgDatabase, role: str) -> None:
+    try:
+        db.execute(statement("act_as", role=Identifier.of(OWNER)))
+    except DatabaseError as error:
+        if error.server_state != INSUFFICIENT_PRIVILEGE:
+            raise
+        raise NotPermitted(
+            f"Role {Identifier((role,))} may not act as {OWNER}, which the client's door does.",
+            hint=f"GRANT {OWNER} TO {Identifier((role,))}; or call the functions in the server, "
+            "which need no such right.",
+        ) from error
 
 
 def anonymize(

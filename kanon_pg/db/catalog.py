@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_pg.db.failures import FEATURE_NOT_SUPPORTED, UNDEFINED_FUNCTION
+from kanon_pg.db.failures import FEATURE_NOT_SUPPORTED, INSUFFICIENT_PRIVILEGE, UNDEFINED_FUNCTION
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -250,10 +250,15 @@ def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFact
 def _resolve(db: Database, relation: str) -> int | None:
     if relation.isascii() and relation.isdigit():
         return int(relation) if int(relation) <= _LAST_OID else None
+    oid: int | None
     try:
         with db.savepoint():
-            oid: int | None = db.row(statement("resolve_relation"), relation)["oid"]
+            oid = db.row(statement("resolve_relation"), relation)["oid"]
     except DatabaseError as error:
+        if error.server_state == INSUFFICIENT_PRIVILEGE:
+            # Who may not use the schema is refused later, by a sentence that says so.
+            oid = db.row(statement("find_relation"), relation)["oid"]
+            return oid
         raise UnknownName(
             "The relation's name is not a valid SQL name.",
             hint='Write it as in SQL, for example public.patients or "My Table".',

@@ -1,2 +1,0 @@
--- Gives the rights of the session back.
-RESET ROLE
