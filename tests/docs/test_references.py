@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import psycopg
 
+from kanon_pg import client
 from kanon_pg.errors import KanonError
 from tests.docs.__main__ import CLI, SQL
 from tests.docs.pages import ROOT
@@ -16,6 +20,17 @@ def test_sql_reference_is_not_stale(connection: psycopg.Connection) -> None:
 
 def test_cli_reference_is_not_stale() -> None:
     assert CLI.read_text(encoding="utf-8") == cli_reference()
+
+
+def test_python_reference_lists_every_function_with_its_parameters() -> None:
+    text = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", text, re.MULTILINE))
+    written = {
+        name: list(inspect.signature(function).parameters)
+        for name, function in inspect.getmembers(client, inspect.isfunction)
+        if function.__module__ == client.__name__ and not name.startswith("_")
+    }
+    assert {name: re.findall(r"\w+", arguments) for name, arguments in listed.items()} == written
 
 
 def test_every_error_has_a_row() -> None:
