@@ -17,6 +17,11 @@ from kanon_pg.db.queries import Statement
 Row = Mapping[str, Any]
 
 
+def progress_text(phase: str, share: float | None) -> str:
+    """Return how a phase and the share done look in the list of sessions (``application_name``)."""
+    return f"kanon: {phase}" if share is None else f"kanon: {phase} {share:.0%}"
+
+
 @dataclass(frozen=True, slots=True)
 class PackedColumn:
     """A ``bigint`` column as one buffer.

@@ -13,14 +13,17 @@ from psycopg.rows import dict_row
 
 from kanon_pg.db.failures import database_error
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.protocol import PackedColumn, Row
-from kanon_pg.db.queries import Statement
+from kanon_pg.db.protocol import PackedColumn, Row, progress_text
+from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, InputError, LimitExceeded, by_sqlstate
 
 Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
 
 _ITEM = 8
+
+_CONTACT_SECONDS = 0.2
+"""How often the server is spoken to at most while it has nothing to do."""
 
 
 def connect(dsn: str = "", **parameters: Any) -> Connection:
@@ -78,16 +81,25 @@ class PsycopgDatabase:
         self._on_progress = on_progress
         self._ends: float | None = None
         self._timeout_before = 0
+        self._phase: str | None = None
+        self._shown_at = 0.0
+        self._heard_at = time.monotonic()
 
     def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> psycopg.RawCursor[Any]:
         cursor = psycopg.RawCursor(self.connection, row_factory=dict_row)
+        with self._within_limits():
+            return cursor.execute(statement.text, arguments or None, binary=True)
+
+    @contextmanager
+    def _within_limits(self) -> Iterator[None]:
+        """Give the statement inside the remaining time, and say so if it took longer."""
         try:
             with mapped_errors():
                 if self._ends is not None:
-                    cursor.execute(
+                    psycopg.RawCursor(self.connection).execute(
                         "SELECT set_config('statement_timeout', $1, true)", [self._remaining_setting()]
                     )
-                return cursor.execute(statement.text, arguments or None, binary=True)
+                yield
         except psycopg.errors.QueryCanceled as error:
             if self._ends is not None and time.monotonic() >= self._ends:
                 raise _time_limit_passed() from error
@@ -119,7 +131,7 @@ class PsycopgDatabase:
         names = ", ".join(str(Identifier.of(column.name)) for column in columns)
         cursor = self.connection.cursor()
         with (
-            mapped_errors(),
+            self._within_limits(),
             cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)".encode()) as copy,
         ):
             copy.write(_binary_copy(columns))
@@ -149,14 +161,27 @@ class PsycopgDatabase:
                 )
 
     def checkpoint(self) -> None:
-        """See `Database.checkpoint`; Ctrl-C arrives by itself as KeyboardInterrupt."""
-        if self._ends is not None and time.monotonic() >= self._ends:
+        """See `Database.checkpoint`; Ctrl-C arrives by itself as KeyboardInterrupt.
+
+        The server has nothing to do meanwhile, so it ignores a request to cancel; that the session was
+        terminated shows when it is spoken to, which also keeps it from being taken for idle.
+        """
+        now = time.monotonic()
+        if self._ends is not None and now >= self._ends:
             raise _time_limit_passed()
+        if now - self._heard_at >= _CONTACT_SECONDS:
+            self.row(Statement("SELECT 1 AS one"))
+            self._heard_at = now
 
     def progress(self, phase: str, share: float | None = None) -> None:
-        """See `Database.progress`."""
+        """See `Database.progress`; shown as application_name until the transaction ends."""
         if self._on_progress is not None:
             self._on_progress(phase, share)
+        now = time.monotonic()
+        if phase == self._phase and now - self._shown_at < _CONTACT_SECONDS:
+            return
+        self.row(statement("set_locally"), "application_name", progress_text(phase, share))
+        self._phase, self._shown_at = phase, now
 
     def notice(self, message: str) -> None:
         """See `Database.notice`; handed to psycopg's notice handlers' place: the progress callback."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn, TypeVar
 
 import plpy
 
 from kanon_pg.db.failures import QUERY_CANCELED, database_error
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.protocol import PackedColumn, Row
+from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.db.time_limit import interrupt_after
 from kanon_pg.errors import KanonError, LimitExceeded
@@ -82,15 +82,17 @@ class SpiDatabase:
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
         """See `Database.deadline`; a POSIX timer interrupts whatever statement runs then."""
-        self._ends = time.monotonic() + seconds
+        ends = self._ends = time.monotonic() + seconds
         try:
             with interrupt_after(seconds):
                 yield
-            # The signal may have come after the last statement; then it would hit the next one.
-            if time.monotonic() >= self._ends:
+            # The signal may have come after the last statement.
+            if time.monotonic() >= ends:
                 raise _time_limit_passed()
         finally:
             self._ends = None
+            if time.monotonic() >= ends:
+                _forget_interrupt()
 
     def checkpoint(self) -> None:
         """See `Database.checkpoint`."""
@@ -103,7 +105,7 @@ class SpiDatabase:
         now = time.monotonic()
         if phase == self._phase and now - self._shown_at < _PROGRESS_SECONDS:
             return
-        text = f"kanon: {phase}" if share is None else f"kanon: {phase} {share:.0%}"
+        text = progress_text(phase, share)
         before = self.row(statement("show_progress"), text)["before"]
         if self._name_before is None:
             self._name_before = before
@@ -120,6 +122,12 @@ class SpiDatabase:
     def notice(self, message: str) -> None:
         """See `Database.notice`."""
         plpy.notice(message)
+
+
+def _forget_interrupt() -> None:
+    """Let the interrupt of a limit that was noticed without it hit this statement, not the caller's next."""
+    with suppress(plpy.SPIError):
+        plpy.execute("SELECT")
 
 
 def _time_limit_passed() -> LimitExceeded:

@@ -136,6 +136,7 @@ def _count_and_solve(work: _Work) -> tuple[Counted, SolveOutcome]:
         seed=request.seed,
         seconds=max(0.1, min(work.remaining() - reserve, 0.9 * work.remaining())),
     )
+    db.progress("solving")
     outcome = solve_in_child(
         counted.row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
     )
@@ -187,7 +188,7 @@ def refresh(db: Database, release: str) -> None:
     UnknownName
         If there is no such release.
     """
-    row = _existing(db, release)
+    row = _existing_and_alone(db, release)
     if not row["storage_name"]:
         raise ReleaseError(
             "The base table of this release was dropped, and the release with it.",
@@ -209,8 +210,7 @@ def drop(db: Database, release: str) -> None:
     ReleaseError
         If other objects depend on its view.
     """
-    row = _existing(db, release)
-    _queue_for(db, release)
+    row = _existing_and_alone(db, release)
     if db.row(statement("find_release"), release, row["base"])["published"]:
         drop_view(db, Identifier.of("safe", release))
     _forget(db, [row])
@@ -226,6 +226,13 @@ def _existing(db: Database, release: str) -> Row:
     if not found:
         raise UnknownName("There is no such release.", hint="SELECT * FROM kanon.releases lists them.")
     return found[0]
+
+
+def _existing_and_alone(db: Database, release: str) -> Row:
+    """Wait for calls that publish this release; returns its record as they left it."""
+    _existing(db, release)
+    _queue_for(db, release)
+    return _existing(db, release)
 
 
 def _queue_for(db: Database, name: str) -> int:

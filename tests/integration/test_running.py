@@ -1,0 +1,207 @@
+"""Cancelling, timeouts and limits take effect within a second in every phase, and leave no trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.errors import QueryCanceled
+
+from kanon_pg.errors import LimitExceeded
+from tests.fixtures.doors import ClientDoor, Door, SqlDoor
+from tests.fixtures.phases import GATED_TABLE, HOLDS, Watched, children, wait_until
+from tests.fixtures.releases import everything
+
+EFFECT_SECONDS = 4.0
+"""The promise is one second. The rest is for a machine that runs other things at the same time, where
+processes wait for their turn."""
+
+LIMIT_SECONDS = 2.0
+"""Long enough to reach every phase of a small table."""
+
+
+@pytest.fixture(scope="module")
+def prepared(lasting_door: Door) -> Door:
+    """A door to a published release, with the solver's worker at hand."""
+    lasting_door.connection.execute(GATED_TABLE.encode())
+    lasting_door.declare("patients", quasi_identifiers=["age", "tag"], sensitive=["id"])
+    lasting_door.anonymize("patients", 4)
+    return lasting_door
+
+
+@pytest.fixture
+def watched(prepared: Door) -> Iterator[Watched]:
+    with psycopg.connect(prepared.dsn, autocommit=True, application_name="watcher") as watcher:
+        prepared.connection.execute("set application_name = 'mine'")
+        if not Watched(prepared, watcher).workers():
+            prepared.anonymize("patients", 4)
+        yield Watched(prepared, watcher)
+
+
+def cancel(watched: Watched) -> None:
+    watched.interrupted_at = time.monotonic()
+    watched.watcher.execute("select pg_cancel_backend(%s)", [watched.pid])
+
+
+def press_control_c(watched: Watched) -> None:
+    watched.interrupted_at = time.monotonic()
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def wait_patiently(_watched: Watched) -> None:
+    """The limit itself interrupts."""
+
+
+def check_that_nothing_happened(watched: Watched, before: Any) -> None:
+    door = watched.door
+    assert everything(door.connection) == before
+    assert door.connection.execute("show application_name").fetchone() == ("mine",)
+    if watched.stopped_worker is not None:
+        stopped = watched.stopped_worker
+        wait_until(lambda: stopped not in watched.workers(), "the end of the worker")
+    door.notices.clear()
+    report = door.anonymize("patients", 4)
+    assert (report.rows, report.smallest_class >= 4) == (60, True)
+    assert door.connection.execute("show application_name").fetchone() == ("mine",)
+
+
+@pytest.mark.parametrize("phase", HOLDS)
+def test_cancel(watched: Watched, phase: str) -> None:
+    if phase in ("solving", "waiting for readers") and isinstance(watched.door, ClientDoor):
+        pytest.skip(
+            "the session is idle then, and PostgreSQL cancels no idle session; see Ctrl-C and terminate"
+        )
+    before = everything(watched.watcher)
+    with watched.interrupting(phase, cancel), pytest.raises(QueryCanceled, match="due to user request"):
+        watched.door.anonymize("patients", 3)
+    assert time.monotonic() - watched.interrupted_at < EFFECT_SECONDS
+    check_that_nothing_happened(watched, before)
+
+
+@pytest.mark.parametrize("phase", HOLDS)
+def test_statement_timeout(watched: Watched, phase: str) -> None:
+    if phase in ("solving", "waiting for readers") and isinstance(watched.door, ClientDoor):
+        pytest.skip("no statement runs then; time_limit bounds the whole call")
+    before = everything(watched.watcher)
+    watched.door.connection.execute(f"set statement_timeout = {int(LIMIT_SECONDS * 1000)}".encode())
+    started = time.monotonic()
+    try:
+        with (
+            watched.interrupting(phase, wait_patiently),
+            pytest.raises(QueryCanceled, match="statement timeout"),
+        ):
+            watched.door.anonymize("patients", 3)
+        assert time.monotonic() - started < 2 * LIMIT_SECONDS + EFFECT_SECONDS
+    finally:
+        watched.door.connection.execute("reset statement_timeout")
+    check_that_nothing_happened(watched, before)
+
+
+@pytest.mark.parametrize("phase", HOLDS)
+def test_time_limit(watched: Watched, phase: str) -> None:
+    before = everything(watched.watcher)
+    started = time.monotonic()
+    with (
+        watched.interrupting(phase, wait_patiently),
+        pytest.raises(LimitExceeded, match="time limit passed") as raised,
+    ):
+        watched.door.anonymize("patients", 3, time_limit=LIMIT_SECONDS)
+    assert time.monotonic() - started < LIMIT_SECONDS + EFFECT_SECONDS
+    assert raised.value.hint
+    check_that_nothing_happened(watched, before)
+
+
+@pytest.mark.parametrize("phase", HOLDS)
+def test_control_c(watched: Watched, phase: str) -> None:
+    """It reaches the server's functions as a request to cancel, which psycopg sends."""
+    if isinstance(watched.door, SqlDoor) and phase == "solving":
+        pytest.skip("the same as cancel")
+    before = everything(watched.watcher)
+    with watched.interrupting(phase, press_control_c), pytest.raises(KeyboardInterrupt):
+        watched.door.anonymize("patients", 3)
+    assert time.monotonic() - watched.interrupted_at < EFFECT_SECONDS
+    check_that_nothing_happened(watched, before)
+
+
+def test_termination_while_solving_ends_the_call_and_the_worker(watched: Watched) -> None:
+    with psycopg.connect(watched.door.dsn, autocommit=True) as connection:
+        other = Watched(type(watched.door)(watched.door.dsn, connection), watched.watcher)  # type: ignore[call-arg]
+        before = everything(watched.watcher)
+        other.door.anonymize("patients", 4, release="another")
+        other.door.drop("another")
+        before = everything(watched.watcher)
+
+        def terminate(stopped: Watched) -> None:
+            stopped.interrupted_at = time.monotonic()
+            stopped.watcher.execute("select pg_terminate_backend(%s)", [stopped.pid])
+
+        with (
+            other.interrupting("solving", terminate),
+            pytest.raises(Exception, match=r"terminat|closed|57P01"),
+        ):
+            other.door.anonymize("patients", 3)
+        assert time.monotonic() - other.interrupted_at < EFFECT_SECONDS
+        stopped = other.stopped_worker
+        assert stopped is not None
+        wait_until(lambda: stopped not in children(other.pid) | children(os.getpid()), "the worker's end")
+        assert everything(watched.watcher) == before
+
+
+@pytest.mark.parametrize("phase", HOLDS)
+def test_any_session_sees_the_phase(watched: Watched, phase: str) -> None:
+    """Also one that has no rights."""
+    seen: list[Any] = []
+
+    def look(stopped: Watched) -> None:
+        stopped.watcher.execute("set role pg_database_owner")
+        stopped.watcher.execute("set role pg_signal_backend")
+        seen.append(stopped.shown())
+        stopped.watcher.execute("reset role")
+        stopped.watcher.execute("select pg_terminate_backend(%s)", [stopped.pid])
+
+    with psycopg.connect(watched.door.dsn, autocommit=True) as connection:
+        door = type(watched.door)(watched.door.dsn, connection)  # type: ignore[call-arg]
+        door.anonymize("patients", 4)
+        with Watched(door, watched.watcher).interrupting(phase, look), pytest.raises(Exception, match=r".+"):
+            door.anonymize("patients", 3)
+    assert len(seen) == 1
+    assert seen[0].startswith(f"kanon: {phase}")
+
+
+def test_a_limit_that_is_caught_is_over(watched: Watched) -> None:
+    """PL/pgSQL may catch the error; nothing of the limit may hit what follows."""
+    if isinstance(watched.door, ClientDoor):
+        pytest.skip("about the server's functions")
+    watched.door.connection.execute(
+        "create function careless() returns text language plpgsql as $$ begin"
+        " perform kanon_anonymize('patients', 3, time_limit => '1 second');"
+        " return 'published';"
+        " exception when others then perform pg_sleep(1.2); return sqlstate; end $$"
+    )
+    with watched.interrupting("solving", wait_patiently):
+        caught = watched.door.connection.execute("select careless()").fetchone()
+    assert caught == ("KA302",)
+    assert watched.door.connection.execute("show application_name").fetchone() == ("mine",)
+
+
+def test_the_memory_budget_refuses_before_anything_is_built(watched: Watched) -> None:
+    from kanon_pg.errors import MemoryExceeded
+
+    door = watched.door
+    door.connection.execute("create table many as select i as a, i as b from generate_series(1, 30000) as i")
+    before = everything(watched.watcher)
+    door.connection.execute("set kanon.memory_budget = '1MB'")
+    with pytest.raises(MemoryExceeded, match="memory budget") as raised:
+        door.anonymize("many", 2)
+    assert raised.value.hint is not None
+    assert "kanon.memory_budget" in raised.value.hint
+    assert everything(watched.watcher) == before
+    door.connection.execute("reset kanon.memory_budget")
+    assert door.anonymize("many", 2).rows == 30000
+    door.drop("many")
+    door.connection.execute("drop table many")
