@@ -1,4 +1,4 @@
-"""Every bad input has its own sentence, a hint and an SQLSTATE, the same through both doors, and no effect."""
+"""Every bad input has its own sentence, hint and SQLSTATE, the same through both doors, and no effect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from tests.fixtures.releases import everything
 
 _PREPARE = """
 create table t as select i as id, i % 3 as a, i % 2 as b, 'd' || i % 4 as c, '{}'::json as doc,
-    '(1,2)'::point as spot, '7'::xid as tx, '<a/>'::xml as page, i / 2 as who, (acldefault('r', 10))[1] as right
+    '(1,2)'::point as spot, '7'::xid as tx, '<a/>'::xml as page, i / 2 as who,
+    (acldefault('r', 10))[1] as right
 from generate_series(1, 20) as i;
 alter table t add primary key (id);
 create table empty (a integer);

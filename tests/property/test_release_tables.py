@@ -207,7 +207,7 @@ def test_a_release_hides_everybody_among_k_people_and_changes_nothing_else(
 
 
 def changed_cells(door: Door, table: Table) -> list[Any]:
-    """Return the rows with a cell that is neither suppressed nor equal to the base table's, as SQL compares."""
+    """Return the rows with a cell that is neither suppressed nor, as SQL compares, the base table's."""
     differs = " or ".join(
         f"('{name}' <> all (v.kanon_suppressed) and v.{name} is distinct from t.{name})"
         for name in table.quasi

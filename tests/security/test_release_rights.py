@@ -1,0 +1,230 @@
+"""Who reaches what of a release: attacks by an analyst and by curators, and what owners do without help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from kanon_pg.errors import KanonError, NotPermitted
+from tests.fixtures.doors import ClientDoor, Door, door_of
+from tests.fixtures.releases import everything
+
+_numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Logins:
+    """Names of roles that can log in."""
+
+    analyst: str
+    curator: str
+    owner: str
+    stranger: str
+
+
+@pytest.fixture
+def logins(door: Door) -> Iterator[Logins]:
+    """Create the roles; through the client's door, curators act as kanon_owner by being its members."""
+    number = next(_numbers)
+    names = Logins(*(f"{role}_{number}" for role in ("analyst", "curator", "owner", "stranger")))
+    curators = ", ".join(["kanon_curator", *(["kanon_owner"] if isinstance(door, ClientDoor) else [])])
+    run = door.connection.execute
+    run(f"create role {names.analyst} login in role kanon_analyst".encode())
+    run(f"create role {names.curator} login in role {curators}".encode())
+    run(f"create role {names.owner} login in role {curators}".encode())
+    run(f"create role {names.stranger} login".encode())
+    run(f"create schema clinic authorization {names.owner}".encode())
+    run(
+        b"create table clinic.patients as"
+        b" select i as id, i % 4 as age, 'd' || i % 3 as diagnosis from generate_series(1, 50) as i"
+    )
+    run(f"alter table clinic.patients owner to {names.owner}".encode())
+    yield names
+    with psycopg.connect(door.dsn, autocommit=True) as connection:
+        for name in (names.analyst, names.curator, names.owner, names.stranger):
+            connection.execute(f"drop owned by {name} cascade; drop role {name}".encode())
+
+
+def publish(door: Door, login: str) -> None:
+    with door_of(login, door) as own:
+        own.declare("clinic.patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
+        own.anonymize("clinic.patients", 5)
+
+
+def test_an_owner_needs_no_superuser_and_no_grant(door: Door, logins: Logins) -> None:
+    publish(door, logins.owner)
+    with door_of(logins.owner, door) as own:
+        own.refresh("patients")
+        own.drop("patients")
+        own.undeclare("clinic.patients")
+
+
+ATTACKS = {
+    "the base table": "select * from clinic.patients",
+    "the storage": "select * from {storage}",
+    "the mapping": "select * from {mapping}",
+    "the row types": "select * from kanon.clinic_patients_row_types",
+    "the records": "select * from kanon.release",
+    "the releases": "select * from kanon.releases",
+    "the declarations": "select * from kanon.declarations",
+    "the locks": "select * from kanon.release_lock",
+    "a refresh": "refresh materialized view {storage}",
+    "an analysis of the storage": "analyze {storage}",
+    "a lock on the storage": "begin; lock table {storage} in access share mode",
+    "a lock that keeps others out": "begin; lock table safe.patients in access exclusive mode",
+    "a copy of the storage": "copy {storage} to stdout",
+    "the place of rows": "select ctid from safe.patients",
+    "the age of rows": "select xmin from safe.patients",
+    "the relation of rows": "select tableoid from safe.patients",
+    "the pattern": "select kanon_pattern from safe.patients",
+    "an index on the storage": "create index on {storage} (age)",
+    "another view": "create or replace view safe.patients as select 1 as age",
+    "another right": "grant select on {storage} to public",
+    "booting": "select kanon.boot()",
+    "the inner function": "select kanon.anonymize('clinic.patients', 2, null, null, 'auto', null, null, null,"
+    " null, null, 30, null, null)",
+    "publishing": "select kanon_anonymize('clinic.patients', 2)",
+    "declaring": "select kanon_declare('clinic.patients')",
+    "refreshing": "select kanon_refresh('patients')",
+    "dropping": "select kanon_drop('patients')",
+    "measuring the base table": "select kanon_measure('clinic.patients')",
+    "lending": "select kanon.lend('clinic.patients')",
+    "becoming the owner role": "set role kanon_owner",
+}
+
+
+@pytest.fixture
+def attacked(door: Door, logins: Logins) -> dict[str, str]:
+    publish(door, logins.owner)
+    row = door.connection.execute("select storage::text, mapping::text from kanon.release").fetchone()
+    assert row is not None
+    return {"storage": row[0], "mapping": row[1]}
+
+
+def test_an_analyst_reads_the_release_and_nothing_behind_it(
+    door: Door, logins: Logins, attacked: dict[str, str]
+) -> None:
+    for login, may_read in ((logins.analyst, True), (logins.stranger, False)):
+        with psycopg.connect(make_conninfo(door.dsn, user=login), autocommit=True) as connection:
+            if may_read:
+                assert connection.execute("select count(*) from safe.patients").fetchone() == (50,)
+            else:
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute("select count(*) from safe.patients")
+            succeeded = {
+                what for what, query in ATTACKS.items() if works(connection, query.format(**attacked))
+            }
+            assert succeeded == set()
+
+
+def works(connection: psycopg.Connection, query: str) -> bool:
+    try:
+        connection.execute(query.encode())
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedColumn):
+        return False
+    finally:
+        connection.rollback()
+    return True
+
+
+def test_statistics_of_the_storage_are_hidden_from_analysts(
+    door: Door, logins: Logins, attacked: dict[str, str]
+) -> None:
+    with psycopg.connect(make_conninfo(door.dsn, user=logins.analyst), autocommit=True) as connection:
+        rows = connection.execute("select * from pg_stats where schemaname in ('kanon', 'clinic')").fetchall()
+    assert attacked
+    assert rows == []
+
+
+def test_a_curator_who_may_not_read_the_base_table_is_refused(door: Door, logins: Logins) -> None:
+    door.connection.execute(f"grant usage on schema clinic to {logins.curator}".encode())
+    before = everything(door.connection)
+    with door_of(logins.curator, door) as other:
+        for call in (lambda: other.anonymize("clinic.patients", 2), lambda: other.declare("clinic.patients")):
+            with pytest.raises(NotPermitted, match=r'may not read "clinic"."patients"') as raised:
+                call()
+            assert raised.value.hint is not None
+            assert "GRANT SELECT" in raised.value.hint
+    assert everything(door.connection) == before
+
+
+def test_a_base_table_that_nobody_lends_is_refused(door: Door, logins: Logins) -> None:
+    """The curator may read, but not pass the right on."""
+    door.connection.execute(
+        f"grant usage on schema clinic to {logins.curator};"
+        f" grant select on clinic.patients to {logins.curator}".encode()
+    )
+    with door_of(logins.curator, door) as other:
+        with pytest.raises(NotPermitted, match="role kanon_owner, which builds releases") as raised:
+            other.anonymize("clinic.patients", 2)
+        assert raised.value.hint
+        door.connection.execute(
+            "grant usage on schema clinic to kanon_owner; grant select on clinic.patients to kanon_owner"
+        )
+        assert other.anonymize("clinic.patients", 2).rows == 50
+
+
+def test_the_role_that_was_set_counts_and_stays(door: Door, logins: Logins) -> None:
+    """Rights of the login do not help, and a session does not get them back by a call."""
+    connection = door.connection
+    connection.execute(f"grant usage on schema clinic to {logins.curator}".encode())
+    connection.execute(f"set role {logins.curator}".encode())
+    with pytest.raises(NotPermitted):
+        door.anonymize("clinic.patients", 2)
+    assert connection.execute("select current_user::text").fetchone() == (logins.curator,)
+    connection.execute(f"set role {logins.owner}".encode())
+    door.anonymize("clinic.patients", 2)
+    assert connection.execute("select current_user::text").fetchone() == (logins.owner,)
+    connection.execute("reset role")
+    publisher = connection.execute("select published_by from kanon.releases").fetchone()
+    assert publisher == (logins.owner,)
+
+
+def test_rights_of_some_columns_suffice_only_if_they_are_all(door: Door, logins: Logins) -> None:
+    publish(door, logins.owner)
+    door.connection.execute(
+        f"grant usage on schema clinic to {logins.curator};"
+        f" grant select (age, diagnosis) on clinic.patients to {logins.curator}".encode()
+    )
+    if isinstance(door, ClientDoor):
+        # members of the owner role have what was lent to it
+        door.connection.execute(f"revoke kanon_owner from {logins.curator}".encode())
+    with door_of(logins.curator, door) as other, pytest.raises(KanonError) as raised:
+        other.anonymize("clinic.patients", 2)
+    assert isinstance(raised.value, NotPermitted)
+
+
+def test_a_definer_function_lends_its_caller_no_rights(door: Door, logins: Logins) -> None:
+    """The caller is judged by the session's role, not by whose function calls."""
+    door.connection.execute(f"grant create on schema public to {logins.owner}".encode())
+    with door_of(logins.owner, door) as own:
+        own.connection.execute(
+            "create function public.publish_for_me() returns bigint language sql security definer"
+            " begin atomic select (kanon_anonymize('clinic.patients', 2)).rows; end"
+        )
+        own.connection.execute("grant execute on function public.publish_for_me() to public")
+        assert own.connection.execute("select public.publish_for_me()").fetchone() == (50,)
+        own.connection.execute("select kanon_drop('patients')")
+    for login in (logins.curator, logins.stranger):
+        with psycopg.connect(make_conninfo(door.dsn, user=login), autocommit=True) as connection:
+            if isinstance(door, ClientDoor) and login == logins.curator:
+                continue  # a member of the owner role has what was lent to it
+            with pytest.raises(psycopg.Error, match="may not read"):
+                connection.execute("select public.publish_for_me()")
+
+
+def test_a_curator_who_is_no_member_of_the_owner_role_is_told_so_by_the_client(
+    door: Door, logins: Logins
+) -> None:
+    if not isinstance(door, ClientDoor):
+        pytest.skip("the server's functions act as the owner role by themselves")
+    door.connection.execute(f"revoke kanon_owner from {logins.owner}".encode())
+    with door_of(logins.owner, door) as own, pytest.raises(NotPermitted, match="kanon_owner") as raised:
+        own.anonymize("clinic.patients", 2)
+    assert raised.value.hint is not None
+    assert "GRANT kanon_owner" in raised.value.hint
