@@ -44,11 +44,11 @@ def by_columns(settings: Settings) -> Iterator[Table]:
 def by_k(settings: Settings) -> Iterator[Table]:
     """100,000 rows, 9 columns, k from 2 to 1,000."""
     with bench_server() as connection:
-        make(connection, "synthetic_100000", 100_000)
+        make(connection, "skewed_100000", 100_000)
         rows = []
         for k in (2, 5, 10, 25, 100, 1_000):
             chosen = {"quasi_identifiers": list(COLUMNS), "sensitive": ["diagnosis"]}
-            r = (last := call(connection, "synthetic_100000", k, **chosen)).report
+            r = (last := call(connection, "skewed_100000", k, **chosen)).report
             rows.append([k, last.seconds, r["suppressed_share"], r["gap"], r["classes"], r["largest_class"]])
         yield table(
             "Growth with k: 100,000 synthetic rows, 9 columns",

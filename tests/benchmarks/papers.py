@@ -35,38 +35,39 @@ def adult14_solver(settings: Settings) -> Iterator[Table]:
         return
     packed = packed_file(DATA / "adult.csv.gz", ADULT14)
     paper = _published("table1_adult.csv")
-    solve(packed, SolveRequest(k=100, method="greedy"))
+    solve(packed, SolveRequest(k=100))
     rows = []
     for k in settings.ks:
-        greedy_seconds, greedy = median_seconds(
-            lambda k=k: solve(packed, SolveRequest(k=k, method="greedy")), settings.repeats
+        plain_seconds, plain = median_seconds(
+            lambda k=k: solve(packed, SolveRequest(k=k, rest_may_be_small=True)), settings.repeats
         )
         seconds, best = median_seconds(lambda k=k: solve(packed, SolveRequest(k=k)), settings.repeats)
         theirs = _number(paper.get(k), "greedy_seconds")
         rows.append(
             [
                 k,
-                greedy_seconds,
-                theirs,
-                None if theirs is None else theirs / greedy_seconds,
-                greedy.suppressed_cells,
+                plain_seconds,
+                plain.suppressed_cells,
                 seconds,
+                theirs,
+                None if theirs is None else theirs / seconds,
                 best.suppressed_cells,
-                1 - best.suppressed_cells / greedy.suppressed_cells,
+                1 - best.suppressed_cells / plain.suppressed_cells,
                 best.lower_bound,
                 best.usefulness,
                 _number(paper.get(k), "greedy_usefulness"),
             ]
         )
     yield table(
-        "Adult, 14 columns, 16,384 patterns, solver alone (seconds)",
+        "Adult, 14 columns, 16,384 patterns, solver alone: the paper's algorithm as it is, and ours, which also "
+        "improves, proves a bound, allows no small rest and recounts",
         [
             "k",
-            "greedy s",
+            "plain s",
+            "cells",
+            "ours s",
             "paper s",
             "ratio",
-            "cells",
-            "auto s",
             "cells",
             "saved",
             "bound",

@@ -49,7 +49,8 @@ class Call:
 @contextmanager
 def bench_server() -> Iterator[psycopg.Connection[dict[str, Any]]]:
     """Start the private server for measurements and connect to a database with kanon."""
-    cluster = Cluster(NAME)
+    # Most servers write a log that can be replicated; the private one does not unless told to.
+    cluster = Cluster(NAME, settings={"wal_level": "replica"})
     status = cluster.up(prepare=install)
     assert status.dsn is not None
     connection = psycopg.connect(status.dsn, autocommit=True, row_factory=dict_row)
