@@ -59,7 +59,7 @@ def adult14_solver(settings: Settings) -> Iterator[Table]:
             ]
         )
     yield table(
-        "Adult, 14 columns, 16,384 patterns, solver alone: the paper's algorithm as it is, and ours, which also "
+        "Adult, 14 columns, 16,384 patterns, solver: the paper's algorithm as it is, and ours, which also "
         "improves, proves a bound, allows no small rest and recounts",
         [
             "k",
