@@ -13,7 +13,8 @@ from tests.fixtures.releases import people_by_class, published
 def patients(door: Door) -> str:
     door.connection.execute(
         "create table patients as"
-        " select i as id, 'zipcode' || i % 5 as zip, date '1815-12-10' + i % 3 as born, 'tellable' || i % 7 as diagnosis, 100000 + i / 2 as who from generate_series(1, 300) as i"
+        " select i as id, 'zipcode' || i % 5 as zip, date '1815-12-10' + i % 3 as born,"
+        " 'tellable' || i % 7 as diagnosis, 100000 + i / 2 as who from generate_series(1, 300) as i"
     )
     door.connection.execute("insert into patients values (301, 'lonelyzip', '1912-06-23', 'rarest', 424242)")
     door.declare(
