@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 import kanon_pg
+from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.errors import InputError
 from kanon_pg.install import check
@@ -44,13 +45,14 @@ def declare(
             _names("insensitive", insensitive) or (),
             entity,
             _json(weights),
+            role=requesting_role(db, "declare"),
         )
     )
 
 
 def undeclare(relation: SqlValue) -> None:
     """Serve ``kanon_undeclare``."""
-    serve(lambda db: declaration.undeclare(db, relation))
+    serve(lambda db: declaration.undeclare(db, relation, role=requesting_role(db, "undeclare")))
 
 
 def anonymize(
@@ -71,6 +73,7 @@ def anonymize(
     """Serve ``kanon_anonymize``; `patterns` and `hierarchies` are JSON text, `time_limit` is in seconds."""
 
     def operation(db: SpiDatabase) -> dict[str, Any]:
+        role = requesting_role(db, "anonymize")
         request = AnonymizeRequest(
             relation=relation,
             k=k,
@@ -86,7 +89,7 @@ def anonymize(
             t=t,
             hierarchies=_json(hierarchies),
         )
-        report = asdict(releasing.anonymize(db, request))
+        report = asdict(releasing.anonymize(db, request, role=role))
         return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}
 
     return serve(operation)
@@ -156,4 +159,9 @@ def _names(argument: str, names: SqlValue) -> list[str] | None:
 
 
 def _json(text: SqlValue) -> Any:
-    return None if text is None else json.loads(text)
+    return None if text is None else json.loads(text, parse_int=_number)
+
+
+def _number(digits: str) -> int | float:
+    """Take a jsonb integer, which may have thousands of digits; infinity is refused where it arrives."""
+    return int(digits) if len(digits) < 20 else float(digits)

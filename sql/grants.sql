@@ -5,6 +5,7 @@ GRANT SELECT ON ALL TABLES IN SCHEMA safe TO kanon_analyst;
 
 GRANT USAGE ON SCHEMA kanon TO kanon_curator;
 GRANT SELECT ON TABLE kanon.declarations, kanon.releases TO kanon_curator;
+GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;
 GRANT USAGE ON TYPE kanon.release_report TO kanon_curator;
 GRANT EXECUTE ON FUNCTION kanon.lend(regclass), kanon.base_changes(regclass) TO kanon_curator;
 {% if plpython %}

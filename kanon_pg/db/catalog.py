@@ -125,8 +125,30 @@ class RelationFacts:
 
 
 def caller(db: Database) -> str:
-    """Return the role whose rights count: the one set by SET ROLE, else the login."""
+    """Return the role whose rights count; not for definer functions, see `requesting_role`."""
     role: str = db.row(statement("caller"))["role"]
+    return role
+
+
+def requesting_role(db: Database, operation: str) -> str:
+    """Return the role that called the API function which a definer function serves, once per call.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    operation : str
+        What the API function wrote down.
+
+    Raises
+    ------
+    NotPermitted
+        If no such function was called in this transaction.
+    """
+    found = db.rows(statement("take_request"), operation)
+    if not found:
+        raise NotPermitted("An inner function was called directly.", hint=f"Call kanon_{operation} instead.")
+    role: str = found[0]["role"]
     return role
 
 

@@ -52,6 +52,9 @@ _BYTES = {
 integers and times are folded to 32 bits first, numeric forgets the sign and holds NaN and infinities equal,
 and the hash of a floating-point zero is that of NULL."""
 
+_COMPRESSIBLE = {"text": "text", "varchar": "character varying", "bpchar": "character", "bytea": "bytea"}
+"""Types that can be stored compressed and are published as they are."""
+
 _NULL_IDENTITY = 0x5DEECE66D1234567
 """Stands for NULL among the identities of cells; no small integer, and a hash only by chance."""
 
@@ -109,6 +112,21 @@ class CanonicalColumn:
         A column of a domain is published in its base type, because a domain may forbid NULL.
         """
         return Fragment(f"NULL::{self.facts.type}" if self.facts.has_own_typmod else "NULL")
+
+    def stored(self, table: str) -> Fragment:
+        """The cell as the release stores it: bytes as they are, not as the base relation compressed them.
+
+        Whether a long text is stored compressed depends on its whole row; ``pg_column_size`` would tell
+        rows of one class apart by it.
+        """
+        cell, facts = f"{table}.{self.alias}", self.facts
+        own_type = _COMPRESSIBLE.get(facts.base_type)
+        if own_type is None or not self.is_exact:
+            return Fragment(cell)
+        if facts.type.startswith(own_type):
+            return Fragment(f"({cell} || '')::{facts.type}")
+        # A domain; it may forbid what its base type allows. Padding could not be restored without its length.
+        return Fragment(cell if own_type == "character" else f"({cell} || '')::{own_type}")
 
     def hashed(self, table: str) -> Fragment:
         """What stands for the column in a hash: stable across servers, equal for equal cells.

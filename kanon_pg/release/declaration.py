@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from kanon_pg.db.catalog import (
     require_equality,
     require_readable,
 )
-from kanon_pg.db.identifiers import Identifier, derived_name
+from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
@@ -24,6 +23,9 @@ from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
 
 OWNER = "kanon_owner"
 """The role that owns all objects of kanon_pg and reads base tables."""
+
+_MOST_WEIGHT = 1e100
+"""So that costs of whole tables stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +181,40 @@ def require_suitable(db: Database, facts: RelationFacts) -> None:
             hint=f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {OWNER}; "
             f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
         )
+    require_own_code(db, facts)
     if facts.row_security:
         raise UnsuitableRelation(
             f"Relation {facts.identifier} has row-level security: a release could silently miss rows.",
             hint="Use a view, owned by the table's owner, as the base.",
         )
+
+
+def require_own_code(db: Database, facts: RelationFacts) -> None:
+    """Refuse relations whose reading would lend the rights of the owner role to somebody's code.
+
+    Whoever builds or refreshes a release evaluates the base relation as the owner role, which can read
+    the base tables of others. The relation is locked before, so that what was judged is what is read.
+
+    Raises
+    ------
+    UnsuitableRelation
+        Names the function or view.
+    """
+    if facts.kind in "rpv":
+        db.execute(statement("lock_base", relation=facts.identifier))
+    found = db.rows(statement("foreign_code"), facts.oid)
+    if not found:
+        return
+    if found[0]["kind"] == "view":
+        raise UnsuitableRelation(
+            f"View {found[0]['name']} reads with the rights of whoever reads it, which would be {OWNER}.",
+            hint="Create it without security_invoker: its owner's rights count then.",
+        )
+    raise UnsuitableRelation(
+        f"Reading {facts.identifier} could run function {found[0]['name']} with the rights of {OWNER}.",
+        detail="A view, index, constraint or type of the relation uses it, and it is not a superuser's.",
+        hint="Take a materialized view or a copy of the relation as the base, or let a superuser own it.",
+    )
 
 
 def check_roles(facts: RelationFacts, declaration: Declaration) -> None:
@@ -223,7 +254,7 @@ def _check_weights(facts: RelationFacts, weights: Any) -> None:
     for name, weight in weights.items():
         column = facts.column(name)
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not number or not math.isfinite(weight) or weight <= 0:
+        if not number or not 0 < weight <= _MOST_WEIGHT:
             raise InputError(
                 f"The weight of column {column.identifier} is not a positive number.",
                 hint="A weight is the cost of one suppressed cell; 1 is the default.",
@@ -251,7 +282,16 @@ def _create_row_types_view(
             "create_row_types_view",
             view=Identifier.of("kanon", name),
             relation=facts.identifier,
-            columns=[{"expression": c.expression, "alias": c.alias, "output": c.output} for c in columns],
+            relation_name=Literal(str(facts.identifier)),
+            columns=[
+                {
+                    "expression": c.expression,
+                    "alias": c.alias,
+                    "output": c.output,
+                    "name": Literal(c.facts.name),
+                }
+                for c in columns
+            ],
             entity=_entity(facts, declaration.entity),
             rows=Identifier.of(_free_name("rows", taken)),
             people=Identifier.of(_free_name("people", taken)),

@@ -112,8 +112,19 @@ def _roles(request: AnonymizeRequest, base: RelationFacts, declaration: Declarat
     else:
         quasi = tuple(c.name for c in base.columns if not c.is_key and c.name not in sensitive)
     chosen = set(quasi) | set(sensitive)
+    _refuse_identifiers(base, known, chosen)
     insensitive = tuple(name for name in known.insensitive if name not in chosen)
     return Declaration((), quasi, sensitive, insensitive, known.entity, known.weights)
+
+
+def _refuse_identifiers(base: RelationFacts, declaration: Declaration, published: set[str]) -> None:
+    for name in declaration.identifiers:
+        if name in published:
+            column = base.column(name).identifier
+            raise UnsuitableColumn(
+                f"Column {column} is declared as an identifier, which is never published.",
+                hint="Leave it out, or declare it with another role first.",
+            )
 
 
 def _check_quasi_identifiers(db: Database, base: RelationFacts, quasi: tuple[ColumnFacts, ...]) -> None:

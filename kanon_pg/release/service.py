@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from kanon_pg.core.request import SolveOutcome, SolveRequest
-from kanon_pg.db.catalog import caller
+from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
@@ -22,12 +22,13 @@ from kanon_pg.errors import (
     VerificationFailed,
 )
 from kanon_pg.release.counting import Counted, count_row_types, fingerprint
+from kanon_pg.release.declaration import OWNER, require_own_code
 from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_mapping, drop_storage, drop_view, swap_view
 from kanon_pg.release.recount import Recount, recount
 from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.settings import memory_budget, working_memory
+from kanon_pg.release.settings import exact_text, memory_budget, working_memory
 from kanon_pg.release.storage import create_storage, storage_names, write_mapping
 from kanon_pg.runner.parent import compile_solvers, solve_in_child, solvers_are_compiled, start_worker
 
@@ -81,7 +82,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     work = _Work(db, request, plan, role, memory, started=time.monotonic())
     with db.deadline(request.time_limit):
         generation = _queue_for(db, plan.name)
-        with working_memory(db, memory):
+        with working_memory(db, memory), exact_text(db):
             return _build_and_publish(work, generation)
 
 
@@ -194,9 +195,11 @@ def refresh(db: Database, release: str) -> None:
             "The base table of this release was dropped, and the release with it.",
             hint="Remove its record: SELECT kanon_drop(...);",
         )
+    require_own_code(db, describe(db, str(row["base"]), OWNER))
     db.progress("refreshing")
     storage = Identifier.of(row["storage_schema"], row["storage_name"])
-    db.execute(statement("refresh_storage", storage=storage))
+    with exact_text(db):
+        db.execute(statement("refresh_storage", storage=storage))
     db.execute(statement("analyze", relation=storage))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -14,6 +14,19 @@ _WORK_MEMORY_SHARE = 8
 
 _MOST_WORK_MEMORY = 1 << 30
 
+_EXACT_TEXT = {
+    "DateStyle": "ISO",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "array_nulls": "on",
+    "bytea_output": "hex",
+    "lc_monetary": "C",
+}
+"""Under these a value's text gives the same value back, and is the same text in every session.
+
+Not the time zone and the order of day and month: base views may depend on them, and ISO dates do not.
+"""
+
 
 @contextmanager
 def setting(db: Database, name: str, value: str) -> Iterator[None]:
@@ -21,6 +34,15 @@ def setting(db: Database, name: str, value: str) -> Iterator[None]:
     before = db.row(statement("set_locally"), name, value)["before"]
     yield
     db.row(statement("set_locally"), name, before)
+
+
+@contextmanager
+def exact_text(db: Database) -> Iterator[None]:
+    """Let values that are spelled as text and read again stay what they are, whatever the session has set."""
+    with ExitStack() as stack:
+        for name, value in _EXACT_TEXT.items():
+            stack.enter_context(setting(db, name, value))
+        yield
 
 
 def memory_budget(db: Database) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kanon_pg.db.failures import UNIQUE_VIOLATION
-from kanon_pg.db.identifiers import Identifier, derived_name
+from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, ReleaseError
@@ -88,6 +88,7 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
             "expression": column.expression,
             "alias": column.alias,
             "output": column.output,
+            "stored": column.stored("counted"),
             "suppressed": column.suppressed,
             "bit": 1 << position,
             "base_hash": column.hashed("base"),
@@ -100,6 +101,7 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
             "expression": column.identifier,
             "alias": Identifier.of(f"c{number}"),
             "output": column.identifier,
+            "stored": Fragment(f"counted.c{number}"),
         }
         for number, column in enumerate(plan.carried, 1)
     }

@@ -1,4 +1,4 @@
--- The view that counts a relation's row types.
+-- The view that counts a relation's row types, for whoever may read the relation at that moment.
 CREATE VIEW {{ view }} AS
 SELECT
 {% for q in columns %}
@@ -20,5 +20,7 @@ FROM (
         {{ entity.expression }} AS person
 {% endif %}
     FROM {{ relation }}
+    WHERE pg_catalog.has_table_privilege({{ relation_name }}::regclass, 'SELECT')
+        OR ({% for q in columns %}pg_catalog.has_column_privilege({{ relation_name }}::regclass, {{ q.name }}, 'SELECT'){% if not loop.last %} AND {% endif %}{% endfor %})
 ) AS base
 GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}

@@ -81,7 +81,7 @@ counted AS (
 
 SELECT
 {% for p in published %}
-    counted.{{ p.alias }} AS {{ p.output }},
+    {{ p.stored }} AS {{ p.output }},
 {% endfor %}
 {% if entity %}
     CASE WHEN counted.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) END

@@ -22,6 +22,7 @@ SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('anonymize');
     SELECT kanon.lend(relation);
     SELECT * FROM kanon.anonymize(relation, k, quasi_identifiers, sensitive, method, l, p, t, patterns, hierarchies,
         extract(epoch FROM time_limit)::double precision, release, seed);

@@ -16,6 +16,7 @@ SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('declare');
     SELECT kanon.lend(relation);
     SELECT kanon.declare(relation, identifiers, quasi_identifiers, sensitive, insensitive, entity, weights);
 END;

@@ -8,6 +8,7 @@ SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('undeclare');
     SELECT kanon.undeclare(relation);
 END;
 ALTER FUNCTION {{ api }}.kanon_undeclare(regclass) OWNER TO kanon_owner;
