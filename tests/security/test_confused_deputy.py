@@ -213,7 +213,10 @@ def test_an_inner_function_serves_nobody_who_did_not_come_through_the_outer_one(
         for call in inner:
             with pytest.raises(psycopg.Error, match="called directly"):
                 connection.execute(f"select {call}".encode())
-        for forged in ("(operation, role) values ('anonymize', 'postgres')", "(number) overriding system value values (1)"):
+        for forged in (
+            "(operation, role) values ('anonymize', 'postgres')",
+            "(operation, number) overriding system value values ('anonymize', 1)",
+        ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(f"insert into kanon.request {forged}".encode())
         for operation in ("anonymize", "declare"):
