@@ -7,7 +7,8 @@ shrink to their row types before anything is searched.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,14 @@ from kanon_pg.errors import InputError
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
+
+
+Beat = Callable[[], None]
+"""Called every now and then during long work."""
+
+
+def _no_beat() -> None:
+    """Do nothing between columns."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,8 @@ class RowTypeTable:
     shared_people : ndarray of int64
         People that occur in more than one row type, numbered from 0, listed per row type. All
         other people count for one row type alone, so that class sizes add up.
+    beat : callable
+        Called between the columns of what takes long on large tables; whatever it raises cancels.
     """
 
     columns: tuple[QuasiIdentifier, ...]
@@ -52,6 +63,7 @@ class RowTypeTable:
     values: tuple[NDArray[np.float64] | None, ...]
     shared_start: NDArray[np.int64]
     shared_people: NDArray[np.int64]
+    beat: Beat = field(default=_no_beat, repr=False, compare=False)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -102,6 +114,7 @@ class RowTypeTable:
         for number in range(self.width):
             salt = mix(np.full(1, number + 1, dtype=np.uint64) * _SEED)
             hashes[number] = mix(self.cells[number].view(np.uint64) + salt)
+            self.beat()
         return hashes
 
     @cached_property
@@ -110,6 +123,7 @@ class RowTypeTable:
         codes = np.empty(self.cells.shape, dtype=np.int32)
         for number in range(self.width):
             codes[number] = _codes(self.cells[number], self.values[number])
+            self.beat()
         return codes
 
     @cached_property
@@ -119,13 +133,15 @@ class RowTypeTable:
         return most
 
     @classmethod
-    def from_packed(cls, packed: PackedRowTypes) -> RowTypeTable:
+    def from_packed(cls, packed: PackedRowTypes, beat: Beat = _no_beat) -> RowTypeTable:
         """Read packed row types.
 
         Parameters
         ----------
         packed : PackedRowTypes
             At least one row type with at least one quasi-identifier.
+        beat : callable, optional
+            Kept by the table.
 
         Raises
         ------
@@ -137,11 +153,14 @@ class RowTypeTable:
         rows = _integers(packed.rows)
         if not rows.size:
             raise InputError("The table has no rows.", hint="Fill the table before you anonymize it.")
-        cells = np.stack([_integers(buffer) for buffer in packed.cells])
+        cells = np.empty((len(packed.columns), rows.size), dtype=np.int64)
+        for number, buffer in enumerate(packed.cells):
+            cells[number] = np.frombuffer(buffer, dtype=">i8")
+            beat()
         values = tuple(None if buffer is None else _floats(buffer) for buffer in packed.values)
         people = _integers(packed.people)
         start, shared = _shared_people(packed)
-        return cls(packed.columns, cells, rows, people, values, start, shared)
+        return cls(packed.columns, cells, rows, people, values, start, shared, beat)
 
 
 def _require_columns(columns: tuple[QuasiIdentifier, ...]) -> None:

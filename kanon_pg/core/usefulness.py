@@ -49,6 +49,7 @@ def usefulness(table: RowTypeTable, class_of: NDArray[np.int64], classes: int) -
             total += distinct / float(table.cardinalities[column])
         else:
             total += _range_shares(values[order], begin)
+        table.beat()
     return total / classes
 
 

@@ -7,6 +7,7 @@ alike in the release; then every real class has at least the people of a claimed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,12 @@ class Recount:
     weighted_cost: float
 
 
-def recount(packed: PackedRowTypes, patterns: NDArray[np.int64], class_of: NDArray[np.int64]) -> Recount:
+def recount(
+    packed: PackedRowTypes,
+    patterns: NDArray[np.int64],
+    class_of: NDArray[np.int64],
+    beat: Callable[[], None] = lambda: None,
+) -> Recount:
     """Check claimed classes against the packed cells, and count people and costs.
 
     Parameters
@@ -45,6 +51,8 @@ def recount(packed: PackedRowTypes, patterns: NDArray[np.int64], class_of: NDArr
         Bit mask of suppressed columns of each row type.
     class_of : ndarray of int64, shape (n,)
         Claimed class of each row type, numbered from 0 without gaps.
+    beat : callable, optional
+        Called after each column; whatever it raises cancels.
 
     Raises
     ------
@@ -68,6 +76,7 @@ def recount(packed: PackedRowTypes, patterns: NDArray[np.int64], class_of: NDArr
         cost += column.weight * suppressed
         values = np.frombuffer(packed.cells[bit], dtype=">i8")
         alike &= hidden | (values == values[model])
+        beat()
     if not alike.all():
         raise SolverError(
             "Two row types that differ in the release were taken for one class.",

@@ -14,11 +14,12 @@ from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.order import few_changes
 from kanon_pg.solvers.scan import (
     Grouping,
-    counters_for,
+    Marks,
     filter_bits,
     filter_marked,
     group_candidates,
     grouping_for,
+    marks_for,
     update_keys,
 )
 
@@ -31,15 +32,15 @@ _WORK_PER_STEP = 10_000_000
 class Reach(NamedTuple):
     """Working arrays; `cost` is infinite while a row type waits, `waiting` lists those that do.
 
-    `state` holds the vector of `keys` and how many row types wait.
+    `everybody` lists all row types; `state` holds the vector of `keys` and how many row types wait.
     """
 
     hashes: NDArray[np.uint64]
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
-    marked: NDArray[np.uint16]
-    counters: NDArray[np.uint16]
+    marks: Marks
     grouping: Grouping
+    everybody: NDArray[np.int32]
     cost: NDArray[np.float64]
     waiting: NDArray[np.int32]
     state: NDArray[np.int64]
@@ -52,17 +53,17 @@ def _reach_range(
     """Settle the row types whose class in the whole table has k people; return where to go on."""
     keys, waiting, people, reached = reach.keys, reach.waiting, reach.people, reach.cost
     candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
-    bits = filter_bits(keys.size)
-    shift = np.uint64(64 - bits)
     turn = begin
     while turn < vectors.size and work > 0 and reach.state[1] > 0:
         update_keys(keys, reach.hashes, keys.size, reach.state[0], vectors[turn])
         reach.state[0] = vectors[turn]
         work -= keys.size
-        reach.marked[: 1 << bits] = 0
+        bits = filter_bits(reach.state[1])
+        shift = np.uint64(64 - bits)
+        reach.marks.marked[: 1 << bits] = 0
         for position in range(reach.state[1]):
-            reach.marked[np.int64(keys[waiting[position]] >> shift)] = 1
-        found = filter_marked(keys, people, k, reach.marked, reach.counters, candidates)
+            reach.marks.marked[np.int64(keys[waiting[position]] >> shift)] = 1
+        found = filter_marked(keys, people, k, reach.marks, bits, reach.everybody, candidates)
         groups = group_candidates(keys, found, reach.grouping)
         sizes = np.zeros(groups, dtype=np.int64)
         for position in range(found):
@@ -110,9 +111,9 @@ def cheapest_reach(
     costs = suppression_costs(vectors, table.weights)
     count = len(table)
     reach = Reach(
-        table.hashes, table.hashes.sum(axis=0, dtype=np.uint64), table.people, counters_for(count),
-        counters_for(count), grouping_for(count), np.full(count, np.inf), np.arange(count, dtype=np.int32),
-        np.array([0, count], dtype=np.int64),
+        table.hashes, table.hashes.sum(axis=0, dtype=np.uint64), table.people, marks_for(count),
+        grouping_for(count), np.arange(count, dtype=np.int32), np.full(count, np.inf),
+        np.arange(count, dtype=np.int32), np.array([0, count], dtype=np.int64),
     )  # fmt: skip
     turn = 0
     while turn < vectors.size and effort > 0 and not clock.is_over():

@@ -27,6 +27,7 @@ class Clock:
     def __init__(self, seconds: float | None = None, progress: Progress = silent) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._progress = progress
+        self._phase = "prepare"
 
     def is_over(self) -> bool:
         """Return whether the time has passed."""
@@ -38,4 +39,9 @@ class Clock:
 
     def report(self, phase: str, share: float | None) -> None:
         """Pass progress on."""
+        self._phase = phase
         self._progress(phase, share)
+
+    def beat(self) -> None:
+        """Say that the current phase goes on."""
+        self.report(self._phase, None)

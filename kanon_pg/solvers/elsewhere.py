@@ -70,14 +70,20 @@ def find_elsewhere(
     """
     table_keys, table_groups = sweep.grouping.table_keys, sweep.grouping.table_groups
     keys, class_of, elsewhere = sweep.keys, sweep.parts.class_of, sweep.elsewhere
+    parts_cost = sweep.parts.cost
     turn = begin
     while turn < offered.vectors.size and work > 0 and count > 0:
         update_keys(keys, sweep.hashes, keys.size, sweep.state[0], offered.vectors[turn])
         sweep.state[0] = offered.vectors[turn]
         mask = _enter_classes(sweep, offered.classes[offered.first[turn] : offered.first[turn + 1]])
+        cost = parts_cost[offered.classes[offered.first[turn]]]
         kept = 0
         for position in range(count):
             item = waiting[position]
+            if sweep.reach[item] > cost + TOLERANCE:
+                waiting[kept] = item
+                kept += 1
+                continue
             place = np.int64(keys[item] & mask)
             while table_groups[place] != NOBODY and table_keys[place] != keys[item]:
                 place = np.int64((np.uint64(place) + np.uint64(1)) & mask)
@@ -91,6 +97,14 @@ def find_elsewhere(
         count = kept
         turn += 1
     return (turn if count > 0 else offered.vectors.size), count, work
+
+
+@kernel
+def count_stuck(sweep: Sweep) -> None:
+    """Count the row types of each class that fit into no other open class."""
+    for item in range(sweep.elsewhere.size):
+        if sweep.elsewhere[item] == NOBODY:
+            sweep.stuck[sweep.parts.class_of[item]] += 1
 
 
 @kernel

@@ -9,13 +9,16 @@ from kanon_pg.core.classes import weighted_cost
 from kanon_pg.core.patterns import suppression_costs
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.elsewhere import find_elsewhere, open_classes, relocate
+from kanon_pg.solvers.elsewhere import count_stuck, find_elsewhere, open_classes, relocate
 from kanon_pg.solvers.order import few_changes
 from kanon_pg.solvers.partition import members_of, partition_of
 from kanon_pg.solvers.sweep import Sweep, sweep_of, sweep_range
 
-EFFORT = 60_000_000
-"""Row types that may be looked at in all: about half a second when they fit into the cache."""
+EFFORT = 110_000_000
+"""Row types that may be looked at in all: about 0.3 s when they fit into the cache."""
+
+EFFORT_PER_ROW_TYPE = 4_000
+"""How many times each row type may be looked at on average; the lower of the two limits holds."""
 
 _WORK_PER_STEP = 10_000_000
 _SHARE_FOR_ELSEWHERE = 4
@@ -26,9 +29,10 @@ def improve(
     table: RowTypeTable,
     vectors: NDArray[np.int64],
     assigned: NDArray[np.int64],
+    reach: NDArray[np.float64],
     k: int,
     clock: Clock,
-    effort: int = EFFORT,
+    effort: int | None = None,
 ) -> NDArray[np.int64]:
     """Lower the weighted cost of an assignment by local moves.
 
@@ -39,12 +43,14 @@ def improve(
         Allowed pattern vectors.
     assigned : ndarray of int64, shape (n,)
         Every class has at least k people.
+    reach : ndarray of float64, shape (n,)
+        No class of lower cost with k people can hold the row type (see `cheapest_reach`).
     k : int
     clock : Clock
         Ends the search when time is over.
     effort : int
-        Row types that may be looked at. Effort is counted instead of time, so that the same input
-        gives the same result.
+        Row types that may be looked at; None for the usual limit. Effort is counted instead of time,
+        so that the same input gives the same result.
 
     Returns
     -------
@@ -58,8 +64,10 @@ def improve(
     """
     vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
     costs = suppression_costs(vectors, table.weights)
+    if effort is None:
+        effort = min(EFFORT, EFFORT_PER_ROW_TYPE * len(table))
     while effort > 0 and not clock.is_over():
-        assigned, gained, effort = _sweep_once(table, vectors, costs, assigned, k, clock, effort)
+        assigned, gained, effort = _sweep_once(table, vectors, costs, assigned, reach, k, clock, effort)
         if gained <= _WORTH_A_SWEEP * weighted_cost(table, assigned):
             break
     return assigned
@@ -70,6 +78,7 @@ def _sweep_once(
     vectors: NDArray[np.int64],
     costs: NDArray[np.float64],
     assigned: NDArray[np.int64],
+    reach: NDArray[np.float64],
     k: int,
     clock: Clock,
     effort: int,
@@ -81,9 +90,10 @@ def _sweep_once(
         (table.hashes.sum(axis=0, dtype=np.uint64), -suppression_costs(assigned, table.weights))
     )
     parts = partition_of(table, assigned, order)
-    sweep = sweep_of(parts, members_of(table, order), table.hashes[:, order])
+    sweep = sweep_of(parts, members_of(table, order), np.take(table.hashes, order, axis=1), reach[order])
     effort -= _look_elsewhere(sweep, effort // _SHARE_FOR_ELSEWHERE, clock)
     gained = relocate(k, parts, sweep.members, sweep.elsewhere)
+    count_stuck(sweep)
     turn = 0
     while turn < vectors.size and effort > 0 and not clock.is_over():
         clock.report("improve", turn / vectors.size)

@@ -63,8 +63,7 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     clock = Clock(request.seconds, progress)
     clock.report("prepare", None)
     method = _method(request)
-    table = RowTypeTable.from_packed(row_types)
-    clock.report("prepare", None)
+    table = RowTypeTable.from_packed(row_types, clock.beat)
     _require_enough_people(table, request.k)
     mask = _mask(table, request, clock)
     clock.report("prepare", None)
@@ -109,7 +108,7 @@ def _outcome(
 ) -> SolveOutcome:
     _require_allowed(found.assigned, mask)
     classes = classes_of(table, found.assigned)
-    counted = recount(row_types, found.assigned, classes.class_of)
+    counted = recount(row_types, found.assigned, classes.class_of, table.beat)
     if not request.rest_may_be_small:
         require_k(counted, request.k)
     bound = None if found.lower_bound is None else min(found.lower_bound, counted.weighted_cost)

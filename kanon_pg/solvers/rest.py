@@ -36,15 +36,18 @@ def fill_rest(table: RowTypeTable, assigned: NDArray[np.int64], k: int) -> NDArr
     """
     assigned = assigned.copy()
     full = (1 << table.width) - 1
-    while True:
+    while (missing := _missing(table, assigned == full, k)) > 0:
         classes = classes_of(table, assigned)
-        rest = assigned == full
-        if not rest.any():
-            return assigned
-        missing = k - int(classes.people[classes.class_of[np.argmax(rest)]])
-        if missing <= 0:
-            return assigned
         assigned[_cheapest_moves(table, assigned, classes, k, missing)] = full
+    return assigned
+
+
+def _missing(table: RowTypeTable, rest: NDArray[np.bool_], k: int) -> int:
+    """Return how many people a class of some row types lacks, 0 if it is empty."""
+    if not rest.any():
+        return 0
+    shared = table.shared_people[np.repeat(rest, np.diff(table.shared_start))]
+    return k - int(table.own[rest].sum()) - np.unique(shared).size
 
 
 def _cheapest_moves(

@@ -67,12 +67,11 @@ def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveReques
     if request.rest_may_be_small:
         return Found(assigned, "greedy", notes=notes)
     assigned = fill_rest(table, assigned, request.k)
-    improved = improve(table, vectors, assigned, request.k, clock)
+    reach = cheapest_reach(table, mask.vectors, request.k, clock)
+    improved = improve(table, vectors, assigned, reach, request.k, clock)
     better = weighted_cost(table, improved) < weighted_cost(table, assigned)
     method = "greedy, improved" if better else "greedy"
-    return _with_bound(
-        table, mask, request, clock, Found(improved if better else assigned, method, notes=notes)
-    )
+    return _with_bound(table, mask, reach, Found(improved if better else assigned, method, notes=notes))
 
 
 def search_by_mondrian(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
@@ -87,12 +86,10 @@ def search_by_mondrian(table: RowTypeTable, mask: PatternMask, request: SolveReq
     """
     assigned, complete = mondrian(table, mask, request.k, clock)
     notes = () if complete else (TIME_OVER_MONDRIAN,)
-    return _with_bound(table, mask, request, clock, Found(assigned, "mondrian", notes=notes))
-
-
-def _with_bound(
-    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock, found: Found
-) -> Found:
     reach = cheapest_reach(table, mask.vectors, request.k, clock)
+    return _with_bound(table, mask, reach, Found(assigned, "mondrian", notes=notes))
+
+
+def _with_bound(table: RowTypeTable, mask: PatternMask, reach: NDArray[np.float64], found: Found) -> Found:
     bound = float((np.minimum(reach, mask.outside) * table.rows).sum())
     return replace(found, lower_bound=bound, bound_method=BOUND_METHOD)

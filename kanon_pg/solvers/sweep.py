@@ -9,25 +9,35 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.compiled import kernel
 from kanon_pg.solvers.moves import TOLERANCE, try_class
-from kanon_pg.solvers.partition import Members, Partition
+from kanon_pg.solvers.partition import NOBODY, Members, Partition
 from kanon_pg.solvers.scan import (
     Grouping,
-    counters_for,
+    Marks,
     filter_bits,
     filter_marked,
     group_candidates,
     grouping_for,
     list_groups,
+    marks_for,
     update_keys,
 )
 from kanon_pg.solvers.scratch import Scratch, scratch_for
+from kanon_pg.solvers.shortlist import may_leave, shortlist
+
+_KEYS_PER_WORK = 4
+_WORK_PER_FOUND = 5
+_WORK_PER_TRIED = 10
+_WORK_PER_GROUP = 500
 
 
 class Sweep(NamedTuple):
     """Everything a sweep over the pattern vectors works on.
 
-    Row types are ordered by falling cost at the start of the sweep (`first_cost`). `elsewhere` names
-    another open class that a row type fits into, or `NOBODY`; `state` holds the vector of `keys`.
+    Row types are ordered by falling cost at the start of the sweep. No class below the cost `reach` of a
+    row type can hold it. The first ``state[1]`` items of `active` are those that a class of cost
+    ``level[0]`` can hold, in order; `elsewhere` names another open class that a row type fits into, or
+    `NOBODY`; `stuck` counts the row types of each class without one, at the start of the sweep;
+    ``state[0]`` is the vector of `keys`.
     """
 
     parts: Partition
@@ -36,51 +46,73 @@ class Sweep(NamedTuple):
     grouping: Grouping
     hashes: NDArray[np.uint64]
     keys: NDArray[np.uint64]
-    first_cost: NDArray[np.float64]
-    has_dearer: NDArray[np.uint16]
-    counters: NDArray[np.uint16]
+    reach: NDArray[np.float64]
+    marks: Marks
     elsewhere: NDArray[np.int32]
+    stuck: NDArray[np.int32]
+    active: NDArray[np.int32]
+    level: NDArray[np.float64]
     state: NDArray[np.int64]
 
 
-def sweep_of(parts: Partition, members: Members, hashes: NDArray[np.uint64]) -> Sweep:
+def sweep_of(
+    parts: Partition, members: Members, hashes: NDArray[np.uint64], reach: NDArray[np.float64]
+) -> Sweep:
     """Return the working arrays of a sweep; nothing is known of places elsewhere yet."""
     count = members.rows.size
     return Sweep(
         parts, members, scratch_for(parts), grouping_for(count), hashes, hashes.sum(axis=0, dtype=np.uint64),
-        parts.item_cost.copy(), counters_for(count), counters_for(count),
-        np.full(count, -1, dtype=np.int32), np.zeros(1, dtype=np.int64),
+        reach, marks_for(count), np.full(count, NOBODY, dtype=np.int32),
+        np.zeros(parts.vector.size, dtype=np.int32), np.zeros(count, dtype=np.int32), np.full(1, -1.0),
+        np.zeros(2, dtype=np.int64),
     )  # fmt: skip
 
 
 @kernel
-def _dear_prefix(costs: NDArray[np.float64], cost: float) -> int:
-    """Return how many of the falling costs are higher than `cost`."""
-    low, high = 0, costs.size
-    while low < high:
-        middle = (low + high) // 2
-        if costs[middle] > cost + TOLERANCE:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def _rise_to(sweep: Sweep, cost: float) -> None:
+    """List the row types that a class of this cost can hold."""
+    if cost <= sweep.level[0] or sweep.state[1] == sweep.active.size:
+        return
+    count = 0
+    for item in range(sweep.active.size):
+        sweep.active[count] = item
+        count += int(sweep.reach[item] <= cost + TOLERANCE)
+    sweep.level[0], sweep.state[1] = cost, count
+
+
+@kernel
+def _gainers(sweep: Sweep, cost: float, k: int) -> int:
+    """List the row types that pay more than `cost` and that their class may do without or be broken for."""
+    item_cost, class_of, people = sweep.parts.item_cost, sweep.parts.class_of, sweep.members.people
+    class_people, stuck, gainers = sweep.parts.people, sweep.stuck, sweep.grouping.candidates
+    dearer = 0
+    for item in sweep.active[: sweep.state[1]]:
+        gainers[dearer] = item
+        dearer += int(item_cost[item] > cost + TOLERANCE)
+    found = 0
+    for position in range(dearer):
+        item = gainers[position]
+        number = class_of[item]
+        gainers[found] = item
+        found += int(may_leave(class_people[number] - k, people[item], stuck[number]))
+    return found
 
 
 @kernel
 def _promising(sweep: Sweep, cost: float, k: int) -> int:
     """List the row types in classes that may reach k people and somebody would gain from."""
-    keys, item_cost, has_dearer = sweep.keys, sweep.parts.item_cost, sweep.has_dearer
-    bits = filter_bits(keys.size)
-    shift = np.uint64(64 - bits)
-    has_dearer[: 1 << bits] = 0
-    dearer = 0
-    for item in range(_dear_prefix(sweep.first_cost, cost)):
-        if item_cost[item] > cost + TOLERANCE:
-            has_dearer[np.int64(keys[item] >> shift)] = 1
-            dearer += 1
-    if dearer == 0:
+    _rise_to(sweep, cost)
+    found = _gainers(sweep, cost, k)
+    if found == 0:
         return 0
-    return filter_marked(keys, sweep.members.people, k, has_dearer, sweep.counters, sweep.grouping.candidates)
+    keys, marked, candidates = sweep.keys, sweep.marks.marked, sweep.grouping.candidates
+    bits = filter_bits(found)
+    shift = np.uint64(64 - bits)
+    marked[: 1 << bits] = 0
+    for item in candidates[:found]:
+        marked[np.int64(keys[item] >> shift)] = 1
+    active = sweep.active[: sweep.state[1]]
+    return filter_marked(keys, sweep.members.people, k, sweep.marks, bits, active, candidates)
 
 
 @kernel
@@ -94,7 +126,8 @@ def sweep_range(
     turn : int
         Where to go on.
     work : int
-        What is left of the work; row types looked at, those in promising classes counted tenfold.
+        What is left of the work: row types looked at, where those that are grouped or tried count for as
+        many as can be looked at in the same time.
     gained : float
         By how much the cost has become lower.
     """
@@ -105,13 +138,17 @@ def sweep_range(
         update_keys(sweep.keys, sweep.hashes, sweep.keys.size, sweep.state[0], vector)
         sweep.state[0] = vector
         found = _promising(sweep, cost, k)
-        work -= sweep.keys.size + 10 * found
+        work -= sweep.keys.size // _KEYS_PER_WORK + sweep.state[1] + _WORK_PER_FOUND * found
         turn += 1
         if found == 0:
             continue
         groups = group_candidates(sweep.keys, found, sweep.grouping)
         if sweep.parts.used[0] + groups > sweep.parts.vector.size:
             return vectors.size, work, gained
+        found, groups = shortlist(
+            sweep.grouping, found, groups, vector, cost, k, sweep.parts, sweep.members, sweep.stuck
+        )
+        work -= _WORK_PER_TRIED * found + _WORK_PER_GROUP * groups
         first = list_groups(sweep.grouping, found, groups)
         for group in range(groups):
             items = sweep.grouping.members[first[group] : first[group + 1]]

@@ -166,7 +166,8 @@ def test_improvement_never_worsens_and_keeps_classes_large(table, seed):
     vectors = cheapest_first(mask, row_types.cardinalities, seed)
     start = fill_rest(row_types, greedy(row_types, vectors, k, Clock())[0], k)
     assert classes_of(row_types, start).people.min() >= k
-    improved = improve(row_types, vectors, start, k, Clock())
+    reach = cheapest_reach(row_types, mask.vectors, k, Clock())
+    improved = improve(row_types, vectors, start, reach, k, Clock())
     assert classes_of(row_types, improved).people.min() >= k
     assert weighted_cost(row_types, improved) <= weighted_cost(row_types, start) + 1e-9
 

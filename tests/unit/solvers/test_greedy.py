@@ -9,6 +9,7 @@ from kanon_pg.core.classes import classes_of, suppressed_cells
 from kanon_pg.core.patterns import all_patterns, parse_patterns
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.solvers.bounds import cheapest_reach
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.greedy import greedy
 from kanon_pg.solvers.improvement import improve
@@ -84,7 +85,8 @@ def test_improvement_borrows_what_a_class_can_spare():
     mask = all_patterns(table.columns)
     start = np.array([0b001, 0b001, 0b001, 0b001, 0b111])
     start = fill_rest(table, start, 2)
-    improved = improve(table, mask.vectors, start, 2, Clock())
+    reach = cheapest_reach(table, mask.vectors, 2, Clock())
+    improved = improve(table, mask.vectors, start, reach, 2, Clock())
     assert suppressed_cells(table, improved) == 5
 
 
