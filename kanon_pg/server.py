@@ -159,7 +159,12 @@ def _names(argument: str, names: SqlValue) -> list[str] | None:
 
 
 def _json(text: SqlValue) -> Any:
-    return None if text is None else json.loads(text, parse_int=_number)
+    try:
+        return None if text is None else json.loads(text, parse_int=_number)
+    except RecursionError as error:
+        raise InputError(
+            "A JSON argument is nested too deeply.", hint="Give plain lists and objects."
+        ) from error
 
 
 def _number(digits: str) -> int | float:

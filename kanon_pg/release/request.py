@@ -35,7 +35,7 @@ class AnonymizeRequest:
     release : str, optional
         Name of the view in schema ``safe``; the relation's name unless given.
     seed : int, optional
-        Breaks ties at random, reproducibly.
+        Breaks ties at random, reproducibly; >= 0.
     l, p, t, hierarchies : optional
         Further privacy models and generalization: refused by this version.
     """
@@ -70,6 +70,8 @@ class AnonymizeRequest:
             raise InputError(
                 "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
             )
+        if self.seed is not None and self.seed < 0:
+            raise InputError("seed must not be negative.", hint="Any other integer does, for example 1.")
         for name in ("l", "p", "t", "hierarchies"):
             if getattr(self, name) is not None:
                 raise InputError(
