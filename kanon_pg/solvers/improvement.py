@@ -89,8 +89,11 @@ def _sweep_once(
     order = np.lexsort(
         (table.hashes.sum(axis=0, dtype=np.uint64), -suppression_costs(assigned, table.weights))
     )
+    clock.beat()
     parts = partition_of(table, assigned, order)
+    clock.beat()
     sweep = sweep_of(parts, members_of(table, order), np.take(table.hashes, order, axis=1), reach[order])
+    clock.beat()
     effort -= _look_elsewhere(sweep, effort // _SHARE_FOR_ELSEWHERE, clock)
     gained = relocate(k, parts, sweep.members, sweep.elsewhere)
     count_stuck(sweep)

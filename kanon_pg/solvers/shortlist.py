@@ -87,6 +87,31 @@ def _losses(
 
 
 @kernel
+def _keep(
+    grouping: Grouping,
+    found: int,
+    gain: NDArray[np.float64],
+    missing: NDArray[np.int64],
+    least: NDArray[np.float64],
+    available: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Keep the groups whose gain may exceed the losses; return how many candidates and groups remain."""
+    candidates, group_of = grouping.candidates, grouping.group_of
+    number = np.full(gain.size, -1, dtype=np.int32)
+    kept_groups = 0
+    for group in range(gain.size):
+        enough = missing[group] <= available[group] and missing[group] * least[group] < gain[group]
+        if gain[group] > TOLERANCE and (missing[group] <= 0 or enough):
+            number[group] = kept_groups
+            kept_groups += 1
+    kept = 0
+    for position in range(found):
+        candidates[kept], group_of[kept] = candidates[position], number[group_of[position]]
+        kept += int(group_of[kept] >= 0)
+    return kept, kept_groups
+
+
+@kernel
 def shortlist(
     grouping: Grouping,
     found: int,
@@ -131,15 +156,4 @@ def shortlist(
     least, available = _losses(
         found, group_of, candidates, length, vector, cost, k, parts, members, gain, missing
     )
-    number = np.full(groups, -1, dtype=np.int32)
-    kept_groups = 0
-    for group in range(groups):
-        enough = missing[group] <= available[group] and missing[group] * least[group] < gain[group]
-        if gain[group] > TOLERANCE and (missing[group] <= 0 or enough):
-            number[group] = kept_groups
-            kept_groups += 1
-    kept = 0
-    for position in range(found):
-        candidates[kept], group_of[kept] = candidates[position], number[group_of[position]]
-        kept += int(group_of[kept] >= 0)
-    return kept, kept_groups
+    return _keep(grouping, found, gain, missing, least, available)

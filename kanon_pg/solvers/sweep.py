@@ -116,6 +116,19 @@ def _promising(sweep: Sweep, cost: float, k: int) -> int:
 
 
 @kernel
+def _try_groups(sweep: Sweep, found: int, groups: int, vector: int, cost: float, k: int) -> float:
+    """Try to open or enlarge the class of each group of candidates; return the gain."""
+    parts, members, scratch, elsewhere = sweep.parts, sweep.members, sweep.scratch, sweep.elsewhere
+    first = list_groups(sweep.grouping, found, groups)
+    gained = 0.0
+    for group in range(groups):
+        items = sweep.grouping.members[first[group] : first[group + 1]]
+        if items.size > 1:
+            gained += try_class(items, vector, cost, k, parts, members, scratch, elsewhere)
+    return gained
+
+
+@kernel
 def sweep_range(
     sweep: Sweep, vectors: NDArray[np.int64], costs: NDArray[np.float64], begin: int, work: int, k: int
 ) -> tuple[int, int, float]:
@@ -149,11 +162,5 @@ def sweep_range(
             sweep.grouping, found, groups, vector, cost, k, sweep.parts, sweep.members, sweep.stuck
         )
         work -= _WORK_PER_TRIED * found + _WORK_PER_GROUP * groups
-        first = list_groups(sweep.grouping, found, groups)
-        for group in range(groups):
-            items = sweep.grouping.members[first[group] : first[group + 1]]
-            if items.size > 1:
-                gained += try_class(
-                    items, vector, cost, k, sweep.parts, sweep.members, sweep.scratch, sweep.elsewhere
-                )
+        gained += _try_groups(sweep, found, groups, vector, cost, k)
     return turn, work, gained
