@@ -42,6 +42,8 @@ class ColumnFacts:
         Whether it or one of its domains does.
     deterministic : bool
         Whether its collation holds only equal bytes equal.
+    collation_schema, collation_name : str or None
+        Its collation; None for types without one.
     selectable : bool
         Whether the caller may read it.
     is_key : bool
@@ -55,6 +57,8 @@ class ColumnFacts:
     has_own_typmod: bool
     has_typmod: bool
     deterministic: bool
+    collation_schema: str | None
+    collation_name: str | None
     selectable: bool
     is_key: bool
 

@@ -103,7 +103,12 @@ class CanonicalColumn:
         if self.facts.base_type in _FLOATS:
             return Fragment(f"(CASE WHEN {name} = 'NaN' THEN 'NaN' ELSE {name} + 0 END)::{kind}")
         spelled = f'pg_catalog.min({name}::text COLLATE "C") OVER (PARTITION BY {name})'
-        return Fragment(f"({spelled})::{kind}")
+        return Fragment(f"({spelled})::{kind}{self._collation}")
+
+    @property
+    def _collation(self) -> str:
+        schema, name = self.facts.collation_schema, self.facts.collation_name
+        return f" COLLATE {Identifier.of(schema, name)}" if schema and name else ""
 
     @property
     def suppressed(self) -> Fragment:

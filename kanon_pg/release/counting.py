@@ -27,7 +27,7 @@ class Counted:
     rows, people : int
         Rows, and distinct people (equal without an entity).
     fingerprint : int
-        What `fingerprint` gives for the relation as long as no quasi-identifier changes.
+        What `fingerprint` gives for the relation as long as no quasi-identifier and no person changes.
     """
 
     row_types: PackedRowTypes
@@ -99,14 +99,26 @@ def count_row_types(
 
 
 def fingerprint(
-    db: Database, relation: Identifier, columns: tuple[CanonicalColumn, ...], *, hash_seed: int
+    db: Database,
+    relation: Identifier,
+    columns: tuple[CanonicalColumn, ...],
+    entity: CanonicalColumn | None,
+    *,
+    hash_seed: int,
 ) -> tuple[int, int]:
-    """Return (rows, sum over rows of half the row type's hash) of a relation as it is now."""
+    """Return (rows, sum over rows of half a hash) of a relation as it is now.
+
+    Parameters
+    ----------
+    db, relation, columns, entity, hash_seed
+        As in `count_row_types`.
+    """
     found = db.row(
         statement(
             "fingerprint_row_types",
             relation=relation,
             columns=[_parts(column, number) for number, column in enumerate(columns, 1)],
+            entity=None if entity is None else _entity_parts(entity),
             hash_seed=hash_seed,
         )
     )

@@ -61,7 +61,9 @@ CROSS JOIN (
         , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ q.value }}), ''), '') AS {{ q.number }}
 {% endif %}
 {% endfor %}
+{% if not entity %}
         , coalesce(sum((types.key >> 32) * types.n), 0)::text AS fingerprint
+{% endif %}
     FROM (
         SELECT
             types.*,
@@ -78,12 +80,15 @@ CROSS JOIN (
     SELECT
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(pg_catalog.hash_record_extended(
             ROW({% for q in columns %}{{ q.hashed_pair }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-        )), ''), '') AS pair_keys,
+        )), '') FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_keys,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(
             pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0)
-        ), ''), '') AS pair_people
+        ), '') FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_people,
+        coalesce(sum((pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.hashed_pair }}, {% endfor %}{{ entity.hashed }}), {{ hash_seed }}
+        ) >> 32) * pairs.n), 0)::text AS fingerprint
     FROM pairs
-    WHERE pairs.person IS NOT NULL AND (SELECT t.types FROM totals AS t) <= $1
+    WHERE (SELECT t.types FROM totals AS t) <= $1
 {% else %}
     SELECT ''::bytea AS pair_keys, ''::bytea AS pair_people
 {% endif %}

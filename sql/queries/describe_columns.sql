@@ -26,6 +26,8 @@ SELECT
     a.atttypmod >= 0 AS has_own_typmod,
     b.typmod >= 0 AS has_typmod,
     coalesce(co.collisdeterministic, true) AS deterministic,
+    cn.nspname::text AS collation_schema,
+    co.collname::text AS collation_name,
     pg_catalog.has_column_privilege($2::text, a.attrelid, a.attnum, 'SELECT') AS selectable,
     EXISTS (
         SELECT
@@ -38,5 +40,6 @@ INNER JOIN base AS b ON b.attnum = a.attnum
 INNER JOIN pg_catalog.pg_type AS t ON t.oid = b.type_oid AND t.typtype <> 'd'
 INNER JOIN pg_catalog.pg_namespace AS tn ON tn.oid = t.typnamespace
 LEFT JOIN pg_catalog.pg_collation AS co ON co.oid = a.attcollation
+LEFT JOIN pg_catalog.pg_namespace AS cn ON cn.oid = co.collnamespace
 WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum
