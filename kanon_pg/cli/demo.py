@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,13 +34,13 @@ DATABASE = "kanon_demo"
 _WIDTH = 100
 
 _NEXT = """
-Look around yourself:     kanon psql {database}
+Look around yourself:     {kanon} psql {database}
 Explain every function:   SELECT * FROM kanon_help();
-Take the release along:   kanon export patients patients.parquet --dsn '{dsn}'
-Use your own table:       kanon load people.csv people
-                          kanon anonymize people 5
-Use your own server:      kanon install DSN
-Stop the private server:  kanon down"""
+Take the release along:   {kanon} export patients patients.parquet --dsn '{dsn}'
+Use your own table:       {kanon} load people.csv people
+                          {kanon} anonymize people 5
+Use your own server:      {kanon} install DSN
+Stop the private server:  {kanon} down"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,17 @@ def _perform(console: Console, number: int, scene: Scene) -> None:
 def _say_goodbye(console: Console, dsn: str) -> None:
     console.print()
     console.print(Rule("What next", align="left", characters="=", style="bold"))
-    console.print(_NEXT.format(database=DATABASE, dsn=dsn).strip(), soft_wrap=True, markup=False)
+    text = _NEXT.format(kanon=_this_command(), database=DATABASE, dsn=dsn)
+    console.print(text.strip(), soft_wrap=True, markup=False)
+
+
+def _this_command() -> str:
+    """Return how to call this program again: by its name if the shell finds it, else by its path."""
+    called = Path(sys.argv[0])
+    found = shutil.which(called.name)
+    if found is not None and Path(found).resolve() == called.resolve():
+        return called.name
+    return shlex.quote(os.path.relpath(called))
 
 
 def _transcript(exchange: Exchange) -> Text:
