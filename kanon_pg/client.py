@@ -26,7 +26,7 @@ from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.measure import service as measuring
 from kanon_pg.measure.measures import Measures
 from kanon_pg.release import declaration, service
-from kanon_pg.release.declaration import OWNER
+from kanon_pg.release.base import OWNER
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest
 

@@ -17,7 +17,7 @@ from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.errors import InputError
 from kanon_pg.install import check
 from kanon_pg.measure import service as measuring
-from kanon_pg.release import declaration
+from kanon_pg.release import base, declaration
 from kanon_pg.release import service as releasing
 from kanon_pg.release.request import AnonymizeRequest
 
@@ -139,7 +139,7 @@ def install_check() -> list[dict[str, Any]]:
     def operation(db: SpiDatabase) -> list[dict[str, Any]]:
         def trial(relation: str, release: str) -> None:
             request = AnonymizeRequest(relation=relation, k=2, release=release)
-            releasing.anonymize(db, request, role=declaration.OWNER)
+            releasing.anonymize(db, request, role=base.OWNER)
 
         return [asdict(item) for item in check.run(db, trial)]
 

@@ -15,7 +15,7 @@ from kanon_pg.install.check import CheckItem, check_database
 from kanon_pg.install.installer import install as install_into
 from kanon_pg.install.report import InstallReport, UninstallReport
 from kanon_pg.install.uninstaller import uninstall as uninstall_from
-from kanon_pg.release.declaration import OWNER
+from kanon_pg.release.base import OWNER
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.service import anonymize
 

@@ -10,13 +10,13 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
+from kanon_pg.release.base import require_suitable
 from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.release.declaration import (
     Declaration,
     check_roles,
     declared,
     entity_column,
-    require_suitable,
 )
 from kanon_pg.release.request import AnonymizeRequest
 

@@ -74,6 +74,27 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
             ],
         )
     )
+    _require_guarantee(by_pattern, k)
+    rows, classes = _total(by_pattern, "rows"), _total(by_pattern, "classes")
+    memberships = _total(by_pattern, "memberships")
+    people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
+    stars = [
+        (row["rows"], [c.weight for j, c in enumerate(columns) if row["pattern"] >> j & 1])
+        for row in by_pattern
+    ]
+    return Recount(
+        rows=rows,
+        people=people,
+        classes=classes,
+        smallest_class=min(row["smallest"] for row in by_pattern),
+        average_class=memberships / classes,
+        largest_class=max(row["largest"] for row in by_pattern),
+        suppressed_cells=sum(n * len(weights) for n, weights in stars),
+        weighted_cost=float(sum(n * sum(weights) for n, weights in stars)),
+    )
+
+
+def _require_guarantee(by_pattern: Sequence[Row], k: int) -> None:
     if not by_pattern:
         raise VerificationFailed(
             "The release is empty.", hint="Did the base table change meanwhile? Run it again."
@@ -89,23 +110,6 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
             "The recount found values in cells marked as suppressed; nothing was published.",
             hint="This is a defect: please report it.",
         )
-    rows, classes = _total(by_pattern, "rows"), _total(by_pattern, "classes")
-    memberships = _total(by_pattern, "memberships")
-    people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
-    stars = [
-        (row["rows"], [c.weight for j, c in enumerate(columns) if row["pattern"] >> j & 1])
-        for row in by_pattern
-    ]
-    return Recount(
-        rows=rows,
-        people=people,
-        classes=classes,
-        smallest_class=smallest,
-        average_class=memberships / classes,
-        largest_class=max(row["largest"] for row in by_pattern),
-        suppressed_cells=sum(n * len(weights) for n, weights in stars),
-        weighted_cost=float(sum(n * sum(weights) for n, weights in stars)),
-    )
 
 
 def _total(rows: Sequence[Row], name: str) -> int:

@@ -21,8 +21,8 @@ from kanon_pg.errors import (
     UnknownName,
     VerificationFailed,
 )
+from kanon_pg.release.base import OWNER, require_own_code
 from kanon_pg.release.counting import Counted, count_row_types, fingerprint
-from kanon_pg.release.declaration import OWNER, require_own_code
 from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_mapping, drop_storage, drop_view, swap_view
 from kanon_pg.release.recount import Recount, recount

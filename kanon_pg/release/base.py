@@ -1,0 +1,72 @@
+"""Which relations can be the base of a release: the owner role may read them, and runs nobody else's code."""
+
+from __future__ import annotations
+
+from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import NotPermitted, UnsuitableRelation
+
+OWNER = "kanon_owner"
+"""The role that owns all objects of kanon_pg and reads base tables."""
+
+
+def require_suitable(db: Database, facts: RelationFacts) -> None:
+    """Refuse relations that cannot be the base of a release.
+
+    Raises
+    ------
+    UnsuitableRelation, NotPermitted
+        With what to do instead.
+    """
+    if facts.temporary:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} is temporary: only one session can see it.",
+            hint="Copy it into an ordinary table: CREATE TABLE ... AS TABLE ...;",
+        )
+    if facts.schema == "kanon":
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} belongs to kanon_pg itself.", hint="Name a table of your own."
+        )
+    owner = describe(db, str(facts.oid), OWNER)
+    if not owner.reachable or not owner.selectable:
+        raise NotPermitted(
+            f"The role {OWNER}, which builds releases, may not read {facts.identifier}.",
+            hint=f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {OWNER}; "
+            f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
+        )
+    require_own_code(db, facts)
+    if facts.row_security:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} has row-level security: a release could silently miss rows.",
+            hint="Use a view, owned by the table's owner, as the base.",
+        )
+
+
+def require_own_code(db: Database, facts: RelationFacts) -> None:
+    """Refuse relations whose reading would lend the rights of the owner role to somebody's code.
+
+    Whoever builds or refreshes a release evaluates the base relation as the owner role, which can read
+    the base tables of others. The relation is locked before, so that what was judged is what is read.
+
+    Raises
+    ------
+    UnsuitableRelation
+        Names the function or view.
+    """
+    if facts.kind in "rpv":
+        db.execute(statement("lock_base", relation=facts.identifier))
+    found = db.rows(statement("foreign_code"), facts.oid)
+    if not found:
+        return
+    if found[0]["kind"] == "view":
+        raise UnsuitableRelation(
+            f"View {found[0]['name']} reads with the rights of whoever reads it, which would be {OWNER}.",
+            hint="Create it without security_invoker: its owner's rights count then.",
+        )
+    raise UnsuitableRelation(
+        f"Reading {facts.identifier} could run function {found[0]['name']} with the rights of {OWNER}.",
+        detail="A view, index, constraint or type of the relation uses it, and it is not a superuser's.",
+        hint="Take a materialized view or a copy of the relation as the base, or let a superuser own it.",
+    )
