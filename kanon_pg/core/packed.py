@@ -40,10 +40,28 @@ class QuasiIdentifier:
 
 
 @dataclass(frozen=True, slots=True)
+class SensitiveColumn:
+    """A sensitive column that a privacy model speaks of.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for error messages.
+    kind : {'categorical', 'numeric'}
+        Whether the values have an order (numbers, dates) or only names.
+    """
+
+    name: str
+    kind: ColumnKind = "categorical"
+
+
+@dataclass(frozen=True, slots=True)
 class PackedRowTypes:
     """Distinct quasi-identifier tuples with their multiplicities, as packed buffers.
 
-    All buffers but the pairs hold `n` items of 8 bytes, big-endian, in the same order.
+    Where a privacy model looks at sensitive columns, rows are of one type only if they agree on these
+    too; then several row types may have equal cells. All buffers but the pairs hold `n` items of
+    8 bytes, big-endian, in the same order.
 
     Parameters
     ----------
@@ -63,6 +81,12 @@ class PackedRowTypes:
         Per numeric column the values as doubles (NaN for NULL); None for categorical columns.
     pair_keys, pair_people : bytes
         With an entity: the distinct (row type key, person identity) pairs; else empty.
+    sensitive_columns : tuple of SensitiveColumn
+        The sensitive columns of the privacy model, none without one.
+    sensitive_cells : tuple of bytes
+        Per sensitive column a 64-bit identity of each row type's value, as in `cells`.
+    sensitive_values : tuple of (bytes or None)
+        Per sensitive column the values as doubles if it is numeric (NaN for NULL), else None.
     """
 
     columns: tuple[QuasiIdentifier, ...]
@@ -73,6 +97,9 @@ class PackedRowTypes:
     values: tuple[bytes | None, ...]
     pair_keys: bytes = b""
     pair_people: bytes = b""
+    sensitive_columns: tuple[SensitiveColumn, ...] = ()
+    sensitive_cells: tuple[bytes, ...] = ()
+    sensitive_values: tuple[bytes | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.keys) // ITEM_BYTES
@@ -91,12 +118,16 @@ class PackedRowTypes:
         yield from (values for values in self.values if values is not None)
         yield self.pair_keys
         yield self.pair_people
+        yield from self.sensitive_cells
+        yield from (values for values in self.sensitive_values if values is not None)
 
     def header(self) -> dict[str, Any]:
         """Return what `from_buffers` needs beside the buffers, ready for JSON."""
         return {
             "columns": [{"name": c.name, "kind": c.kind, "weight": c.weight} for c in self.columns],
             "values": [values is not None for values in self.values],
+            "sensitive": [{"name": c.name, "kind": c.kind} for c in self.sensitive_columns],
+            "sensitive_values": [values is not None for values in self.sensitive_values],
         }
 
     @classmethod
@@ -115,4 +146,11 @@ class PackedRowTypes:
         keys, rows, people = next(rest), next(rest), next(rest)
         cells = tuple(next(rest) for _ in columns)
         values = tuple(next(rest) if present else None for present in header["values"])
-        return cls(columns, keys, rows, people, cells, values, next(rest), next(rest))
+        pair_keys, pair_people = next(rest), next(rest)
+        sensitive = tuple(SensitiveColumn(**column) for column in header["sensitive"])
+        sensitive_cells = tuple(next(rest) for _ in sensitive)
+        sensitive_values = tuple(next(rest) if present else None for present in header["sensitive_values"])
+        return cls(
+            columns, keys, rows, people, cells, values, pair_keys, pair_people,
+            sensitive, sensitive_cells, sensitive_values,
+        )  # fmt: skip

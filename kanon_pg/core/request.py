@@ -2,12 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 METHODS = ("auto", "greedy", "mondrian")
 """Names a request may give as method; `kanon_pg.solvers.registry` has the solver of each."""
+
+DIVERSITIES = ("frequency", "entropy", "distinct")
+"""Meanings of l: no value more often than 1/l, entropy of at least log l, at least l distinct values."""
+
+DISTANCES = ("equal", "ordered")
+"""Ground distances of t-closeness: all values equally far, or by rank."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyModels:
+    """What every class must satisfy beside k-anonymity, for each sensitive column.
+
+    Parameters
+    ----------
+    l : int, optional
+        l-diversity (Machanavajjhala et al. 2007), >= 2.
+    diversity : str
+        Which one, a name of `DIVERSITIES`; 'frequency' is that of Bredereck et al. (2014), section 4.3.
+    p : int, optional
+        p-sensitivity (Truta and Vinay 2006): at least p distinct values, >= 2.
+    t : float, optional
+        t-closeness (Li, Li and Venkatasubramanian 2007): greatest earth mover's distance between the
+        values of a class and those of the whole table, 0 <= t < 1.
+    distance : str
+        Ground distance of t-closeness, a name of `DISTANCES`; 'ordered' needs numeric values.
+    """
+
+    l: int | None = None  # noqa: E741 - the field's standard name
+    diversity: str = "frequency"
+    p: int | None = None
+    t: float | None = None
+    distance: str = "equal"
+
+    def __bool__(self) -> bool:
+        return self.l is not None or self.p is not None or self.t is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +65,10 @@ class SolveRequest:
     rest_may_be_small : bool
         Paper rule: fewer than k people may remain in the fully suppressed class. Never used for a
         release; only to compare with published tables.
+    models : PrivacyModels
+        Demands on the sensitive columns of the row types.
+    fewest_classes, most_classes : int, optional
+        Limits for the number of classes (Bredereck et al. 2014, section 3.1), both >= 1.
     """
 
     k: int
@@ -38,6 +77,9 @@ class SolveRequest:
     seed: int | None = None
     seconds: float | None = None
     rest_may_be_small: bool = False
+    models: PrivacyModels = PrivacyModels()
+    fewest_classes: int | None = None
+    most_classes: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the request as plain JSON values."""
@@ -46,7 +88,10 @@ class SolveRequest:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SolveRequest:
         """Rebuild a request from `to_json`'s values."""
-        return cls(**data)
+        return cls(**{**data, "models": PrivacyModels(**data["models"])})
+
+
+_BUFFERS = ("patterns", "moved_types", "moved_patterns", "moved_rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +102,10 @@ class SolveOutcome:
     ----------
     patterns : bytes
         Per row type one signed 64-bit big-endian mask: bit ``j`` is set if column ``j`` is suppressed.
+    moved_types, moved_patterns, moved_rows : bytes
+        Row types whose rows are divided among several patterns: `moved_rows` rows of the row type at
+        position `moved_types` have the mask of `moved_patterns` instead of that in `patterns`. Signed
+        64-bit big-endian numbers, ascending by row type; fewer rows move than the row type has.
     suppressed_cells : int
         Suppressed cells over all rows.
     weighted_cost : float
@@ -87,14 +136,20 @@ class SolveOutcome:
     classes: int
     usefulness: float | None
     notes: tuple[str, ...] = ()
+    moved_types: bytes = b""
+    moved_patterns: bytes = b""
+    moved_rows: bytes = b""
+
+    def buffers(self) -> tuple[bytes, ...]:
+        """Return the packed numbers in the order that `from_json` expects."""
+        return tuple(getattr(self, name) for name in _BUFFERS)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the patterns as plain JSON values."""
-        data = asdict(self)
-        del data["patterns"]
-        return data
+        """Return everything but the packed numbers as plain JSON values."""
+        return {name: value for name, value in asdict(self).items() if name not in _BUFFERS}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any], patterns: bytes) -> SolveOutcome:
-        """Rebuild an outcome from `to_json`'s values and the packed patterns."""
-        return cls(patterns=patterns, **{**data, "notes": tuple(data["notes"])})
+    def from_json(cls, data: Mapping[str, Any], buffers: Sequence[bytes]) -> SolveOutcome:
+        """Rebuild an outcome from `to_json`'s values and the packed numbers."""
+        packed = dict(zip(_BUFFERS, buffers, strict=True))
+        return cls(**packed, **{**data, "notes": tuple(data["notes"])})

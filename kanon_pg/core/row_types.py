@@ -8,15 +8,15 @@ shrink to their row types before anything is searched.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.numbering import number_values
-from kanon_pg.core.packed import MAX_COLUMNS, PackedRowTypes, QuasiIdentifier
-from kanon_pg.errors import InputError
+from kanon_pg.core.packed import MAX_COLUMNS, PackedRowTypes, QuasiIdentifier, SensitiveColumn
+from kanon_pg.errors import InputError, SolverError
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -52,6 +52,15 @@ class RowTypeTable:
     shared_people : ndarray of int64
         People that occur in more than one row type, numbered from 0, listed per row type. All
         other people count for one row type alone, so that class sizes add up.
+    sensitive : ndarray of int64, shape (s, n)
+        Identity of each row type's value in the columns of the privacy model; equal numbers are equal
+        values. With such columns several row types may agree on all quasi-identifiers.
+    sensitive_columns : tuple of SensitiveColumn
+        These columns.
+    sensitive_values : tuple of (ndarray of float64 or None)
+        Values of the numeric ones.
+    has_entity : bool
+        Whether people are told apart by an entity column. Otherwise every row is a person.
     beat : callable
         Called between the columns of what takes long on large tables; whatever it raises cancels.
     """
@@ -63,6 +72,10 @@ class RowTypeTable:
     values: tuple[NDArray[np.float64] | None, ...]
     shared_start: NDArray[np.int64]
     shared_people: NDArray[np.int64]
+    sensitive: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
+    sensitive_columns: tuple[SensitiveColumn, ...] = ()
+    sensitive_values: tuple[NDArray[np.float64] | None, ...] = ()
+    has_entity: bool = False
     beat: Beat = field(default=_no_beat, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -160,7 +173,42 @@ class RowTypeTable:
         values = tuple(None if buffer is None else _floats(buffer) for buffer in packed.values)
         people = _integers(packed.people)
         start, shared = _shared_people(packed)
-        return cls(packed.columns, cells, rows, people, values, start, shared, beat)
+        sensitive = np.empty((len(packed.sensitive_columns), rows.size), dtype=np.int64)
+        for number, buffer in enumerate(packed.sensitive_cells):
+            sensitive[number] = np.frombuffer(buffer, dtype=">i8")
+        sensitive_values = tuple(None if one is None else _floats(one) for one in packed.sensitive_values)
+        return cls(
+            packed.columns, cells, rows, people, values, start, shared,
+            sensitive, packed.sensitive_columns, sensitive_values, packed.has_entity, beat,
+        )  # fmt: skip
+
+    def divide(self, row_type: NDArray[np.int64], rows: NDArray[np.int64]) -> RowTypeTable:
+        """Return a table of parts of these row types.
+
+        Parameters
+        ----------
+        row_type : ndarray of int64, shape (q,)
+            Position of the row type of each part.
+        rows : ndarray of int64, shape (q,)
+            Rows of each part; every row is a person.
+
+        Raises
+        ------
+        SolverError
+            People are told apart by an entity: nobody knows which of them a part would hold.
+        """
+        if self.has_entity:
+            raise SolverError("Row types of a table with an entity cannot be divided.")
+        return replace(
+            self,
+            cells=self.cells[:, row_type],
+            rows=rows,
+            people=rows,
+            values=tuple(None if one is None else one[row_type] for one in self.values),
+            shared_start=np.zeros(row_type.size + 1, dtype=np.int64),
+            sensitive=self.sensitive[:, row_type] if self.sensitive.size else self.sensitive,
+            sensitive_values=tuple(None if one is None else one[row_type] for one in self.sensitive_values),
+        )
 
 
 def _require_columns(columns: tuple[QuasiIdentifier, ...]) -> None:

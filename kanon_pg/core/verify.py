@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.solution import Solution
 from kanon_pg.errors import SolverError
 
 
@@ -38,7 +39,7 @@ class Recount:
 
 def recount(
     packed: PackedRowTypes,
-    patterns: NDArray[np.int64],
+    solution: Solution,
     class_of: NDArray[np.int64],
     beat: Callable[[], None] = lambda: None,
 ) -> Recount:
@@ -47,23 +48,25 @@ def recount(
     Parameters
     ----------
     packed : PackedRowTypes
-    patterns : ndarray of int64, shape (n,)
-        Bit mask of suppressed columns of each row type.
-    class_of : ndarray of int64, shape (n,)
-        Claimed class of each row type, numbered from 0 without gaps.
+    solution : Solution
+        Parts of row types with their pattern vectors.
+    class_of : ndarray of int64, shape (q,)
+        Claimed class of each part, numbered from 0 without gaps.
     beat : callable, optional
         Called after each column; whatever it raises cancels.
 
     Raises
     ------
     SolverError
-        Two row types of a claimed class do not look alike in the release.
+        Two row types of a claimed class do not look alike in the release, rows are lost or invented,
+        or row types are divided although people are told apart by an entity.
 
     Notes
     -----
     O(n m); with an entity one sort of all pairs of row type and person.
     """
-    rows = _integers(packed.rows)
+    patterns, rows = solution.vector, solution.rows
+    _require_all_rows(packed, solution)
     representative = np.zeros(int(class_of.max()) + 1, dtype=np.int64)
     representative[class_of] = np.arange(class_of.size)
     model = representative[class_of]
@@ -74,7 +77,7 @@ def recount(
         suppressed = int(rows[hidden].sum())
         cells += suppressed
         cost += column.weight * suppressed
-        values = np.frombuffer(packed.cells[bit], dtype=">i8")
+        values = np.frombuffer(packed.cells[bit], dtype=">i8")[solution.row_type]
         alike &= hidden | (values == values[model])
         beat()
     if not alike.all():
@@ -82,7 +85,7 @@ def recount(
             "Two row types that differ in the release were taken for one class.",
             hint="Nothing was published. Please report this as a defect.",
         )
-    people = _people(packed, class_of, representative.size)
+    people = _people(packed, solution, class_of, representative.size)
     return Recount(int(people.min()), cells, cost)
 
 
@@ -105,10 +108,27 @@ def _integers(buffer: bytes) -> NDArray[np.int64]:
     return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
 
 
-def _people(packed: PackedRowTypes, class_of: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+def _require_all_rows(packed: PackedRowTypes, solution: Solution) -> None:
+    held = np.zeros(len(packed), dtype=np.int64)
+    np.add.at(held, solution.row_type, solution.rows)
+    if not np.array_equal(held, _integers(packed.rows)) or solution.rows.min() < 1:
+        raise SolverError(
+            "The solution does not hold every row exactly once.",
+            hint="Nothing was published. Please report this as a defect.",
+        )
+    if packed.has_entity and solution.is_divided:
+        raise SolverError(
+            "The solution divides row types whose people are told apart by an entity.",
+            hint="Nothing was published. Please report this as a defect.",
+        )
+
+
+def _people(
+    packed: PackedRowTypes, solution: Solution, class_of: NDArray[np.int64], classes: int
+) -> NDArray[np.int64]:
     people = np.zeros(classes, dtype=np.int64)
     if not packed.has_entity:
-        np.add.at(people, class_of, _integers(packed.people))
+        np.add.at(people, class_of, solution.rows)
         return people
     keys = _integers(packed.keys)
     order = np.argsort(keys)

@@ -173,7 +173,7 @@ def _send_outcome(connection: socket.socket, outcome: SolveOutcome | None) -> No
         send(connection, "compiled", {})
         return
     text = json.dumps(outcome.to_json()).encode()
-    with attachment([text, outcome.patterns]) as attached:
+    with attachment([text, *outcome.buffers()]) as attached:
         send(connection, "solved", {}, attached)
 
 

@@ -106,14 +106,20 @@ def _outcome(
     request: SolveRequest,
     found: Found,
 ) -> SolveOutcome:
-    _require_allowed(found.assigned, mask)
-    classes = classes_of(table, found.assigned)
-    counted = recount(row_types, found.assigned, classes.class_of, table.beat)
+    solution = found.solution
+    _require_allowed(solution.vector, mask)
+    parts = solution.parts_of(table)
+    classes = classes_of(parts, solution.vector)
+    counted = recount(row_types, solution, classes.class_of, table.beat)
     if not request.rest_may_be_small:
         require_k(counted, request.k)
+    patterns, is_main = solution.main_vectors()
     bound = None if found.lower_bound is None else min(found.lower_bound, counted.weighted_cost)
     return SolveOutcome(
-        patterns=found.assigned.astype(">i8").tobytes(),
+        patterns=_packed(patterns),
+        moved_types=_packed(solution.row_type[~is_main]),
+        moved_patterns=_packed(solution.vector[~is_main]),
+        moved_rows=_packed(solution.rows[~is_main]),
         suppressed_cells=counted.suppressed_cells,
         weighted_cost=counted.weighted_cost,
         lower_bound=bound,
@@ -121,9 +127,13 @@ def _outcome(
         method=found.method,
         bound_method=found.bound_method,
         classes=len(classes),
-        usefulness=usefulness(table, classes.class_of, len(classes)),
+        usefulness=usefulness(parts, classes.class_of, len(classes)),
         notes=mask.notes + found.notes,
     )
+
+
+def _packed(numbers: NDArray[np.int64]) -> bytes:
+    return numbers.astype(">i8").tobytes()
 
 
 def _require_allowed(assigned: NDArray[np.int64], mask: PatternMask) -> None:

@@ -11,6 +11,7 @@ from kanon_pg.core.classes import weighted_cost
 from kanon_pg.core.patterns import PatternMask
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.solution import Solution
 from kanon_pg.solvers.bounds import cheapest_reach
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.greedy import greedy
@@ -30,8 +31,8 @@ class Found:
 
     Parameters
     ----------
-    assigned : ndarray of int64, shape (n,)
-        Bit mask of suppressed columns of each row type.
+    solution : Solution
+        Pattern vectors of the row types.
     method : str
         What found it, in words.
     lower_bound : float or None
@@ -42,7 +43,7 @@ class Found:
         What the caller must know.
     """
 
-    assigned: NDArray[np.int64]
+    solution: Solution
     method: str
     lower_bound: float | None = None
     bound_method: str | None = None
@@ -65,13 +66,14 @@ def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveReques
     assigned, complete = greedy(table, vectors, request.k, clock)
     notes = () if complete else (TIME_OVER,)
     if request.rest_may_be_small:
-        return Found(assigned, "greedy", notes=notes)
+        return Found(Solution.undivided(table, assigned), "greedy", notes=notes)
     assigned = fill_rest(table, assigned, request.k)
     reach = cheapest_reach(table, mask.vectors, request.k, clock)
     improved = improve(table, vectors, assigned, reach, request.k, clock)
     better = weighted_cost(table, improved) < weighted_cost(table, assigned)
     method = "greedy, improved" if better else "greedy"
-    return _with_bound(table, mask, reach, Found(improved if better else assigned, method, notes=notes))
+    solution = Solution.undivided(table, improved if better else assigned)
+    return _with_bound(table, mask, reach, Found(solution, method, notes=notes))
 
 
 def search_by_mondrian(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
@@ -87,7 +89,9 @@ def search_by_mondrian(table: RowTypeTable, mask: PatternMask, request: SolveReq
     assigned, complete = mondrian(table, mask, request.k, clock)
     notes = () if complete else (TIME_OVER_MONDRIAN,)
     reach = cheapest_reach(table, mask.vectors, request.k, clock)
-    return _with_bound(table, mask, reach, Found(assigned, "mondrian", notes=notes))
+    return _with_bound(
+        table, mask, reach, Found(Solution.undivided(table, assigned), "mondrian", notes=notes)
+    )
 
 
 def _with_bound(table: RowTypeTable, mask: PatternMask, reach: NDArray[np.float64], found: Found) -> Found:

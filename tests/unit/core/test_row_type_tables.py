@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kanon_pg.core.classes import classes_of
 from kanon_pg.core.numbering import number_values
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.solution import Solution
 from kanon_pg.core.usefulness import usefulness
 from kanon_pg.core.verify import Recount, recount, require_k
 from kanon_pg.errors import SolverError
@@ -52,9 +53,13 @@ def test_usefulness_leaves_missing_numbers_out_of_ranges():
     assert usefulness(table, np.array([0, 0, 0]), 1) == 1.0
 
 
+def suppressed(packed, vectors):
+    return Solution.undivided(RowTypeTable.from_packed(packed), np.array(vectors))
+
+
 def test_recount_counts_people_and_costs():
     packed = pack([("a", 1), ("a", 2), ("b", 1)], ["x", "y"], people=["p", "p", "q"], weights={"y": 2.5})
-    counted = recount(packed, np.array([0b10, 0b10, 0b00]), np.array([0, 0, 1]))
+    counted = recount(packed, suppressed(packed, [0b10, 0b10, 0b00]), np.array([0, 0, 1]))
     assert counted == Recount(smallest=1, suppressed_cells=2, weighted_cost=5.0)
 
 
@@ -62,7 +67,7 @@ def test_recount_counts_people_and_costs():
 def test_recount_refuses_classes_whose_rows_look_different(patterns):
     packed = pack([("a", 1), ("a", 2)])
     with pytest.raises(SolverError, match="taken for one class"):
-        recount(packed, np.array(patterns), np.array([0, 0]))
+        recount(packed, suppressed(packed, patterns), np.array([0, 0]))
 
 
 def test_require_k():

@@ -9,20 +9,22 @@ from kanon_pg.core.classes import classes_of
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.solution import Solution
 from kanon_pg.core.verify import recount
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.solvers import registry
 from kanon_pg.solvers.registry import METHODS, solve
 from kanon_pg.solvers.search import TIME_OVER, Found
 from kanon_pg.solvers.warm_up import warm_up
-from tests.fixtures.packing import integers, masks, pack
+from tests.fixtures.packing import integers, pack, solution_of
 
 
 def recounted(packed, outcome):
-    vectors = masks(outcome.patterns)
-    classes = classes_of(RowTypeTable.from_packed(packed), vectors)
+    table = RowTypeTable.from_packed(packed)
+    solution = solution_of(packed, outcome)
+    classes = classes_of(solution.parts_of(table), solution.vector)
     assert len(classes) == outcome.classes
-    return recount(packed, vectors, classes.class_of)
+    return recount(packed, solution, classes.class_of)
 
 
 def scattered(rows=600, columns=6, seed=1, distinct=7):
@@ -122,10 +124,18 @@ def test_many_columns_bound_the_mask_and_say_so():
 def test_a_wrong_solution_is_refused(monkeypatch):
     packed = pack(scattered())
     none = np.zeros(len(packed), dtype=np.int64)
-    monkeypatch.setitem(registry.METHODS, "greedy", lambda *_: Found(none, "nothing suppressed"))
+    monkeypatch.setitem(
+        registry.METHODS,
+        "greedy",
+        lambda table, *_: Found(Solution.undivided(table, none), "nothing suppressed"),
+    )
     with pytest.raises(SolverError, match="class of 1 people, fewer than 5"):
         solve(packed, SolveRequest(5, method="greedy"))
-    monkeypatch.setitem(registry.METHODS, "greedy", lambda *_: Found(none + 1, "outside the mask"))
+    monkeypatch.setitem(
+        registry.METHODS,
+        "greedy",
+        lambda table, *_: Found(Solution.undivided(table, none + 1), "outside the mask"),
+    )
     with pytest.raises(SolverError, match="not in the mask"):
         solve(packed, SolveRequest(5, method="greedy", patterns=[["c1"]]))
 
@@ -138,7 +148,7 @@ def test_colliding_hashes_are_noticed():
     classes = classes_of(table, nothing_suppressed)
     assert len(classes) == 1
     with pytest.raises(SolverError, match="taken for one class"):
-        recount(packed, nothing_suppressed, classes.class_of)
+        recount(packed, Solution.undivided(table, nothing_suppressed), classes.class_of)
 
 
 def test_warm_up_runs_every_method():
