@@ -151,5 +151,5 @@ class SolveOutcome:
     @classmethod
     def from_json(cls, data: Mapping[str, Any], buffers: Sequence[bytes]) -> SolveOutcome:
         """Rebuild an outcome from `to_json`'s values and the packed numbers."""
-        packed = dict(zip(_BUFFERS, buffers, strict=True))
+        packed: dict[str, Any] = dict(zip(_BUFFERS, buffers, strict=True))
         return cls(**packed, **{**data, "notes": tuple(data["notes"])})
