@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from rich.table import Table
 
-from tests.benchmarks import growth, papers, peers, real, synthetic
+from tests.benchmarks import growth, minimum, papers, peers, real, synthetic
 from tests.benchmarks.settings import Settings
 
 Spec = Callable[[Settings], Iterator[Table]]
@@ -17,6 +17,9 @@ SPECS: dict[str, Spec] = {
     "adult9": papers.adult9_server,
     "nursery": papers.nursery_server,
     "cmc": papers.cmc_server,
+    "exact-tables": minimum.exact_tables,
+    "gaps": minimum.certified_gaps,
+    "searching": minimum.worth_of_searching,
     "peers": peers.cells_against_arx,
     "entities": real.diabetes,
     "census": real.census,
