@@ -105,7 +105,7 @@ def certified_gaps(settings: Settings) -> Iterator[Table]:
             greedy = solve(packed, SolveRequest(k, "greedy"))
             for limit in _GAP_SECONDS[:2] if settings.quick else _GAP_SECONDS:
                 request = SolveRequest(k, "exact", seconds=limit)
-                seconds, best = median_seconds(lambda r=request: solve(packed, r), 1)
+                seconds, best = median_seconds(lambda p=packed, r=request: solve(p, r), 1)
                 gap = _share(best.weighted_cost, best.lower_bound)
                 rows.append(
                     [
