@@ -91,7 +91,7 @@ class SolveRequest:
         return cls(**{**data, "models": PrivacyModels(**data["models"])})
 
 
-_BUFFERS = ("patterns", "moved_types", "moved_patterns", "moved_rows")
+_BUFFERS = ("patterns", "moved_types", "moved_patterns", "moved_rows", "prices")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,9 @@ class SolveOutcome:
         Mean tuple diversity of the classes (Loukides and Shao 2007), smaller is better.
     notes : tuple of str
         What the caller must know (for example: the pattern mask was bounded).
+    prices : bytes
+        The certificate of `lower_bound`: per row type one price per row in millionths of a cost unit,
+        signed 64-bit big-endian (see `kanon_pg.core.certificate`); empty if the bound has another proof.
     """
 
     patterns: bytes
@@ -139,6 +142,7 @@ class SolveOutcome:
     moved_types: bytes = b""
     moved_patterns: bytes = b""
     moved_rows: bytes = b""
+    prices: bytes = b""
 
     def buffers(self) -> tuple[bytes, ...]:
         """Return the packed numbers in the order that `from_json` expects."""

@@ -254,7 +254,7 @@ def _solved(answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[],
     if answer.kind != "solved":
         raise MessageError("the message is of an unknown kind")
     expected = len(row_types) * ITEM_BYTES
-    parts = answer.copy_parts(_MAX_OUTCOME_BYTES + 4 * expected, tick=checkpoint)
+    parts = answer.copy_parts(_MAX_OUTCOME_BYTES + 5 * expected, tick=checkpoint)
     if len(parts) < 2 or len(parts[1]) != expected:
         raise MessageError("the patterns do not match the row types")
     return _parsed(lambda: SolveOutcome.from_json(json.loads(parts[0]), parts[1:]))

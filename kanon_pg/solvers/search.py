@@ -41,6 +41,8 @@ class Found:
         What proved the bound.
     notes : tuple of str
         What the caller must know.
+    prices : ndarray of int64, shape (n,), optional
+        The certificate of the bound, see `kanon_pg.core.certificate`.
     """
 
     solution: Solution
@@ -48,6 +50,7 @@ class Found:
     lower_bound: float | None = None
     bound_method: str | None = None
     notes: tuple[str, ...] = ()
+    prices: NDArray[np.int64] | None = None
 
 
 def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
