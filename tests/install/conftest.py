@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg
 import pytest
 
-from kanon_pg.cluster import Cluster
 from kanon_pg.install.installer import install
-from tests.fixtures.databases import Server
+from tests.fixtures.databases import Server, private_server
 
 
 @pytest.fixture(scope="session")
@@ -48,27 +45,6 @@ def lonely_server() -> Iterator[Server]:
     """Start a server in which nobody else installs, creates or drops roles."""
     with private_server("lonely") as server:
         yield server
-
-
-@contextmanager
-def private_server(name: str) -> Iterator[Server]:
-    """Start a server for as long as the context lasts."""
-    with tempfile.TemporaryDirectory(prefix="kanon-tests-") as folder:
-        home = Path(folder)
-        home.chmod(0o755)
-        cluster = Cluster(name, home=home, settings={"fsync": "off"})
-        status = cluster.up()
-        environment = cluster.client_environment()
-        try:
-            yield Server(
-                host=environment["PGHOST"],
-                port=int(environment["PGPORT"]),
-                user=environment["PGUSER"],
-                os_user=status.server_user,
-                log=cluster.instance.log,
-            )
-        finally:
-            cluster.down(delete=True)
 
 
 def create_patients(connection: psycopg.Connection) -> None:
