@@ -120,6 +120,8 @@ class SolveOutcome:
         What proved the bound.
     classes : int
         Equivalence classes.
+    average_class : float
+        Mean number of people per class.
     usefulness : float or None
         Mean tuple diversity of the classes (Loukides and Shao 2007), smaller is better.
     notes : tuple of str
@@ -137,6 +139,7 @@ class SolveOutcome:
     method: str
     bound_method: str | None
     classes: int
+    average_class: float
     usefulness: float | None
     notes: tuple[str, ...] = ()
     moved_types: bytes = b""

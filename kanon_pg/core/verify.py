@@ -30,11 +30,14 @@ class Recount:
         Suppressed cells over all rows.
     weighted_cost : float
         The same with column weights.
+    average : float
+        Mean number of distinct people per class.
     """
 
     smallest: int
     suppressed_cells: int
     weighted_cost: float
+    average: float
 
 
 def recount(
@@ -86,7 +89,7 @@ def recount(
             hint="Nothing was published. Please report this as a defect.",
         )
     people = _people(packed, solution, class_of, representative.size)
-    return Recount(int(people.min()), cells, cost)
+    return Recount(int(people.min()), cells, cost, float(people.mean()))
 
 
 def require_k(found: Recount, k: int) -> None:

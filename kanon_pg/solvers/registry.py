@@ -127,6 +127,7 @@ def _outcome(
         method=found.method,
         bound_method=found.bound_method,
         classes=len(classes),
+        average_class=counted.average,
         usefulness=usefulness(parts, classes.class_of, len(classes)),
         notes=mask.notes + found.notes,
     )

@@ -26,6 +26,7 @@ def outcome(patterns: bytes, notes: tuple[str, ...] = ()) -> SolveOutcome:
         method="echo",
         bound_method=None,
         classes=2,
+        average_class=1.5,
         usefulness=None,
         notes=notes,
     )
