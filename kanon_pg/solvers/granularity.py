@@ -1,0 +1,54 @@
+"""Costs as multiples of one number, so that a bound may be rounded up to the next possible cost."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LARGEST_DENOMINATOR = 1000
+_TOLERANCE = 1e-6
+"""How far a bound computed with doubles may be wrong, relative to the bound."""
+
+
+def granularity(costs: NDArray[np.float64]) -> float:
+    """Return the greatest number of which all costs are multiples, 0 if it is not known.
+
+    Parameters
+    ----------
+    costs : ndarray of float64
+        Costs of one row, >= 0.
+
+    Notes
+    -----
+    Weights such as 0.1 are taken for the decimal or fraction that they are written as, if its denominator
+    is at most 1,000.
+    """
+    divisor = Fraction(0)
+    for cost in np.unique(costs):
+        number = Fraction(float(cost)).limit_denominator(_LARGEST_DENOMINATOR)
+        if not math.isclose(float(number), float(cost), rel_tol=1e-12):
+            return 0.0
+        divisor = Fraction(
+            math.gcd(divisor.numerator * number.denominator, number.numerator * divisor.denominator),
+            divisor.denominator * number.denominator,
+        )
+    return float(divisor)
+
+
+def rounded_up(bound: float, step: float) -> float:
+    """Return the least possible cost that a solver's bound allows.
+
+    Parameters
+    ----------
+    bound : float
+        Computed with doubles: it may be too high by a millionth of itself.
+    step : float
+        All costs are multiples of it; 0 if that is not known.
+    """
+    if not math.isfinite(bound):
+        return bound
+    safe = bound - _TOLERANCE * max(1.0, abs(bound))
+    return math.ceil(safe / step) * step if step > 0 else safe
