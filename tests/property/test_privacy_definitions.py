@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.core.privacy import judge_of, violations
 from kanon_pg.core.request import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.solution import Solution
+from kanon_pg.core.verify_models import require_models
+from kanon_pg.errors import SolverError
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 
 quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -81,3 +85,44 @@ def test_merging_satisfying_classes_satisfies(table, models, data):
     merged = np.where(halves == 2, 1, 0)
     if not apart[:2].any():
         assert not violations(judge, merged, 2).any[0]
+
+
+@quick
+@given(table=tables(), models=models, data=st.data())
+def test_the_recount_finds_what_the_definitions_say(table, models, data):
+    rows, secrets, people = table
+    packed = pack_sensitive(rows, secrets, people=people, ordered=models.distance == "ordered")
+    types = RowTypeTable.from_packed(packed)
+    drawn = data.draw(st.lists(st.integers(0, 2), min_size=len(types), max_size=len(types)))
+    class_of = np.unique(np.array(drawn), return_inverse=True)[1].astype(np.int64)
+    solution = Solution.undivided(types, np.zeros(len(types), dtype=np.int64))
+    type_of = types_of(rows, secrets)
+    expected = [
+        violated(models, [m for m, t in enumerate(type_of) if class_of[t] == number], secrets, people)
+        for number in range(int(class_of.max()) + 1)
+    ]
+    if any(expected):
+        with pytest.raises(SolverError, match="violates"):
+            require_models(packed, solution, class_of, models)
+    else:
+        require_models(packed, solution, class_of, models)
+
+
+@quick
+@given(table=tables(), models=models, data=st.data())
+def test_the_recount_counts_divided_row_types_by_their_parts(table, models, data):
+    rows, secrets, _ = table
+    packed = pack_sensitive(rows, secrets, ordered=models.distance == "ordered")
+    types = RowTypeTable.from_packed(packed)
+    of_row = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(rows), max_size=len(rows))))
+    type_of = np.array(types_of(rows, secrets))
+    solution = Solution.of_parts(type_of, of_row.astype(np.int64), np.ones(len(rows), dtype=np.int64))
+    class_of = np.unique(solution.vector, return_inverse=True)[1].astype(np.int64)
+    bad = [violated(models, np.flatnonzero(of_row == one).tolist(), secrets, None) for one in set(of_row)]
+    judged = violations(judge_of(solution.parts_of(types), models), class_of, int(class_of.max()) + 1)
+    assert judged.any.any() == any(bad)
+    if any(bad):
+        with pytest.raises(SolverError, match="violates"):
+            require_models(packed, solution, class_of, models)
+    else:
+        require_models(packed, solution, class_of, models)
