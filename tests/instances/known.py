@@ -1,0 +1,67 @@
+"""Tables whose least cost is known by construction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.patterns import all_patterns, parse_patterns
+from kanon_pg.core.row_types import RowTypeTable
+from tests.fixtures.packing import pack
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A table, what is asked of it, and what the least cost is.
+
+    Parameters
+    ----------
+    rows : tuple of tuples
+    k : int
+    optimum : int
+        Weighted cost of the best solution.
+    patterns : list of lists of column numbers, or None
+        Suppressed columns of each allowed vector; None allows every vector. The product adds the vector
+        that suppresses everything.
+    weights : tuple of int
+        Cost of one suppressed cell per column; empty for 1 everywhere.
+    """
+
+    rows: tuple[Row, ...]
+    k: int
+    optimum: int
+    patterns: list[list[int]] | None = None
+    weights: tuple[int, ...] = field(default=())
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [f"c{number}" for number in range(len(self.rows[0]))]
+
+    @property
+    def named_patterns(self) -> list[list[str]] | None:
+        """The patterns as a request names them."""
+        if self.patterns is None:
+            return None
+        return [[self.names[column] for column in vector] for vector in self.patterns]
+
+    def packed(self) -> PackedRowTypes:
+        """Return the packed row types."""
+        weights = dict(zip(self.names, map(float, self.weights), strict=False))
+        return pack(list(self.rows), self.names, weights=weights)
+
+    def table(self) -> RowTypeTable:
+        """Return the row types."""
+        return RowTypeTable.from_packed(self.packed())
+
+    def vectors(self) -> np.ndarray:
+        """Return the bit masks of the allowed vectors, the fully suppressed one among them."""
+        columns = self.packed().columns
+        if self.named_patterns is None:
+            return all_patterns(columns).vectors
+        return parse_patterns(self.named_patterns, columns).vectors
