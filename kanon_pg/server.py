@@ -19,6 +19,7 @@ from kanon_pg.install import check
 from kanon_pg.measure import service as measuring
 from kanon_pg.release import base, declaration
 from kanon_pg.release import service as releasing
+from kanon_pg.release.models import option_fields
 from kanon_pg.release.request import AnonymizeRequest
 
 SqlValue = Any
@@ -69,8 +70,9 @@ def anonymize(
     time_limit: SqlValue,
     release: SqlValue,
     seed: SqlValue,
+    options: SqlValue,
 ) -> dict[str, Any]:
-    """Serve ``kanon_anonymize``; `patterns` and `hierarchies` are JSON text, `time_limit` is in seconds."""
+    """Serve ``kanon_anonymize``; arguments of type jsonb are JSON text, `time_limit` is in seconds."""
 
     def operation(db: SpiDatabase) -> dict[str, Any]:
         role = requesting_role(db, "anonymize")
@@ -88,6 +90,7 @@ def anonymize(
             p=p,
             t=t,
             hierarchies=_json(hierarchies),
+            **option_fields(_json(options)),
         )
         report = asdict(releasing.anonymize(db, request, role=role))
         return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}

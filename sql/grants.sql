@@ -16,7 +16,7 @@ GRANT EXECUTE ON FUNCTION
     kanon.undeclare(regclass),
     kanon.anonymize(
         regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb,
-        double precision, name, integer
+        double precision, name, integer, jsonb
     ),
     kanon.refresh(name),
     kanon.drop(name)
@@ -30,7 +30,7 @@ GRANT EXECUTE ON FUNCTION
     {{ api }}.kanon_undeclare(regclass),
     {{ api }}.kanon_anonymize(
         regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb,
-        interval, name, integer
+        interval, name, integer, jsonb
     ),
     {{ api }}.kanon_refresh(name),
     {{ api }}.kanon_drop(name)

@@ -71,6 +71,10 @@ class ServerDoor:
                 options["time_limit"],
                 _checked(options["release"]),
                 options["seed"],
+                options["l"],
+                options["p"],
+                options["t"],
+                _options_json(options),
             )
             return ReleaseReport(**row)
 
@@ -160,6 +164,15 @@ class ClientDoor:
 
 
 Door = ServerDoor | ClientDoor
+
+
+def _options_json(options: Mapping[str, Any]) -> str | None:
+    """Return the argument ``options`` of ``kanon_anonymize``; None if nothing in it is given."""
+    limits = {"min": options["fewest_classes"], "max": options["most_classes"]}
+    classes = {name: value for name, value in limits.items() if value is not None}
+    given = {"diversity": options["diversity"], "distance": options["distance"], "classes": classes}
+    kept = {name: value for name, value in given.items() if value}
+    return json.dumps(kept) if kept else None
 
 
 def _hear(message: str, advance: Advance) -> None:

@@ -15,9 +15,12 @@ from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.doors import ClientDoor, Door, Roles, ServerDoor
 from kanon_pg.cli.output import Json, errors_as, progress_bar, show
 from kanon_pg.cli.release_tables import release_list, release_table, report_facts
+from kanon_pg.core.request import DISTANCES, DIVERSITIES, METHODS
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
 from kanon_pg.release import service
+
+METHOD_HELP = f"How to solve: {', '.join(METHODS)}."
 
 Client = Annotated[
     bool,
@@ -116,7 +119,26 @@ def anonymize(
         list[str] | None, _columns("--quasi-identifier", "In place of the declared ones.")
     ] = None,
     sensitive: Annotated[list[str] | None, _columns("--sensitive", "In place of the declared ones.")] = None,
-    method: Annotated[str, typer.Option(help="How to solve: auto, greedy or mondrian.")] = "auto",
+    method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
+    l: Annotated[  # noqa: E741 - the parameter's standard name
+        int | None, typer.Option("--l", metavar="NUMBER", help="l-diversity of the sensitive columns.")
+    ] = None,
+    diversity: Annotated[
+        str | None, typer.Option(help=f"What l means: {', '.join(DIVERSITIES)}.", show_default="frequency")
+    ] = None,
+    p: Annotated[
+        int | None,
+        typer.Option("--p", metavar="NUMBER", help="Fewest different sensitive values in a class."),
+    ] = None,
+    t: Annotated[
+        float | None,
+        typer.Option("--t", metavar="NUMBER", help="t-closeness of the sensitive columns, 0 to 1."),
+    ] = None,
+    distance: Annotated[
+        str | None, typer.Option(help=f"Distance of t: {' or '.join(DISTANCES)}.", show_default="equal")
+    ] = None,
+    fewest_classes: Annotated[int | None, typer.Option(help="Make at least so many classes.")] = None,
+    most_classes: Annotated[int | None, typer.Option(help="Make at most so many classes.")] = None,
     patterns: Annotated[
         str | None,
         typer.Option(metavar="JSON", help="Which columns may be suppressed together; @FILE reads a file."),
@@ -140,10 +162,17 @@ def anonymize(
             "quasi_identifiers": quasi_identifier,
             "sensitive": sensitive,
             "method": method,
-            "patterns": None if patterns is None else _patterns(patterns),
+            "patterns": None if patterns is None else read_patterns(patterns),
             "time_limit": time_limit,
             "release": release,
             "seed": seed,
+            "l": l,
+            "p": p,
+            "t": t,
+            "diversity": diversity,
+            "distance": distance,
+            "fewest_classes": fewest_classes,
+            "most_classes": most_classes,
         }
         with _door(dsn, client) as door, progress_bar(not as_json) as advance:
             report = door.anonymize(relation, k, options, advance)
@@ -200,7 +229,14 @@ def _weights(given: list[str]) -> dict[str, float] | None:
     return weights or None
 
 
-def _patterns(text: str) -> Any:
+def read_patterns(text: str) -> Any:
+    """Return patterns given as JSON, or as ``@FILE`` with JSON in it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or the text is not JSON.
+    """
     try:
         content = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
         return json.loads(content)

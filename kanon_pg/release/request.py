@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_pg.core.request import METHODS
+from kanon_pg.core.request import METHODS, PrivacyModels
 from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.release.models import check_classes, check_models
 
 DEFAULT_SECONDS = 30.0
 """Default time limit of a whole call."""
@@ -36,8 +37,16 @@ class AnonymizeRequest:
         Name of the view in schema ``safe``; the relation's name unless given.
     seed : int, optional
         Breaks ties at random, reproducibly; >= 0.
-    l, p, t, hierarchies : optional
-        Further privacy models and generalization: refused by this version.
+    l, p, t : optional
+        Privacy models on the sensitive columns, see `kanon_pg.core.request.PrivacyModels`.
+    diversity : str, optional
+        Meaning of `l`, a name of `kanon_pg.core.request.DIVERSITIES`; 'frequency' unless given.
+    distance : str, optional
+        Ground distance of `t`, a name of `kanon_pg.core.request.DISTANCES`; 'equal' unless given.
+    fewest_classes, most_classes : int, optional
+        Limits for the number of classes, >= 1.
+    hierarchies : optional
+        Generalization: refused by this version.
     """
 
     relation: str
@@ -52,7 +61,23 @@ class AnonymizeRequest:
     l: int | None = None  # noqa: E741 - the field's standard name, fixed by the SQL surface
     p: int | None = None
     t: float | None = None
+    diversity: str | None = None
+    distance: str | None = None
+    fewest_classes: int | None = None
+    most_classes: int | None = None
     hierarchies: Any = None
+
+    @property
+    def models(self) -> PrivacyModels:
+        """What every class must satisfy beside k-anonymity."""
+        usual = PrivacyModels()
+        return PrivacyModels(
+            l=self.l,
+            diversity=usual.diversity if self.diversity is None else self.diversity,
+            p=self.p,
+            t=self.t,
+            distance=usual.distance if self.distance is None else self.distance,
+        )
 
     def check(self) -> None:
         """Refuse arguments that can be judged without the database.
@@ -62,25 +87,43 @@ class AnonymizeRequest:
         InputError
             With a sentence for the first argument that is wrong.
         """
-        _check_k(self.k)
-        if self.method not in METHODS:
-            raise UnknownName("There is no such method.", hint="Choose one of: " + ", ".join(METHODS) + ".")
-        limit = self.time_limit
-        if limit is None or not math.isfinite(limit) or limit <= 0:
+        check_k(self.k)
+        check_search(self.method, self.time_limit, self.seed)
+        check_models(self)
+        check_classes(self)
+        if self.hierarchies is not None:
             raise InputError(
-                "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
+                "Argument hierarchies is not available in this version, which suppresses cells only.",
+                hint="Leave hierarchies out.",
             )
-        if self.seed is not None and self.seed < 0:
-            raise InputError("seed must not be negative.", hint="Any other integer does, for example 1.")
-        for name in ("l", "p", "t", "hierarchies"):
-            if getattr(self, name) is not None:
-                raise InputError(
-                    f"Argument {name} is not available in this version, which suppresses cells only.",
-                    hint=f"Leave {name} out.",
-                )
 
 
-def _check_k(k: Any) -> None:
+def check_search(method: str, time_limit: float | None, seed: int | None) -> None:
+    """Refuse an unknown method, a time limit that is no time, and a negative seed.
+
+    Raises
+    ------
+    InputError
+        With a sentence for the first of them that is wrong.
+    """
+    if method not in METHODS:
+        raise UnknownName("There is no such method.", hint="Choose one of: " + ", ".join(METHODS) + ".")
+    if time_limit is None or not math.isfinite(time_limit) or time_limit <= 0:
+        raise InputError(
+            "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
+        )
+    if seed is not None and seed < 0:
+        raise InputError("seed must not be negative.", hint="Any other integer does, for example 1.")
+
+
+def check_k(k: Any) -> None:
+    """Refuse a k that is no integer or less than 2.
+
+    Raises
+    ------
+    InputError
+        With a sentence for what is wrong.
+    """
     if k is None:
         raise InputError("k is NULL.", hint="Give the fewest people a class may have, for example 5.")
     if not isinstance(k, int) or isinstance(k, bool):

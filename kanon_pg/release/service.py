@@ -23,6 +23,7 @@ from kanon_pg.errors import (
 )
 from kanon_pg.release.base import OWNER, require_own_code
 from kanon_pg.release.counting import Counted, count_row_types, fingerprint
+from kanon_pg.release.models import require_classes, require_sensitive
 from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_mapping, drop_storage, drop_view, swap_view
 from kanon_pg.release.recount import Recount, recount
@@ -77,8 +78,9 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     with db.deadline(request.time_limit):
         role = caller(db) if role is None else role
         plan = plan_release(db, request, role)
+        require_sensitive(request, plan.sensitive)
         memory = memory_budget(db)
-    _compile_once(db, memory)
+    compile_once(db, memory)
     work = _Work(db, request, plan, role, memory, started=time.monotonic())
     with db.deadline(request.time_limit):
         generation = _queue_for(db, plan.name)
@@ -86,8 +88,16 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
             return _build_and_publish(work, generation)
 
 
-def _compile_once(db: Database, memory_bytes: int) -> None:
-    """Compile the solvers on the first call of an installation; the time limit is not for that."""
+def compile_once(db: Database, memory_bytes: int) -> None:
+    """Compile the solvers on the first call of an installation; the time limit is not for that.
+
+    Parameters
+    ----------
+    db : Database
+        Its user is told what takes so long.
+    memory_bytes : int
+        Budget of the worker.
+    """
     if not solvers_are_compiled():
         db.notice("Compiling the solvers, once for this installation and user; this takes up to a minute.")
         db.progress("compiling")
@@ -136,11 +146,15 @@ def _count_and_solve(work: _Work) -> tuple[Counted, SolveOutcome]:
         patterns=request.patterns,
         seed=request.seed,
         seconds=max(0.1, min(work.remaining() - reserve, 0.9 * work.remaining())),
+        models=request.models,
+        fewest_classes=request.fewest_classes,
+        most_classes=request.most_classes,
     )
     db.progress("solving")
     outcome = solve_in_child(
         counted.row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
     )
+    require_classes(request, outcome.classes)
     for note in outcome.notes:
         db.notice(note)
     return counted, outcome

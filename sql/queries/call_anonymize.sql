@@ -8,6 +8,10 @@
 -- $7 double precision
 -- $8 text
 -- $9 integer
+-- $10 integer
+-- $11 integer
+-- $12 double precision
+-- $13 text
 SELECT
     r.release, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
     r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,
@@ -21,5 +25,9 @@ FROM kanon_anonymize(
     patterns => $6::text::jsonb,
     time_limit => pg_catalog.make_interval(secs => $7::double precision),
     release => $8::text::name,
-    seed => $9::integer
+    seed => $9::integer,
+    l => $10::integer,
+    p => $11::integer,
+    t => $12::double precision,
+    options => $13::text::jsonb
 ) AS r

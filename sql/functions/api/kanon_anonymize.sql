@@ -12,7 +12,8 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize(
     hierarchies jsonb DEFAULT NULL,
     time_limit interval DEFAULT '30 seconds',
     release name DEFAULT NULL,
-    seed integer DEFAULT NULL
+    seed integer DEFAULT NULL,
+    options jsonb DEFAULT NULL
 )
 RETURNS kanon.release_report
 LANGUAGE sql
@@ -25,16 +26,19 @@ BEGIN ATOMIC
     INSERT INTO kanon.request (operation) VALUES ('anonymize');
     SELECT kanon.lend(relation);
     SELECT * FROM kanon.anonymize(relation, k, quasi_identifiers, sensitive, method, l, p, t, patterns, hierarchies,
-        extract(epoch FROM time_limit)::double precision, release, seed);
+        extract(epoch FROM time_limit)::double precision, release, seed, options);
 END;
 ALTER FUNCTION {{ api }}.kanon_anonymize(
-    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer
+    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
+    jsonb
 ) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_anonymize(
-    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer
+    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
+    jsonb
 ) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_anonymize(
-    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer
+    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
+    jsonb
 ) IS
 'Publishes a k-anonymous release of a table as a view in schema safe and reports what is proven about it.
 Example: SELECT * FROM kanon_anonymize(''patients'', 5);';

@@ -12,7 +12,8 @@ CREATE OR REPLACE FUNCTION kanon.anonymize(
     hierarchies jsonb,
     time_limit_seconds double precision,
     release name,
-    seed integer
+    seed integer,
+    options jsonb
 )
 RETURNS kanon.release_report
 LANGUAGE plpython3u
@@ -27,9 +28,9 @@ from kanon_pg import server
 return server.anonymize(*args)
 $function$;
 ALTER FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
-    name, integer) OWNER TO kanon_owner;
+    name, integer, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
-    name, integer) FROM PUBLIC;
+    name, integer, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
-    name, integer) IS
+    name, integer, jsonb) IS
 'Publishes a release; called by kanon_anonymize.';
