@@ -31,7 +31,7 @@ def vectors_over(width):
 
 
 def answer(rows, k, patterns=None, weights=(), clock=None, **wishes):
-    """Return cost, classes and proven bound of the product after an independent recount, None if it has none."""
+    """Return cost, classes and bound of a recounted solution, None if there is none."""
     known = Known(tuple(rows), k, 0, patterns, tuple(weights))
     packed = known.packed()
     table = RowTypeTable.from_packed(packed)
