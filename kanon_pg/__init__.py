@@ -10,11 +10,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kanon_pg.client import anonymize, declare, drop, refresh, releases, undeclare
+    from kanon_pg.client import anonymize, curve, declare, drop, refresh, releases, undeclare
 
 __version__ = "0.1.0"
 
-__all__ = ["anonymize", "declare", "drop", "refresh", "releases", "undeclare"]
+__all__ = ["anonymize", "curve", "declare", "drop", "refresh", "releases", "undeclare"]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from kanon_pg.curves import service as tracing
+from kanon_pg.curves.points import Curve
+from kanon_pg.curves.request import DEFAULT_KS, CurveRequest
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Identifier
@@ -47,6 +50,18 @@ def _as_owner(
                 db.row(statement("lend"), describe(db, relation, role).oid)
             _act_as_owner(db, role)
             yield db, role
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+@contextmanager
+def _as_login(target: str | Connection, on_progress: Progress | None) -> Iterator[PsycopgDatabase]:
+    """Open a transaction that acts with the rights of the login."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            yield PsycopgDatabase(connection, on_progress)
     finally:
         if isinstance(target, str):
             connection.close()
@@ -135,15 +150,49 @@ def measure(
 
     Works with any PostgreSQL, also one that was never prepared.
     """
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            return measuring.measure(
-                PsycopgDatabase(connection, on_progress), relation, quasi_identifiers, sensitive
-            )
-    finally:
-        if isinstance(target, str):
-            connection.close()
+    with _as_login(target, on_progress) as db:
+        return measuring.measure(db, relation, quasi_identifiers, sensitive)
+
+
+def curve(
+    target: str | Connection,
+    relation: str,
+    ks: Sequence[int] = DEFAULT_KS,
+    *,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> Curve:
+    """Find out what each of several k would cost, with the rights of the login; changes nothing.
+
+    Works with any PostgreSQL, also one that was never prepared.
+
+    Parameters
+    ----------
+    target : str or psycopg.Connection
+        A DSN, or an open connection that is not inside a transaction.
+    relation : str
+        A table or view, as SQL writes it.
+    ks : sequence of int
+        Values of k, each >= 2.
+    on_progress : callable, optional
+        Receives (phase, share between 0 and 1 or None).
+    **options
+        Further fields of `kanon_pg.curves.request.CurveRequest`.
+
+    Returns
+    -------
+    Curve
+        One point per k, with proven bounds.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree.
+    """
+    request = CurveRequest(relation, ks, **options)
+    request.check()
+    with _as_login(target, on_progress) as db:
+        return tracing.curve(db, request)
 
 
 def refresh(target: str | Connection, release: str) -> None:

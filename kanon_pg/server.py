@@ -12,6 +12,8 @@ from dataclasses import asdict
 from typing import Any
 
 import kanon_pg
+from kanon_pg.curves import service as tracing
+from kanon_pg.curves.request import CurveRequest
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.errors import InputError
@@ -94,6 +96,33 @@ def anonymize(
         )
         report = asdict(releasing.anonymize(db, request, role=role))
         return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}
+
+    return serve(operation)
+
+
+def curve(
+    relation: SqlValue,
+    ks: SqlValue,
+    quasi_identifiers: SqlValue,
+    patterns: SqlValue,
+    method: SqlValue,
+    time_limit: SqlValue,
+    seed: SqlValue,
+) -> list[dict[str, Any]]:
+    """Serve ``kanon_curve``; `patterns` is JSON text, `time_limit` is in seconds."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
+        request = CurveRequest(
+            relation=relation,
+            ks=ks,
+            quasi_identifiers=_names("quasi_identifiers", quasi_identifiers),
+            patterns=_json(patterns),
+            method=method,
+            time_limit=time_limit,
+            seed=seed,
+        )
+        points = tracing.curve(db, request).points
+        return [asdict(point) | {"elapsed": f"{point.elapsed:.6f} seconds"} for point in points]
 
     return serve(operation)
 

@@ -18,11 +18,13 @@ GRANT EXECUTE ON FUNCTION
         regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb,
         double precision, name, integer, jsonb
     ),
+    kanon.curve(regclass, integer[], name[], jsonb, text, double precision, integer),
     kanon.refresh(name),
     kanon.drop(name)
 TO kanon_curator;
 GRANT EXECUTE ON FUNCTION kanon.measure(regclass, name[], name[]) TO kanon_analyst;
 GRANT USAGE ON TYPE kanon.measures TO kanon_analyst;
+GRANT USAGE ON TYPE kanon.curve_point TO kanon_curator;
 
 GRANT USAGE ON SCHEMA {{ api }} TO kanon_curator, kanon_analyst;
 GRANT EXECUTE ON FUNCTION
@@ -32,6 +34,7 @@ GRANT EXECUTE ON FUNCTION
         regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb,
         interval, name, integer, jsonb
     ),
+    {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer),
     {{ api }}.kanon_refresh(name),
     {{ api }}.kanon_drop(name)
 TO kanon_curator;

@@ -81,6 +81,9 @@ COMMANDS = {
     "measure": CommandEntry(
         "measure", "measure", RELEASES, "Measure how anonymous a table, view or release is."
     ),
+    "curve": CommandEntry(
+        "curve", "curve", RELEASES, "Show what each of several k would cost a table, with proven bounds."
+    ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
 }
 

@@ -214,7 +214,7 @@ def repeatable_read(connection: Connection) -> Iterator[None]:
 
 def _time_limit_passed() -> LimitExceeded:
     return LimitExceeded(
-        "The time limit passed before the release was complete; nothing was changed.",
+        "The time limit passed before the call was complete; nothing was changed.",
         hint="Pass a larger time_limit, for example time_limit => '5 minutes'.",
     )
 

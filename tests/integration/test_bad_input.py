@@ -241,14 +241,85 @@ CASES = [
         )
         for limit in (None, 0, -1)
     ),
+    Case(
+        "argument hierarchies of a later version",
+        lambda d: d.anonymize("t", 2, hierarchies={}),
+        InputError,
+        "Argument hierarchies is not available in this version, which suppresses cells only.",
+    ),
     *(
         Case(
-            f"argument {name} of a later version",
-            lambda d, name=name, value=value: d.anonymize("t", 2, **{name: value}),  # type: ignore[misc]
+            f"{name} without sensitive columns",
+            lambda d, name=name, value=value, rest=rest: d.anonymize(  # type: ignore[misc]
+                "t", 2, quasi_identifiers=["a"], **{name: value, **rest}
+            ),
             InputError,
-            f"Argument {name} is not available in this version, which suppresses cells only.",
+            f"Argument {name} is about sensitive columns, but there are none.",
         )
-        for name, value in [("l", 2), ("p", 2), ("t", 0.5), ("hierarchies", {})]
+        for name, value in [("l", 2), ("p", 2), ("t", 0.5)]
+        for rest in ({}, {"sensitive": []})
+    ),
+    *(
+        Case(
+            f"{name} = {value}",
+            lambda d, name=name, value=value: d.anonymize("t", 2, sensitive=["c"], **{name: value}),  # type: ignore[misc]
+            InputError,
+            f"{name} must be at least 2 and at most 2147483647, not {value}.",
+        )
+        for name in ("l", "p")
+        for value in (1, 0, -3)
+    ),
+    *(
+        Case(
+            f"t = {t}",
+            lambda d, t=t: d.anonymize("t", 2, sensitive=["c"], t=t),  # type: ignore[misc]
+            InputError,
+            "t must be a number of at least 0 and less than 1.",
+        )
+        for t in (1.0, -0.1, float("nan"), float("inf"))
+    ),
+    *(
+        Case(
+            f"an unknown {name}",
+            lambda d, name=name, of=of, value=value: d.anonymize(  # type: ignore[misc]
+                "t", 2, sensitive=["c"], **{of: 0.5 if of == "t" else 2, name: value}
+            ),
+            UnknownName,
+            f"There is no such {name}.",
+        )
+        for name, of in [("diversity", "l"), ("distance", "t")]
+        for value in ("strict", 7, ["entropy"])
+    ),
+    *(
+        Case(
+            f"{name} without {of}",
+            lambda d, name=name, value=value: d.anonymize("t", 2, sensitive=["c"], p=2, **{name: value}),  # type: ignore[misc]
+            InputError,
+            f"Option {name} says what {of} means, but {of} is not given.",
+        )
+        for name, value, of in [("diversity", "entropy", "l"), ("distance", "ordered", "t")]
+    ),
+    *(
+        Case(
+            f"{limit} = {value!r}",
+            lambda d, limit=limit, value=value: d.anonymize("t", 2, **{limit: value}),  # type: ignore[misc]
+            InputError,
+            f"The {words} number of classes must be {wrong}.",
+        )
+        for limit, words in [("fewest_classes", "least"), ("most_classes", "largest")]
+        for value, wrong in [
+            (0, "at least 1 and at most 2147483647, not 0"),
+            (10**12, f"at least 1 and at most 2147483647, not {10**12}"),
+            (1.5, "an integer"),
+            (True, "an integer"),
+            ("7", "an integer"),
+        ]
+    ),
+    Case(
+        "more classes at least than at most",
+        lambda d: d.anonymize("t", 2, fewest_classes=3, most_classes=2),
+        InputError,
+        "At least 3 classes and at most 2 classes contradict each other.",
     ),
     Case(
         "patterns of another form",

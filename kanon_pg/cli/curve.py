@@ -1,0 +1,119 @@
+"""The command ``curve``: what each of several k would cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from kanon_pg import client
+from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show
+from kanon_pg.cli.release import METHOD_HELP, read_patterns
+from kanon_pg.curves.points import Curve, CurvePoint
+from kanon_pg.curves.request import DEFAULT_KS
+from kanon_pg.errors import InputError
+
+_NOTICE = "notice: "
+_HEADINGS = ("k", "suppressed", "share", "at least", "gap", "classes", "average class", "found by", "time")
+
+
+def curve(
+    relation: Annotated[
+        str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
+    ],
+    ks: Annotated[
+        str, typer.Option("--ks", metavar="K,K,...", help="Values of k, separated by commas.")
+    ] = ",".join(map(str, DEFAULT_KS)),
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")
+    ] = None,
+    quasi_identifier: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="In place of the declared ones. May be given several times."),
+    ] = None,
+    method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
+    patterns: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Which columns may be suppressed together; @FILE reads a file."),
+    ] = None,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For all k together.")] = 30.0,
+    seed: Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Show what each of several k would cost a table, with proven bounds.
+
+    Publishes nothing and changes nothing. Needs no more than the right to read the table; works also where
+    kanon is not installed. Without a declaration every column is a quasi-identifier, except single-column
+    keys.
+    """
+    with errors_as(as_json):
+        wanted = _numbers(ks)
+        options = {
+            "quasi_identifiers": quasi_identifier,
+            "method": method,
+            "patterns": None if patterns is None else read_patterns(patterns),
+            "time_limit": time_limit,
+            "seed": seed,
+        }
+        if plot is not None:
+            _check_plot(plot)
+        with connected(dsn) as connection, progress_bar(not as_json) as advance:
+
+            def hear(phase: str, share: float | None) -> None:
+                if phase.startswith(_NOTICE):
+                    note(phase.removeprefix(_NOTICE))
+                else:
+                    advance(phase, share)
+
+            found = client.curve(connection, relation, wanted, on_progress=hear, **options)
+        if plot is not None:
+            _write_plot(found, plot)
+        show(found, as_json, curve_table)
+
+
+def curve_table(found: Curve) -> Table:
+    """Lay out a curve, one k per line."""
+    whole = found.rows * found.row_weight
+    rows = [_cells(point, whole) for point in found.points]
+    return listing(_HEADINGS, rows, frozenset(_HEADINGS) - {"found by"})
+
+
+def _cells(point: CurvePoint, whole: float) -> tuple[str, ...]:
+    bound, gap = point.lower_bound, point.gap
+    return (
+        f"{point.k:,}",
+        f"{point.suppressed_cells:,}",
+        f"{point.weighted_cost / whole:.2%}",
+        "nothing proven" if bound is None else f"{bound / whole:.2%}",
+        "optimal" if point.optimal else "unknown" if gap is None else f"{gap:.1%}",
+        f"{point.classes:,}",
+        f"{point.average_class:,.1f}",
+        point.method,
+        f"{point.elapsed:.2f} s",
+    )
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise InputError(
+            "The values of k are not whole numbers with commas between them.", hint="For example: --ks 2,5,10"
+        ) from None
+
+
+def _check_plot(path: Path) -> None:
+    from kanon_pg.plots.curve import figure_format
+
+    figure_format(path)
+
+
+def _write_plot(found: Curve, path: Path) -> None:
+    from kanon_pg.plots.curve import write_curve
+
+    write_curve(found, path)
+    note(f"the figure is in {path}")

@@ -1,0 +1,80 @@
+"""What is asked of a suppression curve, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_pg.errors import InputError
+from kanon_pg.release.request import DEFAULT_SECONDS, check_k, check_search
+
+DEFAULT_KS = (2, 3, 5, 10, 25, 50, 100)
+"""Values of k unless others are given."""
+
+MOST_KS = 100
+"""Most values of k in one call."""
+
+_EXAMPLE = "Give the values of k, for example 2, 5 and 10."
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRequest:
+    """The arguments of ``kanon_curve``.
+
+    Parameters
+    ----------
+    relation : str or None
+        The table or view, as SQL writes it.
+    ks : sequence of int
+        Values of k, each >= 2, all different, at most `MOST_KS`.
+    quasi_identifiers : sequence of str, optional
+        Override the declaration.
+    patterns : list or dict, optional
+        Allowed pattern vectors or wishes, see `kanon_pg.core.patterns`.
+    method : str
+        One of `kanon_pg.core.request.METHODS`.
+    time_limit : float
+        Seconds for the whole call, > 0.
+    seed : int, optional
+        Breaks ties at random, reproducibly; >= 0.
+    """
+
+    relation: str | None
+    ks: Sequence[int] = DEFAULT_KS
+    quasi_identifiers: Sequence[str] | None = None
+    patterns: list[Any] | dict[str, Any] | None = None
+    method: str = "auto"
+    time_limit: float = DEFAULT_SECONDS
+    seed: int | None = None
+
+    def check(self) -> None:
+        """Refuse arguments that can be judged without the database.
+
+        Raises
+        ------
+        InputError
+            With a sentence for the first argument that is wrong.
+        """
+        _check_ks(self.ks)
+        check_search(self.method, self.time_limit, self.seed)
+
+
+def _check_ks(ks: Any) -> None:
+    if ks is None:
+        raise InputError("ks is NULL.", hint=_EXAMPLE)
+    if not isinstance(ks, Sequence) or isinstance(ks, str) or any(isinstance(k, Sequence) for k in ks):
+        raise InputError("ks must be a plain list of integers.", hint=_EXAMPLE)
+    if not ks:
+        raise InputError("ks is empty.", hint=_EXAMPLE)
+    if len(ks) > MOST_KS:
+        raise InputError(
+            f"{len(ks)} values of k are more than the {MOST_KS} that one call can have.",
+            hint="Choose fewer; a curve is smooth enough with ten.",
+        )
+    if any(k is None for k in ks):
+        raise InputError("ks contains NULL.", hint=_EXAMPLE)
+    for k in ks:
+        check_k(k)
+        if list(ks).count(k) > 1:
+            raise InputError(f"k = {k} is given twice.", hint="Give each value of k once.")

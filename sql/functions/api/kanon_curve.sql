@@ -1,0 +1,27 @@
+-- Shows what each k costs, with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_curve(
+    relation regclass,
+    ks integer[] DEFAULT '{2,3,5,10,25,50,100}',
+    quasi_identifiers name[] DEFAULT NULL,
+    patterns jsonb DEFAULT NULL,
+    method text DEFAULT 'auto',
+    time_limit interval DEFAULT '30 seconds',
+    seed integer DEFAULT NULL
+)
+RETURNS SETOF kanon.curve_point
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.curve(relation, ks, quasi_identifiers, patterns, method,
+        extract(epoch FROM time_limit)::double precision, seed);
+END;
+ALTER FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) IS
+'Shows what each of several k would cost, with proven bounds: counts a table once, publishes nothing.
+Example: SELECT k, suppressed_share, gap, classes FROM kanon_curve(''patients'', ''{2,5,10}'');';

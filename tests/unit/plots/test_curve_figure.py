@@ -1,0 +1,121 @@
+"""The figure of a curve: shows what it says, needs no screen, and only files that it knows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kanon_pg.curves.points import Curve, CurvePoint
+from kanon_pg.errors import InputError
+from kanon_pg.plots.curve import draw_curve, figure_format, write_curve
+
+
+def point(k: int, cost: float, bound: float | None, *, classes: int = 10) -> CurvePoint:
+    return CurvePoint(
+        k=k,
+        suppressed_cells=int(cost),
+        suppressed_share=cost / 400,
+        weighted_cost=cost,
+        lower_bound=bound,
+        gap=None if bound is None else (cost - bound) / cost,
+        optimal=bound == cost,
+        classes=classes,
+        average_class=3.0,
+        method="greedy",
+        elapsed=0.1,
+    )
+
+
+CURVE = Curve(
+    relation='"public"."pay $ roll$"',
+    rows=100,
+    people=90,
+    row_types=40,
+    quasi_identifiers=("age", "sex", "zip", "ward"),
+    row_weight=4.0,
+    points=(point(2, 20, 20.0, classes=300), point(5, 50, 40.0), point(10, 80, None, classes=4)),
+)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".PNG", b"\x89PNG")]
+)
+def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str, start: bytes) -> None:
+    path = tmp_path / f"curve{suffix}"
+    write_curve(CURVE, path)
+    assert path.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize("name", ["curve", "curve.gif", "curve.png.txt"])
+def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="which format") as refused:
+        write_curve(CURVE, tmp_path / name)
+    assert ".svg" in (refused.value.hint or "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="folder does not exist"):
+        figure_format(tmp_path / "nowhere" / "curve.png")
+
+
+def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "curve.png").mkdir()
+    with pytest.raises(InputError, match="cannot be written"):
+        write_curve(CURVE, tmp_path / "curve.png")
+
+
+def test_share_and_bound_are_shares_of_what_suppressing_everything_costs() -> None:
+    above, below = draw_curve(CURVE).axes
+    proven, found = above.lines[:2]
+    assert list(found.get_xdata()) == [2, 5, 10]
+    assert list(found.get_ydata()) == [0.05, 0.125, 0.2]
+    assert list(proven.get_ydata()) == [0.05, 0.1, 0.0]
+    assert list(below.lines[0].get_ydata()) == [300, 10, 4]
+
+
+def test_axes_say_what_they_show() -> None:
+    above, below = draw_curve(CURVE).axes
+    assert above.get_xscale() == below.get_xscale() == "log"
+    assert above.get_ylim()[0] == 0
+    assert above.get_ylabel() == "suppressed cells"
+    assert below.get_ylabel() == "classes"
+    assert [text.get_text() for text in below.get_xticklabels()] == ["2", "5", "10"]
+    assert below.get_yscale() == "log"
+
+
+def test_weights_are_said() -> None:
+    above, _ = draw_curve(replace(CURVE, row_weight=8.0)).axes
+    assert above.get_ylabel() == "suppressed cells, by weight"
+    assert list(above.lines[1].get_ydata()) == [0.025, 0.0625, 0.1]
+
+
+def test_the_legend_explains_only_what_is_there() -> None:
+    def legend(*points: CurvePoint) -> list[str]:
+        drawn = draw_curve(replace(CURVE, points=points)).axes[0].get_legend()
+        assert drawn is not None
+        return [text.get_text() for text in drawn.get_texts()]
+
+    assert legend(point(2, 20, 20.0), point(5, 40, 40.0)) == ["found, proven to be the least"]
+    assert legend(point(2, 20, 10.0)) == ["found", "proven bound", "possibly avoidable"]
+
+
+def test_a_curve_of_one_point_without_any_loss_can_be_drawn(tmp_path: Path) -> None:
+    write_curve(replace(CURVE, points=(replace(point(2, 1, 1.0), weighted_cost=0.0),)), tmp_path / "one.png")
+    assert (tmp_path / "one.png").stat().st_size > 1000
+
+
+def test_drawing_neither_needs_a_screen_nor_touches_the_state_of_pyplot() -> None:
+    program = "import sys, kanon_pg.plots.curve\nassert 'matplotlib.pyplot' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nobody_else_loads_matplotlib() -> None:
+    program = "import sys, kanon_pg.client, kanon_pg.cli.curve\nassert 'matplotlib' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
