@@ -48,7 +48,7 @@ class Groups(NamedTuple):
 
     items: NDArray[np.int32]
     group: NDArray[np.int32]
-    count: int
+    groups: int
 
 
 def first_broken_class(
@@ -136,7 +136,7 @@ def _descend(tree: _Tree, begin: int, end: int, depth: int, groups: Groups) -> b
     cheapest = int(tree.costs[begin:end].min())
     _, rows, people, prices = tree.priced
     left = Groups(*_still_broken(groups, rows, people, prices, tree.k, cheapest))
-    if not left.count:
+    if not left.groups:
         return False
     width = len(tree.codes)
     if depth == width:
@@ -185,8 +185,8 @@ def _still_broken(
     cost: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Keep the groups in which a class of this cost per row is cheaper than the prices of its rows."""
-    gain = np.zeros(groups.count, dtype=np.int64)
-    taken = np.zeros(groups.count, dtype=np.int64)
+    gain = np.zeros(groups.groups, dtype=np.int64)
+    taken = np.zeros(groups.groups, dtype=np.int64)
     for position in range(groups.items.size):
         item, group = groups.items[position], groups.group[position]
         if prices[item] > cost:
@@ -196,7 +196,7 @@ def _still_broken(
             more = min(people[item], k - taken[group])
             gain[group] -= more * (cost - prices[item])
             taken[group] += more
-    number = np.full(groups.count, -1, dtype=np.int32)
+    number = np.full(groups.groups, -1, dtype=np.int32)
     count, length = 0, 0
     for position in range(groups.items.size):
         group = groups.group[position]
