@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import VerificationFailed
+from kanon_pg.release.canonical import CanonicalColumn
 from kanon_pg.release.plan import ReleasePlan
 
 
@@ -69,9 +70,7 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
             "recount_storage",
             storage=storage,
             entity=plan.entity is not None,
-            columns=[
-                {"name": c.output, "bit": 1 << j, "as_text": not c.is_exact} for j, c in enumerate(columns)
-            ],
+            columns=[{"cell": _as_seen(c), "alias": c.alias, "bit": 1 << j} for j, c in enumerate(columns)],
         )
     )
     _require_guarantee(by_pattern, k)
@@ -92,6 +91,10 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
         suppressed_cells=sum(n * len(weights) for n, weights in stars),
         weighted_cost=float(sum(n * sum(weights) for n, weights in stars)),
     )
+
+
+def _as_seen(column: CanonicalColumn) -> Fragment:
+    return Fragment(f"{column.output}" if column.is_exact else f"{column.output}::text")
 
 
 def _require_guarantee(by_pattern: Sequence[Row], k: int) -> None:

@@ -6,24 +6,26 @@ SELECT
     min(people) AS smallest,
     max(people) AS largest,
     sum(people)::bigint AS memberships,
-    pg_catalog.bool_or(leak) AS leaks
+    pg_catalog.bool_or(
+{% for q in columns %}
+        (pattern & {{ q.bit }} <> 0 AND {{ q.alias }} IS NOT NULL){% if not loop.last %} OR{% endif %}
+
+{% endfor %}
+    ) AS leaks
 FROM (
     SELECT
         kanon_pattern AS pattern,
+{% for q in columns %}
+        {{ q.cell }} AS {{ q.alias }},
+{% endfor %}
         count(*) AS n,
 {% if entity %}
-        count(DISTINCT kanon_person) AS people,
+        count(DISTINCT kanon_person) AS people
 {% else %}
-        count(*) AS people,
+        count(*) AS people
 {% endif %}
-        pg_catalog.bool_or(
-{% for q in columns %}
-            (kanon_pattern & {{ q.bit }} <> 0 AND {{ q.name }} IS NOT NULL){% if not loop.last %} OR{% endif %}
-
-{% endfor %}
-        ) AS leak
     FROM {{ storage }}
-    GROUP BY kanon_pattern{% for q in columns %}, {{ q.name }}{% if q.as_text %}::text{% endif %}{% endfor %}
+    GROUP BY kanon_pattern{% for q in columns %}, {{ q.cell }}{% endfor %}
 
 ) AS class
 GROUP BY pattern
