@@ -21,7 +21,14 @@ from kanon_pg.install.facts import ServerFacts, general_problems, plpython_probl
 from kanon_pg.install.public_rights import revoke_public_rights
 from kanon_pg.install.python_path import SettledPath, settle_python_path
 from kanon_pg.install.report import InstallReport, Problem
-from kanon_pg.install.scripts import drop_own_functions, prepare_session, run_script, script_names
+from kanon_pg.install.scripts import (
+    KeptFunction,
+    drop_own_functions,
+    outdated,
+    prepare_session,
+    run_script,
+    script_names,
+)
 
 DEFAULT_API_SCHEMA = "public"
 
@@ -117,8 +124,9 @@ def _plan(
 
 def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, plan: _Plan) -> InstallReport:
     api = Identifier.of(plan.api_schema)
+    kept = []
     if plan.previous is not None:
-        drop_own_functions(db, db.row(statement("installed_version"))["api_schema"])
+        kept = drop_own_functions(db, db.row(statement("installed_version"))["api_schema"])
     parts = {
         "api": api,
         "plpython": plan.plpython,
@@ -132,6 +140,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         db.execute(statement("create_api_schema", api=api))
     for name in script_names(plan.plpython, last=True):
         run_script(connection, name, **parts)
+    _refuse_outdated(facts, outdated(db, plan.api_schema, kept))
     rights = revoke_public_rights(db, plan.api_schema)
     db.execute(
         statement("record_version"),
@@ -155,6 +164,16 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         missing=plan.missing,
         notes=notes,
     )
+
+
+def _refuse_outdated(facts: ServerFacts, found: list[KeptFunction]) -> None:
+    if found:
+        raise InstallError(
+            f"Objects in database {facts.database} use functions of kanon whose arguments have changed; "
+            "nothing was changed.",
+            detail="\n".join(function.users for function in found),
+            hint="Drop these objects, run `kanon install` again, then create them anew.",
+        )
 
 
 @contextmanager

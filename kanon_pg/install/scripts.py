@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
@@ -53,11 +54,28 @@ def run_script(connection: Connection, name: str, **parts: Any) -> None:
         connection.execute(text.text.encode())
 
 
-def drop_own_functions(db: PsycopgDatabase, api_schema: str) -> None:
+@dataclass(frozen=True, slots=True)
+class KeptFunction:
+    """A function that could not be dropped.
+
+    Parameters
+    ----------
+    signature : str
+        The function as ``regprocedure`` shows it.
+    users : str
+        What depends on it, as the server says it.
+    """
+
+    signature: str
+    users: str
+
+
+def drop_own_functions(db: PsycopgDatabase, api_schema: str) -> list[KeptFunction]:
     """Drop an earlier version's functions, so that none with another signature stays behind.
 
-    A function that objects of users depend on stays and is replaced in place.
+    A function that objects of users depend on stays, to be replaced in place; returns these.
     """
+    kept = []
     for row in db.rows(statement("own_functions"), api_schema):
         try:
             with db.savepoint():
@@ -65,3 +83,15 @@ def drop_own_functions(db: PsycopgDatabase, api_schema: str) -> None:
         except DatabaseError as error:
             if error.server_state != DEPENDENT_OBJECTS:
                 raise
+            kept.append(KeptFunction(row["function"], error.detail or ""))
+    return kept
+
+
+def outdated(db: PsycopgDatabase, api_schema: str, kept: list[KeptFunction]) -> list[KeptFunction]:
+    """Return those of the kept functions beside which the scripts made one with another signature.
+
+    With both of them in place a call that leaves out arguments would be ambiguous.
+    """
+    signatures = [row["function"] for row in db.rows(statement("own_functions"), api_schema)]
+    names = [signature.rpartition("(")[0] for signature in signatures]
+    return [one for one in kept if names.count(one.signature.rpartition("(")[0]) > 1]

@@ -24,7 +24,9 @@ _FOUND = "#0072B2"
 
 _INK = "#333333"
 _FAINT = "#d9d9d9"
-_BAND = 0.22
+_BAND = "#cce3f0"
+"""A light tint of the same blue: opaque, so that the grid does not run through it."""
+
 _MOST_TICKS = 12
 _LOG_FROM = 20.0
 """Ratio of the most classes to the fewest from which a linear axis would hide the fewest."""
@@ -100,16 +102,23 @@ def _draw_share(axes: Axes, curve: Curve) -> None:
     ks = [point.k for point in points]
     found = [point.weighted_cost / whole for point in points]
     proven = [(point.lower_bound or 0.0) / whole for point in points]
-    axes.fill_between(ks, proven, found, color=_FOUND, alpha=_BAND, linewidth=0)
+    axes.fill_between(ks, proven, found, color=_BAND, linewidth=0)
     axes.plot(ks, proven, color=_FOUND, linewidth=1, linestyle=(0, (4, 2)))
     axes.plot(ks, found, color=_FOUND, linewidth=2)
     for point, share in zip(points, found, strict=True):
         axes.plot([point.k], [share], **_marker(point.optimal))
-    axes.set_ylim(0, max(max(found) * 1.12, 1e-4))
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
+    highest = max(max(found) * 1.12, 1e-4)
+    axes.set_ylim(0, highest)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=_decimals(highest)))
     is_weighted = curve.row_weight != len(curve.quasi_identifiers)
     axes.set_ylabel("suppressed cells, by weight" if is_weighted else "suppressed cells")
-    axes.legend(handles=_legend(points), loc="upper left", frameon=False, fontsize=9, labelcolor=_INK)
+    legend = axes.legend(handles=_legend(points), loc="upper left", fontsize=9, labelcolor=_INK)
+    legend.get_frame().set(facecolor="white", alpha=1, linewidth=0)
+
+
+def _decimals(highest: float) -> int:
+    """Return the decimals of percentages that tell the ticks of an axis apart."""
+    return 0 if highest >= 0.05 else 1 if highest >= 0.005 else 2
 
 
 def _marker(is_optimal: bool) -> dict[str, Any]:
@@ -133,7 +142,7 @@ def _legend(points: Sequence[CurvePoint]) -> list[Line2D | Patch]:
     if False in optimal:
         handles.append(_handle(False, "found"))
         handles.append(Line2D([], [], color=_FOUND, linewidth=1, linestyle=(0, (4, 2)), label="proven bound"))
-        handles.append(Patch(color=_FOUND, alpha=_BAND, linewidth=0, label="possibly avoidable"))
+        handles.append(Patch(color=_BAND, linewidth=0, label="possibly avoidable"))
     return handles
 
 

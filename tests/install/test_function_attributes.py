@@ -29,7 +29,7 @@ def functions(db: psycopg.Connection) -> list[dict[str, object]]:
 
 def test_there_are_functions_in_both_schemas(functions: list[dict[str, object]]) -> None:
     assert {function["nspname"] for function in functions} == {"kanon", "public"}
-    assert len(functions) >= 18
+    assert len(functions) >= 20
 
 
 def test_every_function_pins_its_search_path(functions: list[dict[str, object]]) -> None:
@@ -61,7 +61,7 @@ def test_bodies_in_python_only_boot_and_call_one_function(functions: list[dict[s
 
 def test_functions_of_users_show_an_example(db: psycopg.Connection) -> None:
     rows = db.execute("SELECT function, description, example FROM kanon_help()").fetchall()
-    assert len(rows) == 9
+    assert len(rows) == 10
     for function, description, example in rows:
         assert description.endswith("."), function
         assert function in example

@@ -58,6 +58,42 @@ def test_functions_of_an_earlier_version_with_another_signature_go(
     assert db.execute("SELECT to_regprocedure('public.kanon_mine()')::text").fetchone() == ("kanon_mine()",)
 
 
+_EARLIER_ANONYMIZE = """
+    DROP FUNCTION public.kanon_anonymize;
+    DROP FUNCTION kanon.anonymize;
+    CREATE FUNCTION kanon.anonymize(relation regclass, k integer) RETURNS kanon.release_report
+        LANGUAGE plpython3u AS 'return None';
+    CREATE FUNCTION public.kanon_anonymize(relation regclass, k integer) RETURNS kanon.release_report
+        LANGUAGE sql BEGIN ATOMIC SELECT * FROM kanon.anonymize(relation, k); END;
+    ALTER FUNCTION kanon.anonymize(regclass, integer) OWNER TO kanon_owner;
+    ALTER FUNCTION public.kanon_anonymize(regclass, integer) OWNER TO kanon_owner;
+"""
+"""The functions as a version with fewer arguments had them."""
+
+
+def test_a_call_means_the_new_function_after_an_upgrade(installed_dsn: str, db: psycopg.Connection) -> None:
+    db.execute(_EARLIER_ANONYMIZE)
+    install(installed_dsn)
+    count = "SELECT count(*) FROM pg_proc WHERE proname IN ('anonymize', 'kanon_anonymize')"
+    assert db.execute(count).fetchone() == (2,)
+    assert db.execute("SELECT (kanon_anonymize('patients', 5)).smallest_class >= 5").fetchone() == (True,)
+
+
+def test_objects_that_use_an_earlier_signature_are_named_and_nothing_changes(
+    installed_dsn: str, db: psycopg.Connection
+) -> None:
+    db.execute(_EARLIER_ANONYMIZE)
+    db.execute("CREATE VIEW public.mine AS SELECT a.k FROM kanon_anonymize('public.patients', 5) AS a")
+    before = picture(db)
+    with pytest.raises(InstallError, match="whose arguments have changed") as caught:
+        install(installed_dsn)
+    assert "view public.mine depends on function public.kanon_anonymize(regclass,integer)" in str(
+        caught.value
+    )
+    assert "Drop these objects" in (caught.value.hint or "")
+    assert picture(db) == before
+
+
 def test_a_later_version_is_not_overwritten(installed_dsn: str, db: psycopg.Connection) -> None:
     db.execute("UPDATE kanon.version SET version = '999.0'")
     with pytest.raises(VersionMismatch, match=r"999\.0"):
@@ -89,7 +125,7 @@ def test_functions_work_from_a_schema_of_any_name(
     (functions,) = empty_connection.execute(
         sql.SQL("SELECT count(*) FROM {}.kanon_help()").format(api)
     ).fetchone()
-    assert functions == 9
+    assert functions == 10
     assert install(empty_dsn).api_schema == name, "a repeated install stays where it was"
 
 
@@ -120,7 +156,7 @@ def test_the_client_part_can_be_completed_and_reduced_again(
 ) -> None:
     install(empty_dsn, plpython=False)
     assert install(empty_dsn).plpython
-    assert empty_connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (9,)
+    assert empty_connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (10,)
     assert not install(empty_dsn, plpython=False).plpython
     left = (
         "SELECT count(*) FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE lanname = 'plpython3u'"
@@ -182,7 +218,7 @@ def test_two_databases_of_a_server_without_the_roles_can_be_installed_into_at_on
         assert [report.database for report in reports] == [one, two]
         for name in (one, two):
             with psycopg.connect(server.dsn(name)) as connection:
-                assert connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (9,)
+                assert connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (10,)
 
 
 def test_a_schema_of_somebody_else_is_not_taken_over(
