@@ -89,7 +89,9 @@ def _ordered_distance(judge: Judge, unit: int, column: int, different: int, tota
 
 
 @kernel
-def _violations(judge: Judge, unit: int, column: int, different: int, size: int, is_hasty: bool) -> int:
+def violated_by_counts(
+    judge: Judge, unit: int, column: int, different: int, size: int, is_hasty: bool
+) -> int:
     """Return which models the counts of a class violate, one bit each; in haste one of them suffices.
 
     `size` is the number of rows or people that a value's share is taken of.
@@ -124,8 +126,11 @@ def _violations(judge: Judge, unit: int, column: int, different: int, size: int,
 
 
 @kernel
-def _count_rows(judge: Judge, column: int, items: NDArray[np.int32]) -> tuple[int, int]:
-    """Count the rows per value; return how many values there are, and the rows of all."""
+def count_rows(judge: Judge, column: int, items: NDArray[np.int32]) -> tuple[int, int]:
+    """Count the rows per value in `Judge.counts`; return how many values there are, and the rows of all.
+
+    The values are listed in `Judge.touched`; `forget_counts` must follow.
+    """
     different, size = 0, 0
     for item in items:
         value = judge.codes[column, item]
@@ -135,6 +140,13 @@ def _count_rows(judge: Judge, column: int, items: NDArray[np.int32]) -> tuple[in
         judge.counts[value] += judge.rows[item]
         size += judge.rows[item]
     return different, size
+
+
+@kernel
+def forget_counts(judge: Judge, different: int) -> None:
+    """Set the counts of the values that were touched to 0."""
+    for place in range(different):
+        judge.counts[judge.touched[place]] = 0
 
 
 @kernel
@@ -160,22 +172,29 @@ def _distinct_pairs(judge: Judge, column: int, items: NDArray[np.int32]) -> NDAr
 
 
 @kernel
+def people_of(judge: Judge, items: NDArray[np.int32]) -> int:
+    """Count the distinct people of some row types."""
+    people = 0
+    for item in items:
+        people += judge.own[item]
+    if judge.shared_people.size:
+        people += _distinct_pairs(judge, -1, items).size
+    return people
+
+
+@kernel
 def _count_people(judge: Judge, column: int, items: NDArray[np.int32], different: int) -> int:
     """Replace the rows per value by distinct people, at least one each; return the people of all."""
-    for place in range(different):
-        judge.counts[judge.touched[place]] = 0
-    size = 0
+    forget_counts(judge, different)
     for item in items:
         judge.counts[judge.codes[column, item]] += judge.own[item]
-        size += judge.own[item]
     if judge.shared_people.size:
         for pair in _distinct_pairs(judge, column, items):
             judge.counts[pair // judge.shared_total] += 1
-        size += _distinct_pairs(judge, -1, items).size
     for place in range(different):
         value = judge.touched[place]
         judge.counts[value] = max(judge.counts[value], 1)
-    return max(size, 1)
+    return max(people_of(judge, items), 1)
 
 
 @kernel
@@ -192,13 +211,12 @@ def violated_models(judge: Judge, items: NDArray[np.int32], is_hasty: bool) -> i
     """
     violated = 0
     for column in range(judge.codes.shape[0]):
-        different, size = _count_rows(judge, column, items)
-        violated |= _violations(judge, ROWS, column, different, size, is_hasty)
+        different, size = count_rows(judge, column, items)
+        violated |= violated_by_counts(judge, ROWS, column, different, size, is_hasty)
         if judge.has_entity == 1 and not (violated and is_hasty):
             size = _count_people(judge, column, items, different)
-            violated |= _violations(judge, PEOPLE, column, different, size, is_hasty)
-        for place in range(different):
-            judge.counts[judge.touched[place]] = 0
+            violated |= violated_by_counts(judge, PEOPLE, column, different, size, is_hasty)
+        forget_counts(judge, different)
         if violated and is_hasty:
             return violated
     return violated

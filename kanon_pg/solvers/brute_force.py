@@ -7,13 +7,18 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.classes import classes_of
 from kanon_pg.core.patterns import suppression_costs
+from kanon_pg.core.privacy import judge_of, violations
+from kanon_pg.core.request import PrivacyModels
 from kanon_pg.core.row_types import RowTypeTable
 
 _MOST_ASSIGNMENTS = 2_000_000
+_NO_MODELS = PrivacyModels()
 
 
-def brute_force(table: RowTypeTable, vectors: NDArray[np.int64], k: int) -> float:
-    """Return the least weighted cost of an assignment whose classes all have at least k people.
+def brute_force(
+    table: RowTypeTable, vectors: NDArray[np.int64], k: int, models: PrivacyModels = _NO_MODELS
+) -> float:
+    """Return the least weighted cost of an assignment whose classes have k people and satisfy models.
 
     All rows of a row type get the same vector. Where they may be divided among vectors the optimum can
     be lower; for that, call with one row type per row (equal cells, different positions).
@@ -21,10 +26,16 @@ def brute_force(table: RowTypeTable, vectors: NDArray[np.int64], k: int) -> floa
     Parameters
     ----------
     table : RowTypeTable
-        With at least k people.
+        With at least k people; with sensitive columns if models are demanded.
     vectors : ndarray of int64, shape (p,)
         The fully suppressed one is among them.
     k : int
+    models : PrivacyModels
+
+    Returns
+    -------
+    float
+        Infinite if no assignment satisfies everything.
 
     Raises
     ------
@@ -40,13 +51,24 @@ def brute_force(table: RowTypeTable, vectors: NDArray[np.int64], k: int) -> floa
         raise ValueError(f"{vectors.size}**{count} assignments are too many to try.")
     costs = suppression_costs(vectors, table.weights)
     order = np.argsort(costs, kind="stable")
-    best = float(table.weights.sum()) * table.total_rows
-    assigned = np.zeros(count, dtype=np.int64)
+    judge = judge_of(table, models) if models else None
+    assigned = np.full(count, vectors[order[-1]], dtype=np.int64)
+    dearest = float(costs.max()) * table.total_rows
+    best = np.inf
+
+    def is_allowed() -> bool:
+        classes = classes_of(table, assigned)
+        if int(classes.people.min()) < k:
+            return False
+        return judge is None or not violations(judge, classes.class_of, len(classes)).any.any()
+
+    if is_allowed():
+        best = dearest
 
     def extend(item: int, cost: float) -> None:
         nonlocal best
         if item == count:
-            if int(classes_of(table, assigned).people.min()) >= k:
+            if is_allowed():
                 best = cost
             return
         for place in order:
@@ -57,4 +79,4 @@ def brute_force(table: RowTypeTable, vectors: NDArray[np.int64], k: int) -> floa
             extend(item + 1, dearer)
 
     extend(0, 0.0)
-    return best
+    return float(best)

@@ -28,7 +28,9 @@ from kanon_pg.solvers.scan import (
     update_keys,
 )
 
-_UNASSIGNED = -1
+UNASSIGNED = -1
+"""Vector of row types that have not found a class yet."""
+
 _WORK_PER_STEP = 20_000_000
 _HURRIED_VECTORS_PER_COLUMN = 2
 
@@ -56,7 +58,8 @@ class Scan(NamedTuple):
     state: NDArray[np.int64]
 
 
-def _scan_of(table: RowTypeTable) -> Scan:
+def scan_of(table: RowTypeTable) -> Scan:
+    """Return working arrays in which all row types are to be assigned."""
     count = len(table)
     living = Living(
         table.hashes.copy(),
@@ -98,7 +101,7 @@ def group_sizes(scan: Scan, found: int, groups: int, k: int) -> NDArray[np.int64
 
 
 @kernel
-def _compact(living: Living, length: int) -> int:
+def compact(living: Living, length: int) -> int:
     """Close the gaps that assigned items left; return the new length."""
     hashes, alive = living.hashes, living.alive
     for column in range(hashes.shape[0]):
@@ -144,7 +147,7 @@ def _assign_range(
                 living.alive[item] = False
                 left -= 1
         if 8 * left < 7 * length:
-            length = _compact(living, length)
+            length = compact(living, length)
     scan.state[0], scan.state[1], scan.state[2] = length, left, current
     return turn if left > 0 else vectors.size
 
@@ -177,8 +180,8 @@ def greedy(
     Factor-m approximation, asymptotically tight (Theorem 4); O(p n m) time, O(n m) memory. Classes
     depend on the content of the row types and the order of the vectors alone.
     """
-    scan = _scan_of(table)
-    assigned = np.full(len(table), _UNASSIGNED, dtype=np.int64)
+    scan = scan_of(table)
+    assigned = np.full(len(table), UNASSIGNED, dtype=np.int64)
     turn = 0
     while turn < vectors.size and not clock.is_over():
         clock.report("greedy", turn / vectors.size)
@@ -190,5 +193,5 @@ def greedy(
         for place in range(places.size):
             clock.report("greedy", None)
             _assign_range(scan, vectors[places], place, 1, k, assigned)
-    assigned[assigned == _UNASSIGNED] = (1 << table.width) - 1
+    assigned[assigned == UNASSIGNED] = (1 << table.width) - 1
     return assigned, complete

@@ -15,7 +15,7 @@ from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import SolverError
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 
-quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LARGE = 2**40
 
 models = st.builds(
