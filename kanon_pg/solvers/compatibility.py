@@ -83,6 +83,7 @@ def compatibility_of(
     *,
     dearest: NDArray[np.float64] | None = None,
     most_edges: int = MOST_EDGES,
+    keep_equal: bool = False,
 ) -> Compatibility:
     """Build the graph of a table and some pattern vectors.
 
@@ -104,6 +105,8 @@ def compatibility_of(
         instance keeps all row types. Instances keep at least k compatible people.
     most_edges : int
         Most pairs.
+    keep_equal : bool
+        Keeps instances with the same members: together they can be more classes than one.
 
     Raises
     ------
@@ -133,7 +136,8 @@ def compatibility_of(
         current = vector
         able = everybody if dearest is None else np.flatnonzero(dearest >= cost).astype(np.int32)
         lengths, members, signs = _groups_of(keys, able, table.people, marks, grouping, k)
-        lengths, members = _unseen(lengths, members, signs, seen)
+        if not keep_equal:
+            lengths, members = _unseen(lengths, members, signs, seen)
         edges += members.size
         if edges + count > most_edges:
             raise MemoryExceeded(

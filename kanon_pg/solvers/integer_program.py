@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,11 @@ from kanon_pg.errors import SolverError
 from kanon_pg.solvers.granularity import granularity, rounded_up
 from kanon_pg.solvers.linear_model import LinearModel
 from kanon_pg.solvers.sub_problem import SubProblem, linear_model_of
+
+Values = NDArray[np.float64]
+
+_WHOLE = 1e-5
+"""How far a whole number of rows may be from one in the library's answer."""
 
 
 @dataclass(frozen=True)
@@ -80,29 +85,71 @@ def solve_sub_problem(
     One thread, fixed seed: without a limit in seconds equal calls give equal answers.
     """
     step = granularity(problem.cost)
-    result = _solve(linear_model_of(problem), effort, step)
+    model = linear_model_of(problem)
+    result = _solve(model, effort, step, None if hint is None else _hint(problem, hint))
     known = math.inf if hint is None else problem.cost_of(hint)
-    rows = _rows_of(problem, result)
+    rows = _rows_of(problem, model, result)
     cost = math.inf if rows is None else problem.cost_of(rows)
     if cost >= known:
         rows, cost = hint, known
     return Answer(rows, cost, min(cost, _bound_of(result, step)))
 
 
-def _rows_of(problem: SubProblem, result: Any) -> NDArray[np.int64] | None:
-    """Return the rows on each pair of the best solution, checked."""
+def _hint(problem: SubProblem, rows: NDArray[np.int64]) -> Values:
+    """Return the first columns of a solution: what is on each pair, and which instances are open."""
+    pairs = rows if problem.is_divisible else rows // problem.rows[problem.member]
+    is_open = (np.bincount(problem.instance, weights=rows, minlength=problem.cost.size) > 0) | (
+        problem.fewest == 0
+    )
+    return np.concatenate([pairs, is_open]).astype(np.float64)
+
+
+def _rows_of(problem: SubProblem, model: LinearModel, result: Any) -> NDArray[np.int64] | None:
+    """Return the rows on each pair of the best solution.
+
+    Rows of divisible row types are not declared to be whole, because with the open instances given they are
+    a flow. Should they not be whole after all, the flow is solved.
+    """
+    values = _values_of(model, result)
+    if values is None:
+        return None
+    pairs, instances = problem.member.size, problem.cost.size
+    if np.abs(values[:pairs] - np.rint(values[:pairs])).max(initial=0.0) > _WHOLE:
+        is_open = np.rint(values[pairs : pairs + instances])
+        values = _values_of(model, _solve(_settled(model, pairs, is_open), Effort(), 0.0, None))
+        if values is None:
+            return None
+    found = np.rint(values[:pairs]).astype(np.int64)
+    rows = found if problem.is_divisible else found * problem.rows[problem.member]
+    return rows if _is_valid(problem, rows) else None
+
+
+def _is_valid(problem: SubProblem, rows: NDArray[np.int64]) -> bool:
+    """Return whether every row is somewhere, and divisible ones in instances that are large enough."""
+    held = np.bincount(problem.member, weights=rows, minlength=problem.rows.size)
+    in_instance = np.bincount(problem.instance, weights=rows, minlength=problem.cost.size)
+    is_large = (in_instance >= problem.fewest) | (in_instance == 0) | (not problem.is_divisible)
+    return np.array_equal(held, problem.rows) and bool(is_large.all()) and bool((rows >= 0).all())
+
+
+def _settled(model: LinearModel, pairs: int, is_open: Values) -> LinearModel:
+    """Return the model with given open instances and whole rows."""
+    opening = slice(pairs, pairs + is_open.size)
+    lower, upper, is_integer = model.lower.copy(), model.upper.copy(), model.is_integer.copy()
+    lower[opening] = is_open
+    upper[opening] = is_open
+    is_integer[:pairs] = True
+    return replace(model, lower=lower, upper=upper, is_integer=is_integer)
+
+
+def _values_of(model: LinearModel, result: Any) -> Values | None:
+    """Return the values of all columns in the best solution, None if there is none."""
     if not result.solutions or not result.solutions[0].HasField("primal_solution"):
         return None
-    values = result.solutions[0].primal_solution.variable_values
-    pairs = problem.member.size
-    column = np.array(values.ids, dtype=np.int64)
-    found = np.zeros(pairs, dtype=np.int64)
-    found[column[column < pairs]] = np.rint(np.array(values.values)[column < pairs]).astype(np.int64)
-    rows = found if problem.is_divisible else found * problem.rows[problem.member]
-    held = np.bincount(problem.member, weights=rows, minlength=problem.rows.size)
-    if not np.array_equal(held, problem.rows):
-        raise SolverError("The integer program's solution does not hold every row exactly once.")
-    return rows
+    known = result.solutions[0].primal_solution.variable_values
+    values = np.zeros(model.cost.size)
+    values[np.array(known.ids, dtype=np.int64)] = np.array(known.values)
+    return values
 
 
 def _bound_of(result: Any, step: float) -> float:
@@ -113,7 +160,7 @@ def _bound_of(result: Any, step: float) -> float:
     return rounded_up(result.termination.objective_bounds.dual_bound, step)
 
 
-def _solve(model: LinearModel, effort: Effort, step: float) -> Any:
+def _solve(model: LinearModel, effort: Effort, step: float, hint: Values | None) -> Any:
     from ortools.math_opt import callback_pb2, model_parameters_pb2, parameters_pb2  # noqa: PLC0415
     from ortools.math_opt.core.python import solver  # noqa: PLC0415
 
@@ -123,17 +170,23 @@ def _solve(model: LinearModel, effort: Effort, step: float) -> Any:
     # The library refuses its general setting of threads for this solver.
     parameters.highs.string_options["parallel"] = "off"
     parameters.highs.int_options["threads"] = 1
+    parameters.highs.bool_options["mip_heuristic_run_feasibility_jump"] = False  # finds nothing of use here
     if effort.seconds is not None:
         parameters.time_limit.FromNanoseconds(int(effort.seconds * 1e9))
     if effort.nodes is not None:
         parameters.node_limit = effort.nodes
+    given = model_parameters_pb2.ModelSolveParametersProto()
+    if hint is not None:
+        start = given.solution_hints.add().variable_values
+        start.ids.extend(np.arange(hint.size))
+        start.values.extend(hint)
     try:
         return solver.solve(
             _message(model),
             parameters_pb2.SOLVER_TYPE_HIGHS,
             parameters_pb2.SolverInitializerProto(),
             parameters,
-            model_parameters_pb2.ModelSolveParametersProto(),
+            given,
             None,
             callback_pb2.CallbackRegistrationProto(),
             None,

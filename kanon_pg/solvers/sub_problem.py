@@ -119,6 +119,8 @@ def linear_model_of(problem: SubProblem) -> LinearModel:
     lower = np.concatenate([np.zeros(pairs), (problem.fewest == 0).astype(np.float64), np.zeros(people)])
     is_integer = np.ones(cost.size, dtype=np.bool_)
     is_integer[pairs + instances :] = False
+    if problem.is_divisible and problem.demand is None:
+        is_integer[:pairs] = False  # a flow once it is known which instances are open
     if problem.demand is None:
         return model.finish(cost, lower, upper, is_integer)
     demand = problem.demand
