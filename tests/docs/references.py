@@ -16,6 +16,7 @@ NOTE = "<!-- Written by `.venv/bin/python -m tests.docs --write`; do not edit. -
 
 FUNCTIONS = (
     "kanon_declare",
+    "kanon_curve",
     "kanon_anonymize",
     "kanon_measure",
     "kanon_refresh",
@@ -68,6 +69,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     for name in FUNCTIONS:
         lines += _function(connection, name)
     lines += ["", "## Types", *_columns(connection, "kanon.release_report", "type")]
+    lines += _columns(connection, "kanon.curve_point", "type")
     lines += _columns(connection, "kanon.measures", "type")
     lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]
     lines += _columns(connection, "kanon.releases", "view")

@@ -131,6 +131,28 @@ def test_options_reach_the_solver(people: str, door: list[str]) -> None:
 
 
 @pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
+def test_models_and_class_limits_reach_the_release(
+    people: str, connection: psycopg.Connection, door: list[str]
+) -> None:
+    asked = {
+        "l": 2,
+        "diversity": "distinct",
+        "p": 2,
+        "t": 0.9,
+        "distance": "ordered",
+        "fewest_classes": 1,
+        "most_classes": 400,
+    }
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in asked.items()]
+    roles = ["--quasi-identifier=age", "--quasi-identifier=sex", "--sensitive=illness"]
+    report = result(people, "anonymize", "people", "5", *roles, *options, *door)
+    assert 1 <= report["classes"] <= 400
+    recorded = connection.execute("SELECT parameters FROM kanon.releases").fetchone()
+    assert recorded is not None
+    assert {name: recorded[0][name] for name in asked} == asked
+
+
+@pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
 @pytest.mark.parametrize(
     ("arguments", "sqlstate", "words"),
     [
@@ -140,6 +162,21 @@ def test_options_reach_the_solver(people: str, door: list[str]) -> None:
         (["anonymize", "people", "5", "--quasi-identifier=height"], "KA101", "height"),
         (["anonymize", "people", "5", "--method=magic"], "KA101", "no such method"),
         (["anonymize", "people", "5", "--time-limit=-1"], "KA100", "time_limit"),
+        (["anonymize", "people", "5", "--l=1", "--sensitive=illness"], "KA100", "l must be at least 2"),
+        (["anonymize", "people", "5", "--p=2", "--quasi-identifier=age"], "KA100", "there are none"),
+        (["anonymize", "people", "5", "--t=1", "--sensitive=illness"], "KA100", "less than 1"),
+        (
+            ["anonymize", "people", "5", "--l=2", "--diversity=wide", "--sensitive=illness"],
+            "KA101",
+            "no such diversity",
+        ),
+        (
+            ["anonymize", "people", "5", "--l=2", "--distance=ordered", "--sensitive=illness"],
+            "KA100",
+            "t is not given",
+        ),
+        (["anonymize", "people", "5", "--fewest-classes=0"], "KA100", "The least number of classes"),
+        (["anonymize", "people", "5", "--fewest-classes=9", "--most-classes=3"], "KA100", "contradict"),
         (["anonymize", "people", "5", "--patterns={"], "KA100", "not valid JSON"),
         (["anonymize", "people", "5", "--patterns=@/nowhere"], "KA100", "cannot be read"),
         (["anonymize", "people", "5", "--release=" + "n" * 64], "KA100", "longer than 63 bytes"),

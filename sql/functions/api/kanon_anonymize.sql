@@ -40,5 +40,5 @@ COMMENT ON FUNCTION {{ api }}.kanon_anonymize(
     regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
     jsonb
 ) IS
-'Publishes a k-anonymous release of a table as a view in schema safe and reports what is proven about it.
+'Publishes a k-anonymous release of a table as a view in schema safe and reports what is proven about it. With l, p or t the sensitive values of every class are diverse, too.
 Example: SELECT * FROM kanon_anonymize(''patients'', 5);';

@@ -1,0 +1,147 @@
+"""Privacy models and class limits hold in what is published, whichever door and method."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from kanon_pg.errors import InfeasibleError, KanonError, UnsuitableColumn
+from tests.fixtures.doors import Door
+
+_PREPARE = """
+create table people as
+    select i as id, i % 7 as age, i % 5 as ward, (array['f', 'm'])[1 + i / 3 % 2] as sex,
+        'd' || case when i % 7 < 4 then 0 else i * i % 5 end as diagnosis, i % 13 as stay
+    from generate_series(1, 240) as i;
+alter table people add primary key (id);
+"""
+COLUMNS = ["age", "ward", "sex"]
+
+
+@pytest.fixture(scope="module")
+def doors(both_doors: tuple[Door, Door]) -> tuple[Door, Door]:
+    both_doors[0].connection.execute(_PREPARE)
+    return both_doors
+
+
+@pytest.fixture(params=[0, 1], ids=["server", "client"])
+def one(doors: tuple[Door, Door], request: pytest.FixtureRequest) -> Door:
+    return doors[request.param]
+
+
+def classes_of(door: Door, sensitive: str) -> list[Counter[Any]]:
+    """Count the sensitive values of each class that a reader sees."""
+    found: defaultdict[Hashable, Counter[Any]] = defaultdict(Counter)
+    query = f"select age, ward, sex, kanon_suppressed::text, {sensitive} from safe.people"
+    for *seen, value in door.connection.execute(query.encode()):
+        found[tuple(seen)][value] += 1
+    return list(found.values())
+
+
+def entropy(values: Counter[Any]) -> float:
+    total = values.total()
+    return -sum(n / total * math.log(n / total) for n in values.values())
+
+
+def distance(values: Counter[Any], whole: Counter[Any], *, ordered: bool) -> float:
+    """The earth mover's distance as its authors define it."""
+    gaps = [values[v] / values.total() - whole[v] / whole.total() for v in sorted(whole)]
+    if not ordered:
+        return sum(abs(gap) for gap in gaps) / 2
+    moved, total = 0.0, 0.0
+    for gap in gaps[:-1]:
+        moved += gap
+        total += abs(moved)
+    return total / (len(gaps) - 1)
+
+
+@pytest.mark.parametrize("diversity", ["frequency", "entropy", "distinct", None])
+def test_l_diversity(one: Door, diversity: str | None) -> None:
+    options = {} if diversity is None else {"diversity": diversity}
+    report = one.anonymize("people", 4, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], l=2, **options)
+    assert report.smallest_class >= 4
+    for values in classes_of(one, "diagnosis"):
+        if diversity == "distinct":
+            assert len(values) >= 2
+        elif diversity == "entropy":
+            assert entropy(values) >= math.log(2) - 1e-9
+        else:
+            assert 2 * max(values.values()) <= values.total()
+
+
+def test_p_sensitivity(one: Door) -> None:
+    one.anonymize("people", 4, quasi_identifiers=COLUMNS, sensitive=["diagnosis", "stay"], p=3)
+    for column in ("diagnosis", "stay"):
+        assert all(len(values) >= 3 for values in classes_of(one, column))
+
+
+@pytest.mark.parametrize(("column", "kind"), [("diagnosis", "equal"), ("stay", "equal"), ("stay", "ordered")])
+def test_t_closeness(one: Door, column: str, kind: str) -> None:
+    one.anonymize("people", 4, quasi_identifiers=COLUMNS, sensitive=[column], t=0.2, distance=kind)
+    classes = classes_of(one, column)
+    whole = sum(classes, Counter())
+    assert all(distance(values, whole, ordered=kind == "ordered") <= 0.2 + 1e-9 for values in classes)
+
+
+def test_a_model_costs_cells(one: Door) -> None:
+    free, diverse = (
+        one.anonymize("people", 2, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], **model)
+        for model in ({}, {"l": 2})
+    )
+    assert free.suppressed_cells < diverse.suppressed_cells
+
+
+def test_the_declared_sensitive_columns_count(one: Door) -> None:
+    one.declare("people", quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
+    one.anonymize("people", 2, p=2)
+    assert all(len(values) >= 2 for values in classes_of(one, "diagnosis"))
+    one.undeclare("people")
+
+
+@pytest.mark.parametrize("model", [{"l": 6}, {"p": 6}, {"l": 5, "diversity": "distinct", "p": 6}])
+def test_what_the_whole_table_lacks_no_release_can_have(one: Door, model: dict[str, Any]) -> None:
+    with pytest.raises(InfeasibleError) as raised:
+        one.anonymize("people", 2, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], **model)
+    assert raised.value.hint
+
+
+def test_values_without_order_have_no_ordered_distance(one: Door) -> None:
+    with pytest.raises(UnsuitableColumn, match="have no order"):
+        one.anonymize(
+            "people", 2, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], t=0.2, distance="ordered"
+        )
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"most_classes": 3}, {"fewest_classes": 20}, {"fewest_classes": 6, "most_classes": 6}],
+    ids="-".join,
+)
+def test_limits_for_the_number_of_classes(one: Door, limits: dict[str, int]) -> None:
+    report = one.anonymize("people", 4, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], **limits)
+    found = len(classes_of(one, "diagnosis"))
+    assert report.classes == found
+    assert limits.get("fewest_classes", 1) <= found <= limits.get("most_classes", found)
+
+
+def test_more_classes_than_people_allow(one: Door) -> None:
+    with pytest.raises(InfeasibleError):
+        one.anonymize("people", 4, quasi_identifiers=COLUMNS, fewest_classes=61)
+
+
+@pytest.mark.parametrize("method", ["greedy", "mondrian"])
+def test_no_method_publishes_a_class_that_lacks_diversity(one: Door, method: str) -> None:
+    """A method that cannot honour a model refuses."""
+    report = None
+    with suppress(KanonError):
+        report = one.anonymize(
+            "people", 4, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], l=2, method=method
+        )
+    assert report is None or all(
+        2 * max(values.values()) <= values.total() for values in classes_of(one, "diagnosis")
+    )
