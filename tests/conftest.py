@@ -1,3 +1,3 @@
 """Fixtures of all tests, by topic in `tests/fixtures`."""
 
-pytest_plugins = ["tests.fixtures.databases", "tests.fixtures.doors"]
+pytest_plugins = ["tests.fixtures.databases", "tests.fixtures.doors", "tests.fixtures.curves"]

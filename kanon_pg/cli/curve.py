@@ -10,13 +10,12 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
 from kanon_pg.cli.release import METHOD_HELP, read_patterns
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.curves.request import DEFAULT_KS
 from kanon_pg.errors import InputError
 
-_NOTICE = "notice: "
 _HEADINGS = ("k", "suppressed", "share", "at least", "gap", "classes", "average class", "found by", "time")
 
 
@@ -62,14 +61,7 @@ def curve(
         if plot is not None:
             _check_plot(plot)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-
-            def hear(phase: str, share: float | None) -> None:
-                if phase.startswith(_NOTICE):
-                    note(phase.removeprefix(_NOTICE))
-                else:
-                    advance(phase, share)
-
-            found = client.curve(connection, relation, wanted, on_progress=hear, **options)
+            found = client.curve(connection, relation, wanted, on_progress=hearing(advance), **options)
         if plot is not None:
             _write_plot(found, plot)
         show(found, as_json, curve_table)

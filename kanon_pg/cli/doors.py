@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg import client
-from kanon_pg.cli.output import Advance, note
+from kanon_pg.cli.output import Advance, hearing, note
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.failures import UNDEFINED_FUNCTION
 from kanon_pg.db.identifiers import Identifier
@@ -24,7 +24,6 @@ from kanon_pg.errors import DatabaseError, InstallError
 from kanon_pg.release.report import ReleaseReport
 
 _PROGRESS = re.compile(r"kanon: (.+?)(?: (\d+)%)?")
-_NOTICE = "notice: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +127,7 @@ class ClientDoor:
 
     def anonymize(self, relation: str, k: int, options: Mapping[str, Any], advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
-
-        def hear(phase: str, share: float | None) -> None:
-            if phase.startswith(_NOTICE):
-                note(phase.removeprefix(_NOTICE))
-            else:
-                advance(phase, share)
-
-        return client.anonymize(self.connection, relation, k, on_progress=hear, **options)
+        return client.anonymize(self.connection, relation, k, on_progress=hearing(advance), **options)
 
     def declare(self, relation: str, roles: Roles) -> None:
         """Record roles, see `kanon_pg.client.declare`."""

@@ -9,10 +9,8 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, note, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
 from kanon_pg.measure.measures import Measures
-
-_NOTICE = "notice: "
 
 
 def measure(
@@ -42,14 +40,9 @@ def measure(
     """
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-
-            def hear(phase: str, share: float | None) -> None:
-                if phase.startswith(_NOTICE):
-                    note(phase.removeprefix(_NOTICE))
-                else:
-                    advance(phase, share)
-
-            found = client.measure(connection, relation, quasi_identifier, sensitive, on_progress=hear)
+            found = client.measure(
+                connection, relation, quasi_identifier, sensitive, on_progress=hearing(advance)
+            )
         show(found, as_json, measures_facts)
 
 

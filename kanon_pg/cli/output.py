@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 Advance = Callable[[str, float | None], None]
 """Called with a phase and the share of it that is done, None if unknown."""
 
+_NOTICE = "notice: "
+
 
 def show(result: Result, as_json: bool, render: Callable[[Result], Any]) -> None:
     """Print a result on standard output.
@@ -102,6 +104,18 @@ def progress_bar(wanted: bool) -> Iterator[Advance]:
             progress.update(task, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield advance
+
+
+def hearing(advance: Advance) -> Advance:
+    """Return what the client's operations may report to: notices become notes, phases reach `advance`."""
+
+    def hear(phase: str, share: float | None) -> None:
+        if phase.startswith(_NOTICE):
+            note(phase.removeprefix(_NOTICE))
+        else:
+            advance(phase, share)
+
+    return hear
 
 
 def note(message: str) -> None:

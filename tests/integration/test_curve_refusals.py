@@ -1,0 +1,216 @@
+"""What a suppression curve refuses, who may ask for one, and how it is stopped."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.errors import QueryCanceled
+
+from kanon_pg.errors import (
+    DatabaseError,
+    InfeasibleError,
+    InputError,
+    KanonError,
+    LimitExceeded,
+    MemoryExceeded,
+    NotPermitted,
+    UnknownName,
+    UnsuitableColumn,
+)
+from tests.fixtures.curves import COLUMNS, KS, without_times
+from tests.fixtures.doors import ClientDoor, Door, door_of
+from tests.fixtures.phases import Watched
+
+REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
+    ({"ks": None}, InputError, "ks is NULL."),
+    ({"ks": []}, InputError, "ks is empty."),
+    ({"ks": [2, None]}, InputError, "ks contains NULL."),
+    ({"ks": [[2, 3], [4, 5]]}, InputError, "ks must be a plain list of integers."),
+    ({"ks": [5, 1]}, InputError, "k must be at least 2, not 1."),
+    ({"ks": [-3]}, InputError, "k must be at least 2, not -3."),
+    ({"ks": [2, 5, 2]}, InputError, "k = 2 is given twice."),
+    (
+        {"ks": list(range(2, 103))},
+        InputError,
+        "101 values of k are more than the 100 that one call can have.",
+    ),
+    ({"ks": [2, 212]}, InfeasibleError, '"public"."people" has 211 rows, fewer than k = 212.'),
+    (
+        {"ks": [500, 300, 400]},
+        InfeasibleError,
+        '"public"."people" has 211 rows, fewer than k = 300, 400 and 500.',
+    ),
+    ({"method": "magic"}, UnknownName, "There is no such method."),
+    ({"time_limit": 0}, InputError, "time_limit must be a positive interval."),
+    ({"seed": -1}, InputError, "seed must not be negative."),
+    ({"patterns": "age"}, InputError, "The patterns are neither a list nor an object of wishes."),
+    (
+        {"quasi_identifiers": ["height"]},
+        UnknownName,
+        'Relation "public"."people" has no column "height".',
+    ),
+    ({"quasi_identifiers": []}, InputError, 'No quasi-identifier is left in "public"."people".'),
+    (
+        {"quasi_identifiers": ["age", "age"]},
+        UnsuitableColumn,
+        'Column "age" is named twice: in quasi_identifiers.',
+    ),
+    (
+        {"quasi_identifiers": ["doc"]},
+        UnsuitableColumn,
+        'Column "doc" of type json cannot be a quasi-identifier: the type has no equality.',
+    ),
+    ({"relation": "empty"}, InfeasibleError, '"public"."empty" is empty.'),
+    ({"relation": None}, InputError, "The relation is NULL."),
+    (
+        {"relation": "of_persons", "quasi_identifiers": ["age", "person"]},
+        UnsuitableColumn,
+        'Column "person" is declared to identify people; no release could publish it.',
+    ),
+    (
+        {"relation": "of_persons", "quasi_identifiers": ["age", "id"]},
+        UnsuitableColumn,
+        'Column "id" is declared to identify people; no release could publish it.',
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "kind", "sentence"), REFUSALS)
+def test_refusals_are_the_same_through_both_doors(
+    curve_doors: tuple[Door, Door], changes: dict[str, Any], kind: type[KanonError], sentence: str
+) -> None:
+    usual = {"ks": [2]} if changes.get("relation") else {"ks": [2], "quasi_identifiers": COLUMNS}
+    refusals = []
+    for door in curve_doors:
+        options = {"relation": "people", **usual, **changes}
+        with pytest.raises(KanonError) as raised:
+            door.curve(options.pop("relation"), **options)
+        refusals.append(raised.value)
+    first, second = refusals
+    assert (type(first), first.message) == (kind, sentence)
+    assert first.hint
+    assert (type(second), second.message, second.hint) == (kind, sentence, first.hint)
+
+
+def test_too_large_k_are_refused_with_those_that_are_possible(curve_door: Door) -> None:
+    with pytest.raises(InfeasibleError) as raised:
+        curve_door.curve("people", ks=[300, 5, 2], quasi_identifiers=COLUMNS)
+    assert raised.value.hint == "Ask for what is possible: ks => '{2,5}'."
+
+
+def test_the_memory_budget_holds(curve_door: Door) -> None:
+    curve_door.connection.execute(
+        "create table many as select i as a, i as b from generate_series(1, 30000) as i"
+    )
+    curve_door.connection.execute("set kanon.memory_budget = '1MB'")
+    try:
+        with pytest.raises(MemoryExceeded, match="memory budget"):
+            curve_door.curve("many", ks=[2])
+    finally:
+        curve_door.connection.execute("reset kanon.memory_budget")
+        curve_door.connection.execute("drop table many")
+
+
+# --- cancelling ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def watched(curve_door: Door) -> Iterator[Watched]:
+    curve_door.curve("people", ks=[2], quasi_identifiers=COLUMNS)
+    with psycopg.connect(curve_door.dsn, autocommit=True) as watcher:
+        yield Watched(curve_door, watcher)
+
+
+def _nothing(_watched: Watched) -> None:
+    """The limit itself interrupts."""
+
+
+def test_time_limit_while_solving(watched: Watched) -> None:
+    with watched.interrupting("solving", _nothing), pytest.raises(LimitExceeded, match="time limit passed"):
+        watched.door.curve("people", ks=KS, quasi_identifiers=COLUMNS, time_limit=1)
+    assert len(watched.door.curve("people", ks=KS, quasi_identifiers=COLUMNS)) == len(KS)
+
+
+def test_cancel_while_solving(watched: Watched) -> None:
+    if isinstance(watched.door, ClientDoor):
+        pytest.skip("the session is idle then, and PostgreSQL cancels no idle session")
+    with (
+        watched.interrupting("solving", lambda w: w.watcher.execute("select pg_cancel_backend(%s)", [w.pid])),
+        pytest.raises(QueryCanceled, match="due to user request"),
+    ):
+        watched.door.curve("people", ks=KS, quasi_identifiers=COLUMNS)
+
+
+# --- rights -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def login(curve_doors: tuple[Door, Door]) -> Iterator[Callable[[str], str]]:
+    connection, made = curve_doors[0].connection, []
+
+    def create(group: str) -> str:
+        name = f"login_{secrets.token_hex(4)}"
+        connection.execute(f"create role {name} login in role {group}".encode())
+        made.append(name)
+        return name
+
+    yield create
+    for name in made:
+        connection.execute(f"drop owned by {name}".encode())
+        connection.execute(f"drop role {name}".encode())
+
+
+def test_a_curator_needs_the_right_to_read_the_columns(curve_door: Door, login: Callable[[str], str]) -> None:
+    curator = login("kanon_curator")
+    with door_of(curator, curve_door) as own:
+        with pytest.raises(NotPermitted, match="may not read"):
+            own.curve("of_persons", ks=[5])
+        curve_door.connection.execute(
+            f"grant select (age, ward, sex, person) on of_persons to {curator}".encode()
+        )
+        points = own.curve("of_persons", ks=[5])
+    assert without_times(points) == without_times(curve_door.curve("of_persons", ks=[5]))
+
+
+def test_row_security_limits_what_is_counted(curve_door: Door, login: Callable[[str], str]) -> None:
+    curator = login("kanon_curator")
+    curve_door.connection.execute(
+        f"create table secret as table people; grant select on secret to {curator};"
+        f" alter table secret enable row level security;"
+        f" create policy few on secret for select to {curator} using (id <= 50)".encode()
+    )
+    try:
+        with door_of(curator, curve_door) as own, pytest.raises(InfeasibleError, match="has 50 rows"):
+            own.curve("secret", ks=[51], quasi_identifiers=COLUMNS)
+    finally:
+        curve_door.connection.execute("drop table secret")
+
+
+def test_code_of_others_runs_with_the_rights_of_the_caller(
+    curve_door: Door, login: Callable[[str], str]
+) -> None:
+    curator = login("kanon_curator")
+    curve_door.connection.execute(
+        "create table seen (role text); grant insert, select on seen to public;"
+        " create function who() returns integer language sql as"
+        " 'insert into public.seen values (current_user) returning 1';"
+        " create view spying with (security_invoker) as select who() as a from generate_series(1, 4);"
+        f" grant select on spying to {curator}".encode()
+    )
+    try:
+        with door_of(curator, curve_door) as own:
+            own.curve("spying", ks=[2])
+        found = {row[0] for row in curve_door.connection.execute("select role from seen")}
+        assert found == {curator}
+    finally:
+        curve_door.connection.execute("drop view spying; drop function who(); drop table seen")
+
+
+def test_analysts_may_not_call_it(curve_doors: tuple[Door, Door], login: Callable[[str], str]) -> None:
+    with door_of(login("kanon_analyst"), curve_doors[0]) as own, pytest.raises(DatabaseError) as refused:
+        own.curve("people", ks=[2])
+    assert refused.value.server_state == "42501"
