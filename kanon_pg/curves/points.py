@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.core.request import SolveOutcome
+from kanon_pg.errors import SolverError
 
 _ROUNDING = 1e-12
 """Costs that differ by less are equal: sums of weights are rounded."""
@@ -115,6 +116,11 @@ def points_of(ks: Sequence[int], solved: Mapping[int, Solved], cells: int) -> tu
     tuple of CurvePoint
         One per k. Costs and bounds never decrease with k.
 
+    Raises
+    ------
+    SolverError
+        If what was proven for one k contradicts what was found for a larger one.
+
     Notes
     -----
     A class of at least k people has at least k' people for every k' <= k. So every solution for k is one for
@@ -145,6 +151,11 @@ def _cheapest(ks: Sequence[int], solved: Mapping[int, Solved]) -> dict[int, int]
 def _point(k: int, source: int, solved: Mapping[int, Solved], bound: float | None, cells: int) -> CurvePoint:
     found = solved[source].outcome
     cost = found.weighted_cost
+    if bound is not None and bound > cost and not math.isclose(bound, cost, rel_tol=_ROUNDING):
+        raise SolverError(
+            f"The solution for k = {source} costs less than what was proven for k = {k} or a smaller one.",
+            hint="This is a defect: please report it.",
+        )
     proven = None if bound is None else min(bound, cost)
     return CurvePoint(
         k=k,

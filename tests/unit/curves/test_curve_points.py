@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.request import SolveOutcome
 from kanon_pg.curves.points import CurvePoint, Solved, points_of
+from kanon_pg.errors import SolverError
 
 CELLS = 1000
 
@@ -102,6 +103,11 @@ def test_a_bound_for_a_smaller_k_can_prove_a_solution_optimal() -> None:
 def test_a_solution_without_any_cost_has_no_gap() -> None:
     (point,) = points_of([2], {2: solved(0, 0.0)}, CELLS)
     assert (point.gap, point.optimal) == (0.0, True)
+
+
+def test_a_bound_that_a_larger_k_disproves_is_not_shown() -> None:
+    with pytest.raises(SolverError, match="for k = 5 costs less than what was proven for k = 2"):
+        points_of([2, 5], {2: solved(80, 75.0), 5: solved(70, 70.0)}, CELLS)
 
 
 @pytest.mark.parametrize(("cost", "bound", "gap"), [(80, 60.0, 0.25), (80, 0.0, 1.0)])
