@@ -18,32 +18,24 @@ WITH base AS (
     FROM {{ relation }}
 ),
 
--- OFFSET 0 here and below keeps a hash from being computed again wherever it is used.
-typed AS (
-    SELECT
-        base.*,
-        pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.base_hash }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-        ) AS row_type
-    FROM base
-    OFFSET 0
-),
-
 masked AS (
     SELECT
 {% for q in columns %}
-        CASE WHEN coalesce(mapping.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN typed.{{ q.alias }} ELSE {{ q.suppressed }} END
+        CASE WHEN coalesce(mapping.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN base.{{ q.alias }} ELSE {{ q.suppressed }} END
             AS {{ q.alias }},
 {% endfor %}
 {% for c in carried %}
-        typed.{{ c.alias }},
+        base.{{ c.alias }},
 {% endfor %}
 {% if entity %}
-        typed.person,
+        base.person,
 {% endif %}
         coalesce(mapping.pattern, {{ all_suppressed }}) AS pattern
-    FROM typed
-    LEFT JOIN {{ mapping }} AS mapping ON mapping.row_type = typed.row_type
+    FROM base
+    LEFT JOIN {{ mapping }} AS mapping
+        ON mapping.row_type = pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.base_hash }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
+        )
 ),
 
 -- The hash sorts quickly; classes are compared cell by cell.
