@@ -84,6 +84,7 @@ def measure_sensitive(
             ordered=column.base_type in SCALES,
             many_classes=many_classes,
             equals=_equality(db, subject, column),
+            people_once=False,
         )
     )
     return SensitiveFigures(**found)

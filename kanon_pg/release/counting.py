@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
+from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes, SensitiveColumn
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -24,13 +24,17 @@ class Counted:
     ----------
     row_types : PackedRowTypes
         Empty buffers if the relation is empty.
+    tuples : int
+        Distinct quasi-identifier tuples; fewer than row types if these differ in sensitive values too.
     rows, people : int
         Rows, and distinct people (equal without an entity).
     fingerprint : int
-        What `fingerprint` gives for the relation as long as no quasi-identifier and no person changes.
+        What `fingerprint` gives for the relation as long as no quasi-identifier, judged sensitive value
+        or person changes.
     """
 
     row_types: PackedRowTypes
+    tuples: int
     rows: int
     people: int
     fingerprint: int
@@ -42,6 +46,7 @@ def count_row_types(
     columns: tuple[CanonicalColumn, ...],
     entity: CanonicalColumn | None,
     *,
+    sensitive: tuple[CanonicalColumn, ...] = (),
     hash_seed: int,
     memory_bytes: int,
 ) -> Counted:
@@ -57,6 +62,8 @@ def count_row_types(
         The quasi-identifiers, at least one.
     entity : CanonicalColumn, optional
         What identifies a person.
+    sensitive : tuple of CanonicalColumn
+        Sensitive columns that a privacy model speaks of: rows of one type agree on these too.
     hash_seed : int
         Seed of the row type's hash.
     memory_bytes : int
@@ -67,35 +74,36 @@ def count_row_types(
     MemoryExceeded
         If there are more row types than the budget holds; nothing was transferred then.
     """
-    per_type = ITEM_BYTES * (3 + len(columns) + sum(c.kind == "numeric" for c in columns)) * _COPIES
+    grouped = columns + sensitive
+    per_type = ITEM_BYTES * (3 + len(grouped) + sum(c.kind == "numeric" for c in grouped)) * _COPIES
     most = max(1, memory_bytes // per_type)
-    query = statement(
-        "count_row_types",
-        relation=relation,
-        columns=[_parts(column, number) for number, column in enumerate(columns, 1)],
-        entity=None if entity is None else _entity_parts(entity),
-        hash_seed=hash_seed,
-    )
+    query = statement("count_row_types", **_query_parts(relation, columns, sensitive, entity, hash_seed))
     found = db.row(query, most)
     if found["types"] > most:
         raise MemoryExceeded(
             f"The table has {found['types']:,} row types; the memory budget holds about {most:,}.",
             hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
         )
+    cells = tuple(found[f"cell_{number}"] for number in range(1, len(grouped) + 1))
+    values = tuple(
+        found[f"value_{number}"] if column.kind == "numeric" else None
+        for number, column in enumerate(grouped, 1)
+    )
+    width = len(columns)
     packed = PackedRowTypes(
         columns=tuple(column.for_solver() for column in columns),
         keys=found["keys"],
         rows=found["row_counts"],
         people=found["people_counts"],
-        cells=tuple(found[f"cell_{number}"] for number in range(1, len(columns) + 1)),
-        values=tuple(
-            found[f"value_{number}"] if column.kind == "numeric" else None
-            for number, column in enumerate(columns, 1)
-        ),
+        cells=cells[:width],
+        values=values[:width],
         pair_keys=found["pair_keys"],
         pair_people=found["pair_people"],
+        sensitive_columns=tuple(SensitiveColumn(c.facts.name, c.kind) for c in sensitive),
+        sensitive_cells=cells[width:],
+        sensitive_values=values[width:],
     )
-    return Counted(packed, found["rows"], found["people"], int(found["fingerprint"]))
+    return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
 
 
 def fingerprint(
@@ -104,25 +112,35 @@ def fingerprint(
     columns: tuple[CanonicalColumn, ...],
     entity: CanonicalColumn | None,
     *,
+    sensitive: tuple[CanonicalColumn, ...] = (),
     hash_seed: int,
 ) -> tuple[int, int]:
     """Return (rows, sum over rows of half a hash) of a relation as it is now.
 
     Parameters
     ----------
-    db, relation, columns, entity, hash_seed
+    db, relation, columns, entity, sensitive, hash_seed
         As in `count_row_types`.
     """
-    found = db.row(
-        statement(
-            "fingerprint_row_types",
-            relation=relation,
-            columns=[_parts(column, number) for number, column in enumerate(columns, 1)],
-            entity=None if entity is None else _entity_parts(entity),
-            hash_seed=hash_seed,
-        )
-    )
+    parts = _query_parts(relation, columns, sensitive, entity, hash_seed)
+    found = db.row(statement("fingerprint_row_types", **parts))
     return found["rows"], int(found["fingerprint"])
+
+
+def _query_parts(
+    relation: Identifier,
+    columns: tuple[CanonicalColumn, ...],
+    sensitive: tuple[CanonicalColumn, ...],
+    entity: CanonicalColumn | None,
+    hash_seed: int,
+) -> dict[str, Any]:
+    return {
+        "relation": relation,
+        "columns": [_parts(column, number) for number, column in enumerate(columns + sensitive, 1)],
+        "quasi_identifiers": [column.alias for column in columns] if sensitive else None,
+        "entity": None if entity is None else _entity_parts(entity),
+        "hash_seed": hash_seed,
+    }
 
 
 def _parts(column: CanonicalColumn, number: int) -> dict[str, Any]:

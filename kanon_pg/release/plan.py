@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon_pg.core.packed import MAX_COLUMNS
+from kanon_pg.core.request import PrivacyModels
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
@@ -40,6 +41,8 @@ class ReleasePlan:
         Columns published unchanged.
     entity : CanonicalColumn or None
         What identifies a person.
+    models : PrivacyModels
+        What every class must satisfy beside k people.
     """
 
     base: RelationFacts
@@ -48,6 +51,17 @@ class ReleasePlan:
     sensitive: tuple[ColumnFacts, ...]
     insensitive: tuple[ColumnFacts, ...]
     entity: CanonicalColumn | None
+    models: PrivacyModels
+
+    @property
+    def judged(self) -> tuple[CanonicalColumn, ...]:
+        """The sensitive columns that privacy models speak of, none without a model."""
+        if not self.models:
+            return ()
+        return tuple(
+            CanonicalColumn(column, Identifier.of(f"s{number}"))
+            for number, column in enumerate(self.sensitive, 1)
+        )
 
     @property
     def carried(self) -> tuple[ColumnFacts, ...]:
@@ -95,7 +109,9 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
         sensitive=tuple(base.column(name) for name in declaration.sensitive),
         insensitive=tuple(base.column(name) for name in declaration.insensitive),
         entity=entity,
+        models=request.models,
     )
+    _check_judged(db, plan)
     _check_names(plan)
     _check_release_is_ours(db, plan)
     return plan
@@ -139,6 +155,21 @@ def _check_quasi_identifiers(db: Database, base: RelationFacts, quasi: tuple[Col
             hint="Declare columns that cannot be linked as insensitive or sensitive, or leave them out.",
         )
     require_equality(db, base, quasi)
+
+
+def _check_judged(db: Database, plan: ReleasePlan) -> None:
+    """Refuse sensitive columns whose values a privacy model cannot count or put in order."""
+    if not plan.judged:
+        return
+    require_equality(db, plan.base, tuple(c.facts for c in plan.judged), "be judged by l, p or t")
+    if plan.models.t is None or plan.models.distance != "ordered":
+        return
+    for column in plan.judged:
+        if column.kind != "numeric":
+            raise UnsuitableColumn(
+                f"The values of sensitive column {column.output} have no order that a distance could follow.",
+                hint="Take the equal distance, or publish the column in another release.",
+            )
 
 
 def _check_names(plan: ReleasePlan) -> None:

@@ -74,6 +74,11 @@ def drop_mapping(db: Database, mapping: Identifier) -> None:
     db.execute(statement("drop_mapping", mapping=mapping))
 
 
+def drop_parts(db: Database, parts: Identifier) -> None:
+    """Drop the table of divided row types of a release that is no longer shown."""
+    db.execute(statement("drop_parts", parts=parts))
+
+
 def drop_view(db: Database, view: Identifier) -> None:
     """Drop the view of a release, waiting for its readers in short steps.
 

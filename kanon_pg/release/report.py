@@ -100,7 +100,7 @@ def make_report(
         k=k,
         rows=found.rows,
         people=found.people,
-        row_types=len(counted.row_types),
+        row_types=counted.tuples,
         classes=found.classes,
         smallest_class=found.smallest_class,
         average_class=found.average_class,

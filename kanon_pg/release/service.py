@@ -19,18 +19,20 @@ from kanon_pg.errors import (
     ReleaseBusy,
     ReleaseError,
     UnknownName,
-    VerificationFailed,
 )
 from kanon_pg.release.base import OWNER, require_own_code
-from kanon_pg.release.counting import Counted, count_row_types, fingerprint
+from kanon_pg.release.certify import is_what_was_solved
+from kanon_pg.release.counting import Counted, count_row_types
 from kanon_pg.release.models import require_classes, require_sensitive
+from kanon_pg.release.parts import parts_of, write_parts
 from kanon_pg.release.plan import ReleasePlan, plan_release
-from kanon_pg.release.publish import drop_mapping, drop_storage, drop_view, swap_view
-from kanon_pg.release.recount import Recount, recount
+from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, drop_view, swap_view
+from kanon_pg.release.recount import recount
+from kanon_pg.release.recount_models import require_models
 from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.settings import exact_text, memory_budget, working_memory
-from kanon_pg.release.storage import create_storage, storage_names, write_mapping
+from kanon_pg.release.storage import StorageNames, create_storage, storage_names, write_mapping
 from kanon_pg.runner.parent import compile_solvers, solve_in_child, solvers_are_compiled, start_worker
 
 _HASH_SEED = 0
@@ -107,21 +109,25 @@ def compile_once(db: Database, memory_bytes: int) -> None:
 def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     db, plan, k = work.db, work.plan, work.request.k
     counted, outcome = _count_and_solve(work)
-    storage, mapping = storage_names(plan, generation)
+    parts = parts_of(counted.row_types.keys, outcome)
+    names = storage_names(plan, generation, is_divided=parts is not None)
     db.progress("writing")
-    write_mapping(db, mapping, counted.row_types.keys, outcome.patterns)
+    write_mapping(db, names.mapping, counted.row_types.keys, outcome.patterns, outcome.prices)
+    if names.parts is not None and parts is not None:
+        write_parts(db, names.parts, parts)
     db.progress("building the view")
-    create_storage(db, plan, storage, mapping, k=k, hash_seed=_HASH_SEED)
+    create_storage(db, plan, names, k=k, hash_seed=_HASH_SEED)
     db.progress("recounting")
-    found = recount(db, plan, storage, k=k)
-    certified = _is_what_was_solved(db, plan, counted, outcome, found)
+    found = recount(db, plan, names.storage, k=k)
+    certified = is_what_was_solved(db, plan, counted, outcome, found, hash_seed=_HASH_SEED)
+    require_models(db, plan, names.storage, found, is_whole=certified)
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
-    swap_view(db, plan, storage, k=k)
+    swap_view(db, plan, names.storage, k=k)
     _forget(db, previous)
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
-    _store(work, report, storage, mapping)
+    _store(work, report, names)
     return report
 
 
@@ -135,6 +141,7 @@ def _count_and_solve(work: _Work) -> tuple[Counted, SolveOutcome]:
         plan.base.identifier,
         plan.quasi_identifiers,
         plan.entity,
+        sensitive=plan.judged,
         hash_seed=_HASH_SEED,
         memory_bytes=work.memory,
     )
@@ -169,36 +176,6 @@ def _require_people(plan: ReleasePlan, counted: Counted, k: int) -> None:
             f"{plan.base.identifier} has {counted.people} {unit}, fewer than k = {k}.",
             hint="No release of it can hide a person among so many; choose a smaller k.",
         )
-
-
-def _is_what_was_solved(
-    db: Database, plan: ReleasePlan, counted: Counted, outcome: SolveOutcome, found: Recount
-) -> bool:
-    """Whether the release holds exactly the rows that were solved for.
-
-    The base relation may have changed since it was counted, unless the transaction sees one state of it
-    throughout. Then the release is as safe as any refresh, but the solver's bound speaks of other rows.
-    """
-    if db.row(statement("sees_changes"))["sees_changes"]:
-        now = fingerprint(db, plan.base.identifier, plan.quasi_identifiers, plan.entity, hash_seed=_HASH_SEED)
-        if now != (counted.rows, counted.fingerprint):
-            db.notice(
-                "The table changed during the call: the release is safe, but no bound is claimed for it."
-            )
-            return False
-    if (counted.rows, outcome.suppressed_cells, outcome.classes) == (
-        found.rows,
-        found.suppressed_cells,
-        found.classes,
-    ):
-        return True
-    raise VerificationFailed(
-        "The independent recount does not find the rows, cells and classes that the solver promised; "
-        "nothing was published.",
-        detail=f"Rows {found.rows} of {counted.rows}, suppressed cells {found.suppressed_cells} of "
-        f"{outcome.suppressed_cells}, classes {found.classes} of {outcome.classes}.",
-        hint="This is a defect: please report it.",
-    )
 
 
 def refresh(db: Database, release: str) -> None:
@@ -279,17 +256,19 @@ def _forget(db: Database, previous: Sequence[Row]) -> None:
             drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
         if row["mapping_name"]:
             drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
+        if row["parts_name"]:
+            drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
         db.execute(statement("forget_release"), row["name"])
 
 
-def _store(work: _Work, report: ReleaseReport, storage: Identifier, mapping: Identifier) -> None:
+def _store(work: _Work, report: ReleaseReport, names: StorageNames) -> None:
     plan = work.plan
     work.db.execute(
         statement("store_release"),
         plan.name,
         plan.base.oid,
-        str(storage),
-        str(mapping),
+        str(names.storage),
+        str(names.mapping),
         _HASH_SEED,
         json.dumps(asdict(work.request), default=list),
         [column.facts.name for column in plan.quasi_identifiers],
@@ -298,4 +277,5 @@ def _store(work: _Work, report: ReleaseReport, storage: Identifier, mapping: Ide
         None if plan.entity is None else plan.entity.facts.name,
         json.dumps(asdict(report)),
         work.role,
+        None if names.parts is None else str(names.parts),
     )

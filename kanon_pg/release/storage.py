@@ -1,7 +1,8 @@
-"""Writes the two relations behind a release: the mapping and the guarded materialized view."""
+"""Writes the relations behind a release: the mapping and the guarded materialized view."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg.db.failures import UNIQUE_VIOLATION
@@ -9,18 +10,41 @@ from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, ReleaseError
+from kanon_pg.release.guard import judgements, model_parts
 from kanon_pg.release.plan import ReleasePlan
 
 
-def storage_names(plan: ReleasePlan, generation: int) -> tuple[Identifier, Identifier]:
-    """Return fresh names for the materialized view and the mapping of a release."""
-    return (
-        Identifier.of("kanon", derived_name(plan.name, f"v{generation}")),
-        Identifier.of("kanon", derived_name(plan.name, f"v{generation}", "mapping")),
-    )
+@dataclass(frozen=True, slots=True)
+class StorageNames:
+    """The relations behind a release.
+
+    Parameters
+    ----------
+    storage : Identifier
+        The guarded materialized view.
+    mapping : Identifier
+        The table that says which columns to suppress for which row type.
+    parts : Identifier or None
+        The table that says which rows of divided row types have which pattern, if any are divided.
+    """
+
+    storage: Identifier
+    mapping: Identifier
+    parts: Identifier | None = None
 
 
-def write_mapping(db: Database, mapping: Identifier, keys: bytes, patterns: bytes) -> None:
+def storage_names(plan: ReleasePlan, generation: int, *, is_divided: bool) -> StorageNames:
+    """Return fresh names for the relations behind a release."""
+
+    def name(*kind: str) -> Identifier:
+        return Identifier.of("kanon", derived_name(plan.name, f"v{generation}", *kind))
+
+    return StorageNames(name(), name("mapping"), name("parts") if is_divided else None)
+
+
+def write_mapping(
+    db: Database, mapping: Identifier, keys: bytes, patterns: bytes, prices: bytes = b""
+) -> None:
     """Create the table that says which columns to suppress for which row type.
 
     Parameters
@@ -31,6 +55,8 @@ def write_mapping(db: Database, mapping: Identifier, keys: bytes, patterns: byte
         The table to create.
     keys, patterns : bytes
         Row type hashes and masks of suppressed columns, packed, equal lengths.
+    prices : bytes
+        The certificate of the lower bound, see `kanon_pg.core.request.SolveOutcome`; empty without one.
 
     Raises
     ------
@@ -38,7 +64,8 @@ def write_mapping(db: Database, mapping: Identifier, keys: bytes, patterns: byte
         If two row types have the same hash: the primary key, on which the view's counts rely, refuses it.
     """
     db.execute(statement("create_mapping", mapping=mapping))
-    db.load(mapping, [PackedColumn("row_type", keys), PackedColumn("pattern", patterns)])
+    columns = [PackedColumn("row_type", keys), PackedColumn("pattern", patterns)]
+    db.load(mapping, [*columns, PackedColumn("price", prices)] if prices else columns)
     try:
         db.execute(statement("index_mapping", mapping=mapping))
     except DatabaseError as error:
@@ -50,10 +77,8 @@ def write_mapping(db: Database, mapping: Identifier, keys: bytes, patterns: byte
     db.execute(statement("analyze", relation=mapping))
 
 
-def create_storage(
-    db: Database, plan: ReleasePlan, storage: Identifier, mapping: Identifier, *, k: int, hash_seed: int
-) -> None:
-    """Create and fill the materialized view whose own definition withholds classes below `k`.
+def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int, hash_seed: int) -> None:
+    """Create and fill the materialized view whose own definition withholds what must not be published.
 
     Parameters
     ----------
@@ -61,8 +86,8 @@ def create_storage(
         Acts with the rights of the owner role.
     plan : ReleasePlan
         What to publish.
-    storage, mapping : Identifier
-        The view to create and the table it reads.
+    names : StorageNames
+        The view to create and the tables it reads.
     k : int
         Fewest people per class.
     hash_seed : int
@@ -72,13 +97,14 @@ def create_storage(
         statement(
             "create_storage",
             **storage_parts(plan),
-            storage=storage,
-            mapping=mapping,
+            storage=names.storage,
+            mapping=names.mapping,
+            parts=names.parts,
             k=k,
             hash_seed=hash_seed,
         )
     )
-    db.execute(statement("analyze", relation=storage))
+    db.execute(statement("analyze", relation=names.storage))
 
 
 def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
@@ -115,5 +141,10 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
         "entity": None
         if entity is None
         else {"expression": entity.expression, "hashed": entity.hashed("counted")},
+        "judged": [
+            {"expression": c.expression, "alias": c.alias, "base_hash": c.hashed("base")} for c in plan.judged
+        ],
+        "models": model_parts(plan.models),
+        "judgements": judgements(plan.judged, has_entity=entity is not None),
         "all_suppressed": (1 << len(plan.quasi_identifiers)) - 1,
     }

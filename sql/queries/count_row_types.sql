@@ -1,5 +1,6 @@
 -- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
--- if there are more row types than the limit.
+-- if there are more row types than the limit. Columns are the quasi-identifiers, then the sensitive columns
+-- that a privacy model speaks of.
 -- $1 bigint
 WITH base AS (
     SELECT
@@ -41,6 +42,18 @@ totals AS MATERIALIZED (
 
 SELECT
     totals.types,
+{% if quasi_identifiers %}
+    (
+        SELECT count(*)
+        FROM (
+            SELECT FROM types
+            GROUP BY {% for q in quasi_identifiers %}{{ q }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+        ) AS tuple
+    ) AS tuples,
+{% else %}
+    totals.types AS tuples,
+{% endif %}
     totals.n AS rows,
 {% if entity %}
     (SELECT count(DISTINCT person) FROM pairs) AS people,

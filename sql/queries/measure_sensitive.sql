@@ -1,4 +1,5 @@
--- The worst figures of one sensitive column over all equivalence classes.
+-- The worst figures of one sensitive column over all equivalence classes. In the whole relation a person
+-- counts once per value if people_once, else once per class and value.
 --
 -- A class is held as the places of its values in the column's domain and how often each occurs. Earth
 -- mover's distances are computed exactly only for classes whose upper bound exceeds the largest lower
@@ -34,8 +35,13 @@ cell AS MATERIALIZED (
 ),
 
 counted AS (
+{% if people_once %}
+    SELECT value, greatest(1, count(DISTINCT person))::double precision AS n
+    FROM unit
+{% else %}
     SELECT value, sum(n) AS n
     FROM cell
+{% endif %}
     GROUP BY value
 ),
 {% else %}

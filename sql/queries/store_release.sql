@@ -11,14 +11,15 @@
 -- $10 text
 -- $11 text
 -- $12 text
+-- $13 text
 INSERT INTO kanon.release (
-    name, relation, storage, mapping, hash_seed, parameters, quasi_identifiers, sensitive, insensitive, entity,
+    name, relation, storage, mapping, parts, hash_seed, parameters, quasi_identifiers, sensitive, insensitive, entity,
     k, rows, people, row_types, classes, smallest_class, average_class, largest_class, suppressed_cells,
     suppressed_share, weighted_cost, lower_bound, gap, optimal, method, bound_method, usefulness, elapsed,
     base_changes_at_publish, published_by
 )
 SELECT
-    $1::text, $2::bigint::oid::regclass, $3::text::regclass, $4::text::regclass, $5::bigint, $6::text::jsonb,
+    $1::text, $2::bigint::oid::regclass, $3::text::regclass, $4::text::regclass, $13::text::regclass, $5::bigint, $6::text::jsonb,
     $7::text[]::name[], $8::text[]::name[], $9::text[]::name[], $10::text::name,
     r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
     r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,

@@ -4,6 +4,7 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     relation regclass NOT NULL,
     storage regclass NOT NULL,
     mapping regclass NOT NULL,
+    parts regclass,
     hash_seed bigint NOT NULL,
     parameters jsonb NOT NULL,
     quasi_identifiers name[] NOT NULL,
@@ -32,13 +33,16 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     published_by name NOT NULL,
     published_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
 ALTER TABLE kanon.release OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
 COMMENT ON COLUMN kanon.release.name IS 'Name of the view in schema safe.';
 COMMENT ON COLUMN kanon.release.relation IS 'The base table.';
 COMMENT ON COLUMN kanon.release.storage IS 'The materialized view behind the view in safe.';
-COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to suppress for which row type.';
+COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to suppress for which row type, and at which price.';
+COMMENT ON COLUMN kanon.release.parts IS
+'Table that says which rows of divided row types have which pattern; NULL if none is divided.';
 COMMENT ON COLUMN kanon.release.hash_seed IS 'Seed of the hash that identifies row types in the mapping.';
 COMMENT ON COLUMN kanon.release.parameters IS 'All arguments of the call that made the release.';
 COMMENT ON COLUMN kanon.release.quasi_identifiers IS 'Columns in which cells may be suppressed.';

@@ -32,7 +32,10 @@ SELECT
     CASE WHEN now_.changes >= r.base_changes_at_publish THEN now_.changes - r.base_changes_at_publish END
         AS changes_since,
     r.published_by,
-    r.published_at
+    r.published_at,
+    (r.parameters ->> 'l')::integer AS l,
+    (r.parameters ->> 'p')::integer AS p,
+    (r.parameters ->> 't')::double precision AS t
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
 CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
@@ -70,3 +73,6 @@ COMMENT ON COLUMN kanon.releases.changes_since IS
 'Rows inserted, updated and deleted in the base table since publishing (TRUNCATE is not counted); NULL if unknown.';
 COMMENT ON COLUMN kanon.releases.published_by IS 'Who published it.';
 COMMENT ON COLUMN kanon.releases.published_at IS 'When it was published.';
+COMMENT ON COLUMN kanon.releases.l IS 'The l of l-diversity that every class has in each sensitive column; NULL if not demanded.';
+COMMENT ON COLUMN kanon.releases.p IS 'Different values that every class has at least in each sensitive column; NULL if not demanded.';
+COMMENT ON COLUMN kanon.releases.t IS 'The t of t-closeness that every class keeps in each sensitive column; NULL if not demanded.';

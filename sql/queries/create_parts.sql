@@ -1,0 +1,8 @@
+-- The table that says which pattern the rows of divided row types have: those numbered first_row and above,
+-- up to the next part of the row type.
+CREATE TABLE {{ parts }} (
+    row_type bigint NOT NULL,
+    first_row bigint NOT NULL CHECK (first_row >= 1),
+    pattern bigint NOT NULL,
+    PRIMARY KEY (row_type, first_row)
+)

@@ -1,0 +1,43 @@
+{# Every row with the pattern of its row type. Rows of a divided row type are numbered at random: nothing else in
+   them, a sensitive value least of all, says which of them is suppressed. #}
+{% if parts %}
+divided AS MATERIALIZED (
+    SELECT
+        row_type,
+        pg_catalog.array_agg(first_row ORDER BY first_row) AS first_rows,
+        pg_catalog.array_agg(pattern ORDER BY first_row) AS patterns
+    FROM {{ parts }}
+    GROUP BY row_type
+),
+
+numbered AS (
+    SELECT typed.*, pg_catalog.row_number() OVER (PARTITION BY row_type ORDER BY pg_catalog.random()) AS row_number
+    FROM typed
+    WHERE row_type IN (SELECT d.row_type FROM divided AS d)
+),
+
+assigned AS (
+    SELECT typed.*, mapping.pattern
+    FROM typed
+    LEFT JOIN {{ mapping }} AS mapping ON mapping.row_type = typed.row_type
+    WHERE NOT EXISTS (SELECT FROM divided AS d WHERE d.row_type = typed.row_type)
+    UNION ALL
+    SELECT
+{% for q in columns + judged + carried %}
+        numbered.{{ q.alias }},
+{% endfor %}
+{% if entity %}
+        numbered.person,
+{% endif %}
+        numbered.row_type,
+        divided.patterns[pg_catalog.width_bucket(numbered.row_number, divided.first_rows)]
+    FROM numbered
+    INNER JOIN divided ON divided.row_type = numbered.row_type
+),
+{% else %}
+assigned AS (
+    SELECT typed.*, mapping.pattern
+    FROM typed
+    LEFT JOIN {{ mapping }} AS mapping ON mapping.row_type = typed.row_type
+),
+{% endif %}
