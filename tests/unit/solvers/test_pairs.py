@@ -1,0 +1,197 @@
+"""k = 2 against constraint programming, dynamic programming and brute force."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+
+from kanon_pg.core.classes import classes_of
+from kanon_pg.core.patterns import all_patterns, bounded_patterns, parse_patterns
+from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.verify import recount
+from kanon_pg.errors import KanonError
+from kanon_pg.solvers.brute_force import brute_force
+from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.pair_costs import paired_with_itself, single_rows
+from kanon_pg.solvers.pairs import MOST_ROWS, search_by_pairs
+from kanon_pg.solvers.row_assignment import search_by_row_assignment
+from kanon_pg.solvers.triples import best_grouping
+from tests.fixtures.packing import pack
+from tests.instances.known import Known
+from tests.instances.optimum import least_cost, least_cost_by_subsets
+from tests.unit.solvers.test_paper_tables import CMC, shared_rows
+
+CENTURY = 100_000
+
+
+def case(rows, patterns=None, weights=()):
+    known = Known(tuple(rows), 2, 0, patterns, tuple(weights))
+    packed = known.packed()
+    table = RowTypeTable.from_packed(packed)
+    if patterns is None:
+        return packed, table, all_patterns(table.columns)
+    return packed, table, parse_patterns(known.named_patterns, table.columns)
+
+
+def answer(rows, patterns=None, weights=()):
+    """Return the cost of a recounted solution and the bound that was proven."""
+    packed, table, mask = case(rows, patterns, weights)
+    found = search_by_pairs(table, mask, SolveRequest(2), Clock())
+    classes = classes_of(found.solution.parts_of(table), found.solution.vector)
+    assert classes.people.min() >= 2
+    assert np.isin(found.solution.vector, mask.vectors).all()
+    return recount(packed, found.solution, classes.class_of).weighted_cost, found.lower_bound
+
+
+def random_case(random, most_rows):
+    width = int(random.integers(1, 6))
+    count = int(random.integers(2, most_rows))
+    rows = [
+        tuple(row) for row in random.integers(0, int(random.choice([2, 3, 4, 8])), (count, width)).tolist()
+    ]
+    vectors = list(chain.from_iterable(combinations(range(width), size) for size in range(width)))
+    chance = random.choice([0.1, 0.25, 0.5, 1.0])
+    weights = [int(weight) for weight in random.integers(1, int(random.choice([2, 5, 20])), width)]
+    return rows, [list(vector) for vector in vectors if random.random() < chance], weights
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_optimum_is_that_of_constraint_programming(seed):
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        rows, patterns, weights = random_case(random, 18)
+        everything = [*patterns, list(range(len(rows[0])))]
+        cost, bound = answer(rows, patterns, weights)
+        assert cost == bound == least_cost(rows, 2, everything, weights)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_optimum_is_that_of_dynamic_programming_over_subsets(seed):
+    random = np.random.default_rng(50 + seed)
+    for _ in range(40):
+        rows, patterns, weights = random_case(random, 11)
+        everything = [*patterns, list(range(len(rows[0])))]
+        assert answer(rows, patterns, weights)[0] == least_cost_by_subsets(rows, 2, everything, weights)
+
+
+def test_the_optimum_is_that_of_brute_force_over_single_rows():
+    random = np.random.default_rng(9)
+    for _ in range(40):
+        rows, patterns, weights = random_case(random, 7)
+        _, table, mask = case(rows, patterns[:3], weights)
+        row_type = np.repeat(np.arange(len(table)), table.rows)
+        one_by_one = table.divide(row_type, np.ones(len(rows), dtype=np.int64))
+        assert answer(rows, patterns[:3], weights)[0] == brute_force(one_by_one, mask.vectors, 2)
+
+
+def triples_that_pay(copies):
+    """Return groups of three rows that lie close together and far from everybody else."""
+    return [
+        tuple(group if column != member else (group, member) for column in range(6))
+        for group in range(copies)
+        for member in range(3)
+    ]
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3, 5, 6])
+def test_triples_are_found_where_pairs_alone_are_bad(copies):
+    """Three rows differ pairwise in two columns and together in three: a triple costs 9."""
+    assert answer(triples_that_pay(copies)) == (9.0 * copies, 9.0 * copies)
+
+
+def test_the_search_changes_several_pairs_of_triples():
+    _, table, mask = case(triples_that_pay(6))
+    grouping = best_grouping(single_rows(table, mask, Clock()), (), CENTURY, Clock())
+    assert grouping.is_optimal
+    assert len(grouping.triples) == 6
+
+
+def test_many_equal_rows_are_paired_among_themselves():
+    random = np.random.default_rng(4)
+    for _ in range(30):
+        rows, patterns, weights = random_case(random, 6)
+        copies = random.integers(1, 15, len(rows))
+        many = [row for row, times in zip(rows, copies, strict=True) for _ in range(times)]
+        everything = [*patterns, list(range(len(rows[0])))]
+        cost, bound = answer(many, patterns, weights)
+        assert cost == bound == least_cost(many, 2, everything, weights)
+
+
+def test_what_is_paired_leaves_enough_rows_for_others():
+    paired = paired_with_itself(np.array([1, 2, 7, 8, 9, 10, 1_000_001]))
+    assert (paired % 2 == 0).all()
+    assert paired.tolist()[:3] == [0, 0, 0]
+    assert paired[-1] >= 999_000
+
+
+def test_row_assignment_agrees():
+    random = np.random.default_rng(11)
+    for _ in range(40):
+        rows, patterns, weights = random_case(random, 14)
+        _, table, mask = case(rows, patterns, weights)
+        other = search_by_row_assignment(table, mask, SolveRequest(2), Clock())
+        assert other.lower_bound == pytest.approx(answer(rows, patterns, weights)[1])
+
+
+def test_a_part_of_a_real_table_is_solved_to_optimality():
+    rows = shared_rows("cmc", CMC)[:80]
+    patterns = [list(vector) for size in range(3) for vector in combinations(range(len(CMC)), size)]
+    cost, bound = answer(rows, patterns)
+    assert cost == bound == least_cost(rows, 2, [*patterns, list(range(len(CMC)))])
+
+
+def test_without_effort_or_time_a_solution_is_valid_and_nothing_is_claimed():
+    _, table, mask = case(triples_that_pay(4))
+    found = search_by_pairs(table, mask, SolveRequest(2), Clock(0.0))
+    assert found.lower_bound is None
+    assert found.notes
+    assert classes_of(found.solution.parts_of(table), found.solution.vector).people.min() >= 2
+    stopped = best_grouping(single_rows(table, mask, Clock()), (), 0, Clock())
+    assert not stopped.is_optimal
+
+
+def test_cancelling_acts_during_the_search():
+    class Cancelled(KanonError):
+        pass
+
+    def cancel(phase, share):
+        if phase == "search":
+            raise Cancelled("cancelled")
+
+    _, table, mask = case(triples_that_pay(4))
+    with pytest.raises(Cancelled):
+        search_by_pairs(table, mask, SolveRequest(2), Clock(progress=cancel))
+
+
+def test_a_bounded_mask_proves_nothing_about_the_vectors_that_it_leaves_out():
+    table = RowTypeTable.from_packed(pack([("a", "b"), ("a", "c"), ("d", "b"), ("d", "c")]))
+    mask = bounded_patterns(np.array([0], dtype=np.int64), table.columns, "bounded", 1.0)
+    found = search_by_pairs(table, mask, SolveRequest(2), Clock())
+    assert found.solution.vector.tolist() == [3, 3, 3, 3]
+    assert found.lower_bound is None
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        SolveRequest(3),
+        SolveRequest(2, models=PrivacyModels(l=2)),
+        SolveRequest(2, fewest_classes=2),
+        SolveRequest(2, most_classes=2),
+        SolveRequest(2, rest_may_be_small=True),
+    ],
+    ids=["k = 3", "l-diversity", "fewest classes", "most classes", "small rest"],
+)
+def test_requests_of_another_kind_are_handed_back(request_):
+    _, table, mask = case([("a", "b"), ("a", "c"), ("d", "c")])
+    assert search_by_pairs(table, mask, request_, Clock()) is None
+
+
+def test_entities_and_too_many_rows_are_handed_back():
+    with_people = RowTypeTable.from_packed(pack([("a",), ("a",)], people=[1, 2]))
+    assert search_by_pairs(with_people, all_patterns(with_people.columns), SolveRequest(2), Clock()) is None
+    _, table, mask = case([(number,) for number in range(MOST_ROWS + 1)])
+    assert search_by_pairs(table, mask, SolveRequest(2), Clock()) is None
