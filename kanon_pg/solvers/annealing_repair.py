@@ -55,7 +55,8 @@ def bench_for(board: Board, most: int) -> Bench:
         np.empty(instances, dtype=np.int64), np.empty(instances, dtype=np.uint64),
         np.empty(instances, dtype=np.int32), mix(np.arange(1, most + 1, dtype=np.uint64)),
         np.empty(_TABLE, dtype=np.int64), np.empty(_MOST_PAIRS, dtype=np.int32),
-        np.empty(_MOST_PAIRS, dtype=np.int32), np.empty(_MOST_PAIRS, dtype=np.int32), np.empty(_MOST_PAIRS + 1, dtype=np.int64),
+        np.empty(_MOST_PAIRS, dtype=np.int32), np.empty(_MOST_PAIRS, dtype=np.int32),
+        np.empty(_MOST_PAIRS + 1, dtype=np.int64),
         np.empty(_MOST_PAIRS, dtype=np.int32), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 
