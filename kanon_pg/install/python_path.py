@@ -7,7 +7,6 @@ SET clause of ``kanon.boot()``.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import secrets
@@ -21,8 +20,9 @@ from typing import Any
 import kanon_pg
 from kanon_pg.install.report import Problem
 from kanon_pg.install.runtime import copy_runtime
+from kanon_pg.runner.launch import SOLVER_LIBRARIES, folder_of
 
-SERVER_MODULES = ("jinja2", "markupsafe", "numpy", "numba", "llvmlite")
+SERVER_MODULES = ("jinja2", "markupsafe", *SOLVER_LIBRARIES)
 """Modules beside this package that the server's backend or its solver process imports."""
 
 DEFAULT_RUNTIME = Path("/var/lib/kanon_pg/runtime")
@@ -56,9 +56,9 @@ def own_folders() -> list[str]:
     """Return the folders from which this process imports the package and what the server needs beside it."""
     folders = [str(Path(kanon_pg.__file__).resolve().parents[1])]
     for module in SERVER_MODULES:
-        found = importlib.util.find_spec(module)
-        if found is not None and found.origin is not None:
-            folders.append(str(Path(found.origin).parents[1]))
+        folder = folder_of(module)
+        if folder is not None:
+            folders.append(folder)
     return list(dict.fromkeys(folders))
 
 
@@ -148,7 +148,7 @@ def _problems(answer: Answer, folders: list[str]) -> list[Problem]:
         found += [
             Problem(
                 f"The server's Python cannot import {name} ({why}).",
-                f"python{python} -m pip install --target {folders[-1]!r} {name}",
+                f"python{python} -m pip install --target {folders[-1]!r} {name.split('.')[-1]}",
             )
             for name, why in failed.items()
         ]

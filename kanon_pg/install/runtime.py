@@ -15,7 +15,10 @@ from pathlib import Path
 import kanon_pg
 from kanon_pg.db.queries import sql_root
 
-_REQUIRED = ("jinja2", "numpy", "numba")
+_REQUIRED = ("jinja2", "numpy", "numba", "ortools")
+_NOT_NEEDED = {"pandas", "absl-py", "immutabledict", "typing-extensions"}
+"""What OR-Tools requires for modules of it that the solvers never load."""
+
 _LEFT_OUT = {"..", "tests"}
 """Parts of paths that are not copied: programs outside the packages' folder, and tests, half of all files."""
 
@@ -77,7 +80,7 @@ def _distributions() -> list[metadata.Distribution]:
         found[name] = metadata.distribution(name)
         for requirement in found[name].requires or ():
             match = _NAME.match(requirement)
-            if match and ";" not in requirement:
+            if match and ";" not in requirement and match.group() not in _NOT_NEEDED:
                 waiting.append(match.group())
     return [found[name] for name in sorted(found)]
 

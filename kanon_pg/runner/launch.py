@@ -27,8 +27,9 @@ SOLVER = "kanon_pg.solvers.registry"
 WARM_UP = "kanon_pg.solvers.warm_up"
 """Module whose function ``warm_up`` compiles the solvers."""
 
-SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite")
-"""Top-level packages and modules that the solvers import beside this one."""
+SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "ortools", "google.protobuf")
+"""Packages that the solvers import beside this one. What else OR-Tools depends on they never load. ``google``
+is the folder of many packages, so the one that is meant is named whole."""
 
 IDLE_SECONDS = 300.0
 """A worker that has had nothing to do for so long ends itself."""
@@ -113,7 +114,7 @@ def interpreter() -> str:
 
 
 def python_path() -> list[str]:
-    """Return the folders of this package and of the solvers' libraries; nothing is imported.
+    """Return the folders of this package and of the solvers' libraries; none of these is imported.
 
     Raises
     ------
@@ -122,16 +123,33 @@ def python_path() -> list[str]:
     """
     folders = [str(Path(kanon_pg.__file__).resolve().parents[1])]
     for library in SOLVER_LIBRARIES:
-        found = importlib.util.find_spec(library)
-        if found is None or found.origin is None:
+        folder = folder_of(library)
+        if folder is None:
             raise SolverUnavailable(
                 f"The Python package {library}, which the solvers need, cannot be found.",
                 detail="Looked for it on the Python path of this process.",
                 hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
             )
-        is_package = found.submodule_search_locations is not None
-        folders.append(str(Path(found.origin).parents[1 if is_package else 0]))
+        folders.append(folder)
     return list(dict.fromkeys(folders))
+
+
+def folder_of(library: str) -> str | None:
+    """Return the folder from which a package or module is imported, None if there is none.
+
+    Parameters
+    ----------
+    library : str
+        A name, with dots if it is part of a namespace package, which alone is imported.
+    """
+    try:
+        found = importlib.util.find_spec(library)
+    except ModuleNotFoundError:
+        return None
+    if found is None or found.origin is None:
+        return None
+    is_package = found.submodule_search_locations is not None
+    return str(Path(found.origin).parents[library.count(".") + (1 if is_package else 0)])
 
 
 def _spawn(command: list[str], channel: int, path: list[str], cache: CodeCache) -> subprocess.Popen[bytes]:

@@ -33,7 +33,9 @@ Numbers = NDArray[np.int64]
 
 METHOD = "integer program"
 BOUND_METHOD = "integer programs of all components"
-ALL_PATTERNS_NOT_SEARCHED = "The patterns were bounded: the integer program's bound is one for these patterns only and is not reported."
+ALL_PATTERNS_NOT_SEARCHED = (
+    "Only some patterns were searched: what the integer program proves holds for them and is not reported."
+)
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def search_exactly(
     cost = search.cost(start.solution) if is_usable else np.inf
     if is_usable and start.lower_bound is not None and start.lower_bound >= cost:
         return start
-    found = _solve(search, _network(search, mask, cost), start.solution)
+    found = _solve(search, _network(search, mask, cost), start.solution if is_usable else None)
     if found.parts is None and not is_usable:
         raise _nothing_found(found.bound)
     return _answer(search, mask, start, cost, found)
@@ -178,7 +180,7 @@ def _network(search: Search, mask: PatternMask, cost: float) -> Network:
     return drop_dominated(network) if may_move else network
 
 
-def _solve(search: Search, network: Network, start: Solution) -> Piece:
+def _solve(search: Search, network: Network, start: Solution | None) -> Piece:
     """Solve the components with a free sink; if the sink or the limits are not right, all of it at once."""
     pieces = _pieces(search, network, start)
     bound = sum(piece.bound for piece in pieces)
@@ -196,7 +198,7 @@ def _solve(search: Search, network: Network, start: Solution) -> Piece:
     return Piece(joint.parts if is_valid else None, max(bound, joint.bound))
 
 
-def _pieces(search: Search, network: Network, start: Solution) -> list[Piece]:
+def _pieces(search: Search, network: Network, start: Solution | None) -> list[Piece]:
     """Solve the components, the smallest first; what time one of them leaves goes to the others."""
     networks = list(components(network))
     left = float(sum(part.member.size for part in networks))

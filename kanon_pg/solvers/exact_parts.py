@@ -85,7 +85,9 @@ class Piece:
     bound: float
 
 
-def solve_network(network: Network, rules: Rules, need: Need, effort: Effort, start: Solution) -> Piece:
+def solve_network(
+    network: Network, rules: Rules, need: Need, effort: Effort, start: Solution | None
+) -> Piece:
     """Solve a network by an integer program, or only bound it if there is no time or it is too large.
 
     Parameters
@@ -94,14 +96,14 @@ def solve_network(network: Network, rules: Rules, need: Need, effort: Effort, st
     rules : Rules
     need : Need
     effort : Effort
-    start : Solution
-        A solution of the whole table; used if it is one of this network.
+    start : Solution, optional
+        A valid solution of the whole table; used if it is one of this network.
     """
     rows_of_type = rules.table.rows
     if network.cost.size == 1 and need == Need():
         parts = _parts(network, network.rows, rows_of_type)
         return Piece(parts, float(network.cost[-1]) * int(network.rows.sum()))
-    hint = _pairs_of(network, start, len(rules.table))
+    hint = None if start is None else _pairs_of(network, start, len(rules.table))
     floor = _floor(network, rules)
     if network.member.size > MOST_PAIRS or effort.seconds == 0:
         return Piece(None if hint is None else _parts(network, hint, rows_of_type), floor)

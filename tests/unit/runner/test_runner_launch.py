@@ -1,5 +1,6 @@
 """Which interpreter, libraries and cache folder a worker gets."""
 
+import json
 import os
 import pwd
 import stat
@@ -140,3 +141,22 @@ def test_a_program_that_cannot_be_run(monkeypatch, call):
     with pytest.raises(SolverUnavailable, match="could not be started") as caught:
         parent.start_worker()
     assert "/dev/null" in caught.value.detail
+
+
+def test_a_package_in_a_namespace_of_many_is_found_where_its_namespace_is():
+    folder = launch.folder_of("google.protobuf")
+    assert folder is not None
+    assert Path(folder, "google", "protobuf", "__init__.py").is_file()
+    assert launch.folder_of("google.no_such_library") is None
+    assert launch.folder_of("no_such_library.at_all") is None
+
+
+def test_a_worker_can_load_the_solver_library_from_its_path_and_nothing_else():
+    program = (
+        "import json, sys; sys.path.extend(json.loads(sys.argv[1]));"
+        "from ortools.math_opt import model_pb2;"
+        "from ortools.math_opt.core.python import solver; print('loaded')"
+    )
+    command = [launch.interpreter(), "-I", "-S", "-c", program, json.dumps(launch.python_path())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={})
+    assert done.stdout == "loaded\n", done.stderr
