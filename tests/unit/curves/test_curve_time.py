@@ -1,0 +1,126 @@
+"""How the time of a curve is divided, and what happens when it is over early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.curves import service
+from kanon_pg.curves.request import CurveRequest
+
+
+@dataclass
+class Told:
+    """A database that only listens."""
+
+    notices: list[str] = field(default_factory=list)
+    phases: list[tuple[str, float | None]] = field(default_factory=list)
+
+    def notice(self, message: str) -> None:
+        self.notices.append(message)
+
+    def progress(self, phase: str, share: float | None = None) -> None:
+        self.phases.append((phase, share))
+
+    def checkpoint(self) -> None:
+        """Nobody cancels."""
+
+
+@dataclass
+class Solver:
+    """Takes all the time it is given and some more, on a clock of its own."""
+
+    overrun: float = 0.0
+    now: float = 0.0
+    notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    asked: list[SolveRequest] = field(default_factory=list)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def solve(self, _row_types: Any, request: SolveRequest, **_callbacks: Any) -> SolveOutcome:
+        assert request.seconds is not None
+        self.asked.append(request)
+        self.now += request.seconds + self.overrun
+        return SolveOutcome(
+            patterns=b"",
+            suppressed_cells=request.k,
+            weighted_cost=float(request.k),
+            lower_bound=None,
+            optimal=False,
+            method="slow",
+            bound_method=None,
+            classes=1,
+            average_class=1.0,
+            usefulness=None,
+            notes=self.notes.get(request.k, ()),
+        )
+
+
+def solve_all(
+    monkeypatch: pytest.MonkeyPatch, solver: Solver, ks: list[int], seconds: float
+) -> tuple[dict[int, Any], Told]:
+    monkeypatch.setattr(service, "solve_in_child", solver.solve)
+    monkeypatch.setattr(service.time, "monotonic", solver.monotonic)
+    db = Told()
+    counted: Any = type("Counted", (), {"row_types": None})
+    solving = service._Solving(db, CurveRequest("t", ks), counted, 1, seconds)  # type: ignore[arg-type]
+    solved = solving.all(ks)
+    monkeypatch.undo()
+    return solved, db
+
+
+def test_each_k_has_an_equal_share_the_largest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = Solver()
+    solved, db = solve_all(monkeypatch, solver, [2, 3, 5, 10], 40.0)
+    assert [request.k for request in solver.asked] == [10, 5, 3, 2]
+    assert set(solved) == {2, 3, 5, 10}
+    shares = [request.seconds for request in solver.asked]
+    assert max(shares) < 1.4 * min(shares)  # type: ignore[type-var, operator]
+    assert solver.now < 40.0
+    assert not db.notices
+
+
+def test_time_that_is_not_used_goes_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = Solver(overrun=-9.0)
+    solve_all(monkeypatch, solver, [2, 5], 20.0)
+    first, second = (request.seconds for request in solver.asked)
+    assert first == 9.0
+    assert second == 18.0
+
+
+@pytest.mark.parametrize("overrun", [0.5, 2.0, 3.5])
+def test_late_answers_are_foreseen(monkeypatch: pytest.MonkeyPatch, overrun: float) -> None:
+    """A call that lasts longer than its limit is an error: rather leave the smallest k out."""
+    solver = Solver(overrun=overrun)
+    solved, db = solve_all(monkeypatch, solver, [2, 3, 5, 10], 10.0)
+    assert solver.now <= 10.0
+    assert 10 in solved
+    late = [k for k in (2, 3, 5, 10) if k not in solved]
+    assert bool(late) == bool(db.notices)
+    assert late == [2, 3, 5, 10][: len(late)]
+
+
+def test_a_notice_names_what_had_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, db = solve_all(monkeypatch, Solver(overrun=6.0), [2, 3, 5], 9.0)
+    (notice,) = db.notices
+    assert notice.startswith("Time was over before k = 2 and 3 had a turn")
+
+
+def test_the_largest_k_is_always_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    solved, _ = solve_all(monkeypatch, Solver(), [2, 5], -1.0)
+    assert set(solved) == {5}
+
+
+def test_notes_are_told_once_with_their_k(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = {2: ("bounded",), 5: ("bounded", "hurried"), 9: ()}
+    _, db = solve_all(monkeypatch, Solver(notes=notes), [2, 5, 9], 30.0)
+    assert db.notices == ["k = 2 and 5: bounded", "k = 5: hurried"]
+
+
+def test_progress_is_that_of_the_whole_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, db = solve_all(monkeypatch, Solver(), [2, 5], 30.0)
+    assert db.phases == [("solving for k = 5", 0.0), ("solving for k = 2", 0.5)]
