@@ -147,6 +147,7 @@ def climb(
         squared = float((direction * direction * rows).sum())
         distance = min(target, _REACH * best_value) - value
         if squared == 0.0 or distance <= 0.0:
+            stride = 0.0  # nothing is higher, or the target is reached
             break
         moved = np.clip(prices + (stride * distance / squared) * direction, 0.0, highest)
         risen += max(0.0, float((moved - prices).max()))
