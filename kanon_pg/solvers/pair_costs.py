@@ -97,6 +97,7 @@ def single_rows(table: RowTypeTable, mask: PatternMask, clock: Clock) -> SingleR
     differ = np.zeros((row_type.size, row_type.size), dtype=np.int64)
     for column in range(table.width):
         differ |= (rows.codes[column][:, None] != rows.codes[column]).astype(np.int64) << column
+        clock.beat()
     different, place = np.unique(differ, return_inverse=True)
     chosen = order[_cheapest_above(different, mask.vectors[order])][place.reshape(differ.shape)]
     place_cost = costs[np.searchsorted(mask.vectors, graph.vector)]

@@ -19,11 +19,11 @@ from kanon_pg.solvers.pair_costs import SingleRows, paired_with_itself, single_r
 from kanon_pg.solvers.search import Found
 from kanon_pg.solvers.triples import Grouping, best_grouping
 
-MOST_ROWS = 400
-"""Rows that may have to be paired with others: a matching of them takes some hundredths of a second."""
+MOST_ROWS = 1600
+"""Rows that may have to be paired with others: some seconds for a first matching, and 0.3 GiB."""
 
 EFFORT = 50_000
-"""Matchings after which the search gives up."""
+"""Changes of matchings after which the search gives up."""
 
 METHOD = "pairs and triples"
 BOUND_METHOD = "weighted matchings for k = 2"
