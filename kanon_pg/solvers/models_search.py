@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.classes import classes_of, weighted_cost
-from kanon_pg.core.patterns import PatternMask
+from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.privacy import judge_of, violations
 from kanon_pg.core.privacy_kernels import Judge
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.models_bounds import BOUND_METHOD, cheapest_reach_with_models
 from kanon_pg.solvers.models_feasible import require_feasible
+from kanon_pg.solvers.models_flow import reassign_sensitively
 from kanon_pg.solvers.models_greedy import greedy_with_models
 from kanon_pg.solvers.models_improvement import improve_with_models
 from kanon_pg.solvers.models_order import by_content
@@ -29,8 +32,10 @@ def search_greedily_with_models(
     """Run the greedy heuristic twice, fill the fully suppressed class, improve, and prove a lower bound.
 
     Groups that violate a model are left alone the first time and thinned out the second time; the cheaper
-    result is improved. With the paper's rule for the rest (`SolveRequest.rest_may_be_small`) the second
-    run alone counts, and the fully suppressed class may violate everything.
+    result is improved. If p-sensitivity of one column is all that is demanded, rows are then distributed
+    among the classes by flow, which may divide row types. With the paper's rule for the rest
+    (`SolveRequest.rest_may_be_small`) the run with thinning alone counts, and the fully suppressed class
+    may violate everything.
 
     Parameters
     ----------
@@ -61,7 +66,8 @@ def search_greedily_with_models(
     other = fill_rest_with_models(sorted_table, other, request.k, judge, clock)
     if weighted_cost(sorted_table, other) < weighted_cost(sorted_table, started):
         started = other
-    return _improved(sorted_table, mask, request, judge, clock, started, order, "greedy", notes)
+    found = _improved(sorted_table, mask, request, judge, clock, started, order, "greedy", notes)
+    return _redistributed(table, request, found, clock)
 
 
 def satisfy_models(
@@ -117,6 +123,24 @@ def _improved(
         BOUND_METHOD,
         notes,
     )
+
+
+def _redistributed(table: RowTypeTable, request: SolveRequest, found: Found, clock: Clock) -> Found:
+    """Distribute rows among the classes by flow if p-sensitivity of one column is all that is demanded."""
+    p = request.models.p
+    is_alone = request.models == PrivacyModels(
+        p=p, diversity=request.models.diversity, distance=request.models.distance
+    )
+    if p is None or not is_alone or table.has_entity or len(table.sensitive_columns) > 1 or clock.is_over():
+        return found
+    solution = reassign_sensitively(table, found.solution, request.k, p, clock)
+    if solution is None or _cost(table, solution) >= _cost(table, found.solution):
+        return found
+    return replace(found, solution=solution, method=f"{found.method}, minimum-cost flow")
+
+
+def _cost(table: RowTypeTable, solution: Solution) -> float:
+    return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())
 
 
 def _in_place(numbers: NDArray[np.int64], order: NDArray[np.intp]) -> NDArray[np.int64]:

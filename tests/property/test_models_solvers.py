@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.classes import classes_of, weighted_cost
-from kanon_pg.core.patterns import parse_patterns
+from kanon_pg.core.classes import classes_of
+from kanon_pg.core.patterns import parse_patterns, suppression_costs
 from kanon_pg.core.privacy import judge_of, violations
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
@@ -82,13 +82,15 @@ def test_every_class_has_k_people_and_satisfies_the_models(models, table):
     if found is None:
         return
     solution = found.solution
-    classes = classes_of(types, solution.vector)
+    parts = solution.parts_of(types)
+    classes = classes_of(parts, solution.vector)
     counted = recount(packed, solution, classes.class_of)
     require_k(counted, k)
     require_models(packed, solution, classes.class_of, models)
-    class_of_row = classes.class_of[types_of(rows, secrets)]
-    for number in range(len(classes)):
-        assert not violated(models, np.flatnonzero(class_of_row == number).tolist(), secrets, people)
+    if not solution.is_divided:
+        class_of_row = classes.class_of[types_of(rows, secrets)]
+        for number in range(len(classes)):
+            assert not violated(models, np.flatnonzero(class_of_row == number).tolist(), secrets, people)
     assert set(solution.vector.tolist()) <= set(mask.vectors.tolist())
     assert found.lower_bound <= counted.weighted_cost + 1e-9
 
@@ -98,14 +100,21 @@ def test_every_class_has_k_people_and_satisfies_the_models(models, table):
 @given(table=tables(most_rows=6, most_columns=2))
 def test_bound_optimum_and_solution_are_in_this_order(models, table):
     _, types, mask = prepared(table)
-    optimum = brute_force(types, mask.vectors, table[-1], models)
+    position = types_of(table[0], table[1])
+    single = (
+        types
+        if types.has_entity
+        else types.divide(np.array(position), np.ones(len(position), dtype=np.int64))
+    )
+    optimum = brute_force(single, mask.vectors, table[-1], models)
     found = found_or_infeasible(table, types, mask, models)
     if found is None:
         # With people in several row types the table can violate what its classes satisfy.
         assert np.isinf(optimum) or not adds_up(types)
         return
     assert found.lower_bound <= optimum + 1e-9
-    assert optimum <= weighted_cost(types, found.solution.vector) + 1e-9
+    costs = suppression_costs(found.solution.vector, types.weights)
+    assert optimum <= float((costs * found.solution.rows).sum()) + 1e-9
 
 
 @pytest.mark.parametrize("models", MODELS, ids=str)
@@ -123,8 +132,16 @@ def test_the_order_of_rows_does_not_change_the_solution(models, table, random):
     if found is None:
         assert other is None
         return
-    vectors = found.solution.vector[types_of(rows, secrets)][order]
-    assert (vectors == other.solution.vector[types_of(turned[0], turned[1])]).all()
+    whole, other_whole = (
+        sorted(
+            (*one.cells[:, kind].tolist(), *one.sensitive[:, kind].tolist(), vector, number)
+            for kind, vector, number in zip(
+                solution.row_type.tolist(), solution.vector.tolist(), solution.rows.tolist(), strict=True
+            )
+        )
+        for one, solution in ((types, found.solution), (other_types, other.solution))
+    )
+    assert whole == other_whole
 
 
 @pytest.mark.parametrize("models", MODELS, ids=str)
