@@ -41,7 +41,7 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
     price = prices / PRICE_UNIT
     gap = cost - float((price * table.rows).sum()) - granularity(network.cost)
     most = gap + _ROUNDING * max(1.0, abs(cost))
-    excess = _excess(network.begin, network.member, network.cost, price, table.rows, k)
+    excess = pair_excess(network.begin, network.member, network.cost, price, table.rows, k)
     excess[network.begin[-2] :] = -np.inf
     fewer = network.with_pairs(excess <= most)
     people = np.bincount(fewer.instance, weights=table.people[fewer.member], minlength=fewer.cost.size)
@@ -50,7 +50,7 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
 
 
 @kernel
-def _excess(
+def pair_excess(
     begin: Numbers,
     member: Numbers,
     cost: NDArray[np.float64],
