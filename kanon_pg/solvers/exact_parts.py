@@ -101,8 +101,9 @@ def solve_network(
     """
     rows_of_type = rules.table.rows
     if network.cost.size == 1 and need == Need():
-        parts = _parts(network, network.rows, rows_of_type)
-        return Piece(parts, float(network.cost[-1]) * int(network.rows.sum()))
+        return Piece(
+            _parts(network, network.rows, rows_of_type), float(network.cost[-1]) * int(network.rows.sum())
+        )
     hint = None if start is None else _pairs_of(network, start, len(rules.table))
     floor = _floor(network, rules)
     if network.member.size > MOST_PAIRS or effort.seconds == 0:
