@@ -102,24 +102,39 @@ def visit_broken_groups(
     numbered = [number_values(cells) for cells in priced.cells]
     distinct = np.array([first.size for _, first in numbered])
     order = np.argsort(-distinct, kind="stable")
-    codes = [numbered[column][0].astype(np.int32) for column in order]
+    # Row types are numbered by price, so that groups list them in the order in which memory holds them.
+    dearest = np.argsort(-priced.prices, kind="stable").astype(np.int32)
+    codes = [numbered[column][0].astype(np.int32)[dearest] for column in order]
+    counts = _Counts(priced.rows[dearest], priced.people[dearest], priced.prices[dearest])
     paths = np.zeros(vectors.size, dtype=np.int64)
     for column in order:
         paths = (paths << 1) | ((vectors >> column) & 1)
     _, chosen = np.unique(paths, return_index=True)
+
+    def visit_by_position(vector: int, cost: int, groups: Groups) -> bool:
+        return visit(vector, cost, Groups(dearest[groups.items], groups.group, groups.groups))
+
     tree = _Tree(
-        priced, codes, [int(distinct[column]) for column in order],
-        paths[chosen], vectors[chosen], costs[chosen], k, visit, beat,
+        counts, codes, [int(distinct[column]) for column in order],
+        paths[chosen], vectors[chosen], costs[chosen], k, visit_by_position, beat,
     )  # fmt: skip
-    items = np.argsort(-priced.prices, kind="stable").astype(np.int32)
+    items = np.arange(dearest.size, dtype=np.int32)
     if chosen.size:
         _descend(tree, 0, chosen.size, 0, Groups(items, np.zeros(items.size, dtype=np.int32), 1))
+
+
+class _Counts(NamedTuple):
+    """Rows, people and price per row of row types, dearest first."""
+
+    rows: NDArray[np.int64]
+    people: NDArray[np.int64]
+    prices: NDArray[np.int64]
 
 
 class _Tree(NamedTuple):
     """The tree of vectors; paths are ascending, bit by bit from the first decided column."""
 
-    priced: Priced
+    counts: _Counts
     codes: list[NDArray[np.int32]]
     distinct: list[int]
     paths: NDArray[np.int64]
@@ -134,8 +149,7 @@ def _descend(tree: _Tree, begin: int, end: int, depth: int, groups: Groups) -> b
     """Search below a node whose leaves are the vectors from `begin` to `end`; return whether to stop."""
     tree.beat()
     cheapest = int(tree.costs[begin:end].min())
-    _, rows, people, prices = tree.priced
-    left = Groups(*_still_broken(groups, rows, people, prices, tree.k, cheapest))
+    left = Groups(*_still_broken(groups, tree.counts, tree.k, cheapest))
     if not left.groups:
         return False
     width = len(tree.codes)
@@ -177,14 +191,10 @@ def _split(groups: Groups, codes: NDArray[np.int32], distinct: int) -> tuple[NDA
 
 @kernel
 def _still_broken(
-    groups: Groups,
-    rows: NDArray[np.int64],
-    people: NDArray[np.int64],
-    prices: NDArray[np.int64],
-    k: int,
-    cost: int,
+    groups: Groups, counts: _Counts, k: int, cost: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Keep the groups in which a class of this cost per row is cheaper than the prices of its rows."""
+    rows, people, prices = counts
     gain = np.zeros(groups.groups, dtype=np.int64)
     taken = np.zeros(groups.groups, dtype=np.int64)
     for position in range(groups.items.size):
@@ -197,21 +207,17 @@ def _still_broken(
             gain[group] -= more * (cost - prices[item])
             taken[group] += more
     number = np.full(groups.groups, -1, dtype=np.int32)
-    count, length = 0, 0
-    for position in range(groups.items.size):
-        group = groups.group[position]
+    count = 0
+    for group in range(groups.groups):
         if taken[group] >= k and gain[group] > 0:
-            if number[group] < 0:
-                number[group] = count
-                count += 1
-            length += 1
-    items = np.empty(length, dtype=np.int32)
-    group_of = np.empty(length, dtype=np.int32)
+            number[group] = count
+            count += 1
+    items = np.empty(groups.items.size, dtype=np.int32)
+    group_of = np.empty(groups.items.size, dtype=np.int32)
     length = 0
     for position in range(groups.items.size):
-        group = groups.group[position]
-        if number[group] >= 0:
-            items[length] = groups.items[position]
-            group_of[length] = number[group]
-            length += 1
-    return items, group_of, count
+        # Written first and counted afterwards: a branch here would be mispredicted half of the time.
+        items[length] = groups.items[position]
+        group_of[length] = number[groups.group[position]]
+        length += int(group_of[length] >= 0)
+    return items[:length].copy(), group_of[:length].copy(), count

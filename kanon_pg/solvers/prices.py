@@ -94,6 +94,8 @@ def raise_prices(
     The bound tends to the value of the linear relaxation with strong linking constraints. The same input
     gives the same prices unless time ends the search.
     """
+    if not _fits(table, k):
+        return Prices(np.zeros(len(table), dtype=np.int64), 0.0, False)
     cap = price_cap(table.columns, rest_may_be_small, outside)
     demand = _demand(table, vectors, k, rest_may_be_small)
     if start is None:
@@ -119,6 +121,11 @@ def raise_prices(
             break
         stride = max(reached.stride, _LEAST_STRIDE)
     return Prices(best, _worth(table, best) / PRICE_UNIT, complete)
+
+
+def _fits(table: RowTypeTable, k: int) -> bool:
+    """Whether sums of prices stay far within 64 bits: no price needs to exceed k times the full cost."""
+    return 4 * k * sum(unit_weights(table.columns)) * table.total_rows < 1 << 62
 
 
 def _demand(table: RowTypeTable, vectors: NDArray[np.int64], k: int, rest_may_be_small: bool) -> Demand:

@@ -109,6 +109,11 @@ def test_a_target_far_too_high_or_low_changes_no_validity():
         assert certified_bound(table, vectors, 5, found.prices) is not None
 
 
+def test_weights_beyond_all_measure_prove_nothing():
+    table, vectors = table_and_vectors(CHAIN, weights={"c0": 1e300})
+    assert raise_prices(table, vectors, 2, Clock()).bound == 0
+
+
 @pytest.mark.parametrize("people", [None, [number // 2 for number in range(300)]])
 @pytest.mark.parametrize("rest_may_be_small", [False, True])
 @pytest.mark.parametrize("outside", [np.inf, 1.2])
