@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.core.request import PrivacyModels
@@ -51,7 +51,7 @@ class ReleasePlan:
     sensitive: tuple[ColumnFacts, ...]
     insensitive: tuple[ColumnFacts, ...]
     entity: CanonicalColumn | None
-    models: PrivacyModels
+    models: PrivacyModels = field(default_factory=PrivacyModels)
 
     @property
     def judged(self) -> tuple[CanonicalColumn, ...]:

@@ -1,10 +1,10 @@
 -- The guarded materialized view: suppresses by the mapping, counts the people of every class on the
--- published cells themselves, and withholds classes with fewer than k. Row types that the mapping does
--- not know (rows added since) are suppressed fully.
+-- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy
+-- model. Row types that the mapping does not know (rows added since) are suppressed fully.
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH base AS (
     SELECT
-{% for q in columns %}
+{% for q in columns + judged %}
         {{ q.expression }} AS {{ q.alias }}{% if not loop.last or carried or entity %},{% endif %}
 
 {% endfor %}
@@ -18,30 +18,32 @@ WITH base AS (
     FROM {{ relation }}
 ),
 
+{% include "guard/assigned.sql" %}
+
+
 masked AS (
     SELECT
 {% for q in columns %}
-        CASE WHEN coalesce(mapping.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN base.{{ q.alias }} ELSE {{ q.suppressed }} END
+        CASE WHEN coalesce(assigned.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN assigned.{{ q.alias }} ELSE {{ q.suppressed }} END
             AS {{ q.alias }},
 {% endfor %}
-{% for c in carried %}
-        base.{{ c.alias }},
+{% for c in judged + carried %}
+        assigned.{{ c.alias }},
 {% endfor %}
 {% if entity %}
-        base.person,
+        assigned.person,
 {% endif %}
-        coalesce(mapping.pattern, {{ all_suppressed }}) AS pattern
-    FROM base
-    LEFT JOIN {{ mapping }} AS mapping
-        ON mapping.row_type = pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.base_hash }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-        )
+        coalesce(assigned.pattern, {{ all_suppressed }}) AS pattern
+    FROM assigned
 ),
 
 -- The hash sorts quickly; classes are compared cell by cell.
 hashed AS (
     SELECT
         masked.*,
+{% if judgements %}
+        pg_catalog.row_number() OVER () AS row_number,
+{% endif %}
         pg_catalog.hash_record_extended(
             ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
         ) AS class_hash
@@ -62,22 +64,37 @@ met AS (
 {% endif %}
 counted AS (
     SELECT
+{% if judgements %}
+        count(*) OVER same_class AS size,
+        min(row_number) OVER same_class AS class,
+{% endif %}
 {% if entity %}
         met.*,
-        count(*) FILTER (WHERE is_new) OVER (
-            PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
-
-        ) AS people
+        count(*) FILTER (WHERE is_new) OVER same_class AS people
     FROM met
 {% else %}
         hashed.*,
-        count(*) OVER (
-            PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
-
-        ) AS people
+        count(*) OVER same_class AS people
     FROM hashed
 {% endif %}
+    WINDOW same_class AS (PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %})
+){% if judgements %},{% endif %}
+
+{% for j in judgements %}
+
+{% include "guard/judged.sql" %}
+
+{% endfor %}
+{% if judgements %}
+satisfied AS (
+{% for j in judgements %}
+    SELECT class FROM {{ j.judged }}
+{% if not loop.last %}
+    INTERSECT
+{% endif %}
+{% endfor %}
 )
+{% endif %}
 
 SELECT
 {% for p in published %}
@@ -90,4 +107,7 @@ SELECT
     counted.pattern AS kanon_pattern
 FROM counted
 WHERE counted.people >= {{ k }}
+{% if judgements %}
+    AND counted.class IN (SELECT s.class FROM satisfied AS s)
+{% endif %}
 ORDER BY pg_catalog.random()

@@ -1,6 +1,13 @@
 {# Every row with the pattern of its row type. Rows of a divided row type are numbered at random: nothing else in
    them, a sensitive value least of all, says which of them is suppressed. #}
 {% if parts %}
+typed AS MATERIALIZED (
+    SELECT
+        base.*,
+        {% include "guard/row_type.sql" %} AS row_type
+    FROM base
+),
+
 divided AS MATERIALIZED (
     SELECT
         row_type,
@@ -36,8 +43,10 @@ assigned AS (
 ),
 {% else %}
 assigned AS (
-    SELECT typed.*, mapping.pattern
-    FROM typed
-    LEFT JOIN {{ mapping }} AS mapping ON mapping.row_type = typed.row_type
+    SELECT base.*, mapping.pattern
+    FROM base
+    LEFT JOIN {{ mapping }} AS mapping
+        ON mapping.row_type = {% include "guard/row_type.sql" %}
+
 ),
 {% endif %}
