@@ -73,7 +73,8 @@ def solve_sub_problem(
     problem : SubProblem
     effort : Effort
     hint : ndarray of int64, shape (e,), optional
-        Rows on each pair of a valid solution. The answer is at least as good.
+        Rows on each pair of a solution. The answer is at least as good if it is valid but for the demand
+        and the limits for open instances, which are not checked.
 
     Raises
     ------
@@ -84,6 +85,8 @@ def solve_sub_problem(
     -----
     One thread, fixed seed: without a limit in seconds equal calls give equal answers.
     """
+    if hint is not None and not _is_valid(problem, hint):
+        hint = None
     step = granularity(problem.cost)
     model = linear_model_of(problem)
     result = _solve(model, effort, step, None if hint is None else _hint(problem, hint))
@@ -125,10 +128,11 @@ def _rows_of(problem: SubProblem, model: LinearModel, result: Any) -> NDArray[np
 
 
 def _is_valid(problem: SubProblem, rows: NDArray[np.int64]) -> bool:
-    """Return whether every row is somewhere, and divisible ones in instances that are large enough."""
+    """Return whether every row is somewhere, and every instance that is used has its people."""
     held = np.bincount(problem.member, weights=rows, minlength=problem.rows.size)
-    in_instance = np.bincount(problem.instance, weights=rows, minlength=problem.cost.size)
-    is_large = (in_instance >= problem.fewest) | (in_instance == 0) | (not problem.is_divisible)
+    people = problem.people_of(rows)
+    is_used = np.bincount(problem.instance[rows > 0], minlength=problem.cost.size) > 0
+    is_large = (people >= problem.fewest) | (problem.fewest <= 1) | ~is_used
     return np.array_equal(held, problem.rows) and bool(is_large.all()) and bool((rows >= 0).all())
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.solvers.components import slices
 from kanon_pg.solvers.linear_model import LinearModel, Rows
 
 Numbers = NDArray[np.int64]
@@ -67,7 +68,7 @@ class SubProblem:
         Row types that may join each instance.
     fewest : ndarray of int64, shape (q,)
         People that each instance needs if it is used at all. With 0 it is open to any number of them and
-        counts as a class whether somebody is there or not; 1 asks for somebody in a class that counts.
+        counts as a class whether anything is there or not; 1 asks for one row, whoever it is of.
     is_divisible : bool
         Whether the rows of a row type may join several instances; every row is a person then.
     own : ndarray of int64, shape (n,)
@@ -101,6 +102,21 @@ class SubProblem:
     def cost_of(self, rows: Numbers) -> float:
         """Return the cost of some rows on each pair."""
         return float((self.cost[self.instance] * rows).sum())
+
+    def people_of(self, rows: Numbers) -> Numbers:
+        """Return the distinct people of each instance, given the rows on each pair, shape (q,)."""
+        count = self.cost.size
+        if self.is_divisible:
+            return np.bincount(self.instance, weights=rows, minlength=count).astype(np.int64)
+        used = np.flatnonzero(rows)
+        instance, row_type = self.instance[used], self.member[used]
+        people = np.bincount(instance, weights=self.own[row_type], minlength=count).astype(np.int64)
+        if not self.shared.size:
+            return people
+        person = self.shared[slices(self.shared_begin, row_type)]
+        owner = np.repeat(instance, np.diff(self.shared_begin)[row_type])
+        span = int(self.shared.max()) + 1
+        return people + np.bincount(np.unique(owner * span + person) // span, minlength=count)
 
 
 def linear_model_of(problem: SubProblem) -> LinearModel:
@@ -160,9 +176,10 @@ def _people(model: Rows, problem: SubProblem) -> int:
     row_of = np.full(problem.cost.size, -1, dtype=np.int64)
     row_of[needy] = first + np.arange(needy.size)
     model.put(row_of[needy], problem.member.size + needy, -problem.fewest[needy].astype(np.float64))
-    worth = np.ones(problem.rows.size, dtype=np.int64) if problem.is_divisible else problem.own
-    pair = np.flatnonzero((row_of[problem.instance] >= 0) & (worth[problem.member] > 0))
-    model.put(row_of[problem.instance[pair]], pair, worth[problem.member[pair]].astype(np.float64))
+    asks_for_rows = problem.is_divisible | (problem.fewest[problem.instance] == 1)
+    worth = np.where(asks_for_rows, 1, 1 if problem.is_divisible else problem.own[problem.member])
+    pair = np.flatnonzero((row_of[problem.instance] >= 0) & (worth > 0))
+    model.put(row_of[problem.instance[pair]], pair, worth[pair].astype(np.float64))
     if problem.is_divisible or not problem.shared.size:
         return 0
     return _shared_people(model, problem, row_of)
@@ -170,7 +187,7 @@ def _people(model: Rows, problem: SubProblem) -> int:
 
 def _shared_people(model: Rows, problem: SubProblem, row_of: Numbers) -> int:
     """Count a person of several row types once per instance: z <= sum of x over her row types."""
-    pair = np.flatnonzero(row_of[problem.instance] >= 0)
+    pair = np.flatnonzero(problem.fewest[problem.instance] > 1)
     times = np.diff(problem.shared_begin)[problem.member[pair]]
     owner = np.repeat(pair, times)
     offset = np.arange(owner.size) - np.repeat(np.cumsum(times) - times, times)
