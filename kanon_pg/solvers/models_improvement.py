@@ -29,10 +29,10 @@ from kanon_pg.solvers.scan import (
     update_keys,
 )
 
-EFFORT = 1_500_000_000
-"""Row types that may be looked at in all: up to ten seconds."""
+EFFORT = 1_000_000_000
+"""Row types that may be looked at in all: up to seven seconds."""
 
-EFFORT_PER_ROW_TYPE = 60_000
+EFFORT_PER_ROW_TYPE = 40_000
 """How many times each row type may be looked at on average; the lower of the two limits holds."""
 
 _WORK_PER_STEP = 10_000_000

@@ -11,7 +11,7 @@ from kanon_pg.core.classes import classes_of, weighted_cost
 from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.privacy import judge_of, violations
 from kanon_pg.core.privacy_kernels import Judge
-from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.solvers.clock import Clock
@@ -67,7 +67,7 @@ def search_greedily_with_models(
     if weighted_cost(sorted_table, other) < weighted_cost(sorted_table, started):
         started = other
     found = _improved(sorted_table, mask, request, judge, clock, started, order, "greedy", notes)
-    return _redistributed(table, request, found, clock)
+    return _redistributed(sorted_table, request, found, order, clock)
 
 
 def satisfy_models(
@@ -125,17 +125,19 @@ def _improved(
     )
 
 
-def _redistributed(table: RowTypeTable, request: SolveRequest, found: Found, clock: Clock) -> Found:
+def _redistributed(
+    table: RowTypeTable, request: SolveRequest, found: Found, order: NDArray[np.intp], clock: Clock
+) -> Found:
     """Distribute rows among the classes by flow if p-sensitivity of one column is all that is demanded."""
-    p = request.models.p
-    is_alone = request.models == PrivacyModels(
-        p=p, diversity=request.models.diversity, distance=request.models.distance
-    )
-    if p is None or not is_alone or table.has_entity or len(table.sensitive_columns) > 1 or clock.is_over():
+    models = request.models
+    is_alone = not replace(models, p=None) and len(table.sensitive_columns) == 1
+    if models.p is None or not is_alone or table.has_entity or clock.is_over():
         return found
-    solution = reassign_sensitively(table, found.solution, request.k, p, clock)
-    if solution is None or _cost(table, solution) >= _cost(table, found.solution):
+    before = Solution.undivided(table, found.solution.vector[order])
+    after = reassign_sensitively(table, before, request.k, models.p, clock)
+    if after is None or _cost(table, after) >= _cost(table, before):
         return found
+    solution = Solution.of_parts(order[after.row_type], after.vector, after.rows)
     return replace(found, solution=solution, method=f"{found.method}, minimum-cost flow")
 
 
