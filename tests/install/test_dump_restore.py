@@ -10,6 +10,7 @@ import pytest
 from kanon_pg.cluster.programs import newest_with_python
 from kanon_pg.install.installer import install
 from tests.fixtures.databases import Server
+from tests.fixtures.dividing_solver import dividing
 from tests.install.conftest import as_role, role
 
 
@@ -37,6 +38,8 @@ def source(server: Server, installed_template: str) -> Iterator[str]:
             db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
             db.execute("SELECT kanon_anonymize('patients', 5)")
             db.execute("SELECT kanon_anonymize('\"Wards, 2\"', 3, '{Über}')")
+            with dividing(db):
+                db.execute("SELECT kanon_anonymize('patients', 2, p => 2, release => 'divided', seed => 1)")
         yield name
 
 
@@ -66,8 +69,10 @@ def test_a_restored_database_holds_what_was_dumped(server: Server, source: str, 
         for query in (
             "SELECT * FROM safe.patients ORDER BY 1, 2, 3",
             'SELECT * FROM safe."Wards, 2" ORDER BY 1',
+            "SELECT age, sex, kanon_suppressed, count(*) FROM safe.divided GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            "TABLE kanon.divided_v1_parts ORDER BY 1, 2",
             "TABLE kanon.declarations",
-            "SELECT release, view::text, base::text, storage::text, parameters, k, classes, published_at "
+            "SELECT release, view::text, base::text, storage::text, parameters, k, p, classes, published_at "
             "FROM kanon.releases ORDER BY release",
             "TABLE kanon.version",
             "TABLE kanon.release_lock ORDER BY name",
@@ -82,7 +87,12 @@ def test_an_analyst_of_a_restored_database_reads_the_release_and_nothing_else(re
         psycopg.connect(as_role(restored, analyst), autocommit=True) as reading,
     ):
         assert reading.execute("SELECT count(*) FROM safe.patients").fetchone() == (60,)
-        for closed in ("public.patients", "kanon.patients_v1", "kanon.patients_v1_mapping"):
+        for closed in (
+            "public.patients",
+            "kanon.patients_v1",
+            "kanon.patients_v1_mapping",
+            "kanon.divided_v1_parts",
+        ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reading.execute(f"SELECT * FROM {closed}")
 
@@ -98,6 +108,9 @@ def test_releases_of_a_restored_database_can_be_refreshed_replaced_and_dropped(r
         new.execute("SELECT kanon_refresh('patients')")
         assert new.execute("SELECT k FROM kanon_anonymize('patients', 4)").fetchone() == (4,)
         new.execute("SELECT kanon_drop('Wards, 2')")
+        new.execute("SELECT kanon_refresh('divided')")
+        new.execute("SELECT kanon_drop('divided')")
+        assert new.execute("SELECT to_regclass('kanon.divided_v1_parts')").fetchone() == (None,)
         assert new.execute("SELECT release FROM kanon.releases").fetchall() == [("patients",)]
 
 

@@ -34,6 +34,8 @@ INTERNAL = (
     *("q1", "q2", "c1", "person", "people", "pattern", "masked", "base", "counted", "hashed", "met"),
     *("mapping", "row_type", "class_hash", "is_new", "n", "key", "types", "pairs", "totals", "packed"),
     *("cell_1", "value_1", "keys", "rows", "leak", "smallest", "fingerprint", "v", "oid", "name"),
+    *("class", "size", "place", "share", "value", "held", "whole_1", "judged_1", "satisfied", "row_number"),
+    *("typed", "assigned", "divided", "numbered", "s1", "first_rows", "patterns", "suppressed", "worst", "d"),
 )
 
 
@@ -62,6 +64,8 @@ def release_everything(door: Door, schema: str, table: str, columns: list[str], 
         assert min(people_by_class(rows, {i: i // 2 for i in range(1, 25)}).values()) >= 3
         assert len(rows) == 24
     assert {name for row in rows for name in row.suppressed} <= {first, second}
+    report = door.anonymize(name, 3, release=release, l=2, t=0.99)
+    assert report.rows == 24
     door.refresh(release)
     assert published(connection, release, [first, second], sensitive)
     door.drop(release)

@@ -152,7 +152,7 @@ def stored(door: Door, table: Table) -> Iterator[None]:
         door.connection.execute("delete from kanon.release; delete from kanon.declaration")
         for (name,) in door.connection.execute(
             "select relname from pg_class"
-            " where relnamespace = 'kanon'::regnamespace and relname ~ '_mapping$'"
+            " where relnamespace = 'kanon'::regnamespace and relname ~ '_(mapping|parts)$'"
         ).fetchall():
             door.connection.execute(sql.SQL("drop table kanon.{}").format(sql.Identifier(name)))
 

@@ -1,0 +1,139 @@
+"""Releases in which rows of one row type have different patterns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kanon_pg.errors import VerificationFailed
+from tests.fixtures.dividing_solver import FORGETFUL, LIES, dividing
+from tests.fixtures.doors import Door
+from tests.fixtures.releases import everything, published
+
+PEOPLE = 40
+
+
+@pytest.fixture
+def dividing_door(door: Door) -> Iterator[Door]:
+    """Yield a door whose solver divides; the row types of its table are 40, 9 and 1 people large."""
+    door.connection.execute(
+        "create table patients as"
+        " select i as id, case when i <= 40 then 'a' when i < 50 then 'b' else 'c' end as zip,"
+        " i % 8 as diagnosis from generate_series(1, 50) as i"
+    )
+    door.declare("patients", quasi_identifiers=["zip"], sensitive=["diagnosis"], insensitive=["id"])
+    with dividing(door.connection):
+        yield door
+
+
+def record(door: Door) -> tuple[Any, ...]:
+    row = door.connection.execute(
+        "select storage::text, mapping::text, parts::text from kanon.release"
+    ).fetchone()
+    assert row is not None
+    return row
+
+
+def relations_behind(door: Door) -> int:
+    row = door.connection.execute(
+        "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^patients_v'"
+        " and relkind in ('r', 'm')"
+    ).fetchone()
+    assert row is not None
+    count: int = row[0]
+    return count
+
+
+def kept(door: Door) -> set[int]:
+    """Return the people of the large row type whose zip is published."""
+    rows = published(door.connection, "patients", ["zip"], "id")
+    return {row.carried for row in rows if row.carried <= PEOPLE and not row.suppressed}
+
+
+def test_a_divided_release_has_what_the_solver_chose(dividing_door: Door) -> None:
+    door = dividing_door
+    report = door.anonymize("patients", 3, seed=1)
+    rows = published(door.connection, "patients", ["zip"], "id")
+    classes = Counter(row.seen_class for row in rows)
+    assert (report.rows, report.classes) == (50, len(classes)) == (len(rows), report.classes)
+    assert min(classes.values()) >= 3
+    assert 0 < len(kept(door)) < PEOPLE
+    assert report.suppressed_cells == sum(len(row.suppressed) for row in rows)
+    first_rows = door.connection.execute(
+        f"select count(*), count(distinct row_type), min(first_row) from {record(door)[2]}".encode()
+    ).fetchone()
+    assert first_rows is not None
+    assert first_rows[0] > first_rows[1] >= 1
+    assert first_rows[2] == 1
+
+
+def test_everybody_in_a_divided_row_type_is_suppressed_now_and_then(dividing_door: Door) -> None:
+    """Chance alone decides: after 60 drawings of about half of them nobody is always or never among them."""
+    door = dividing_door
+    door.anonymize("patients", 3, seed=1)
+    share = len(kept(door)) / PEOPLE
+    assert 0.3 < share < 0.7, "otherwise 60 drawings are too few"
+    drawn: Counter[int] = Counter()
+    for _ in range(60):
+        door.connection.execute(f"refresh materialized view {record(door)[0]}".encode())
+        assert len(kept(door)) == share * PEOPLE
+        drawn.update(kept(door))
+    assert set(drawn) == set(range(1, PEOPLE + 1))
+    assert max(drawn.values()) < 60
+
+
+def test_rows_that_come_later_have_the_pattern_of_most(dividing_door: Door) -> None:
+    door = dividing_door
+    door.anonymize("patients", 3, seed=1)
+    before = kept(door)
+    door.connection.execute("insert into patients select i, 'a', 0 from generate_series(101, 200) as i")
+    door.refresh("patients")
+    rows = published(door.connection, "patients", ["zip"], "id")
+    shown = sum(row.cells == ("a",) for row in rows)
+    assert shown in (len(before), len(before) + 100)
+    assert len(rows) == 150
+
+
+def test_of_a_divided_row_type_that_shrinks_no_small_part_is_shown(dividing_door: Door) -> None:
+    door = dividing_door
+    door.anonymize("patients", 3, seed=1)
+    for left in (20, 7, 3, 2, 0):
+        door.connection.execute("delete from patients where zip = 'a' and id > %s", [left])
+        door.refresh("patients")
+        classes = Counter(row.seen_class for row in published(door.connection, "patients", ["zip"], "id"))
+        assert min(classes.values(), default=3) >= 3
+
+
+def test_parts_go_with_their_release(dividing_door: Door) -> None:
+    door = dividing_door
+    for _ in range(2):
+        door.anonymize("patients", 3, seed=1)
+        assert record(door)[2] is not None
+        assert relations_behind(door) == 3
+    door.refresh("patients")
+    door.anonymize("patients", 30, seed=1)
+    assert record(door)[2] is None, "too few people to divide"
+    assert relations_behind(door) == 2
+    door.anonymize("patients", 3, seed=1)
+    door.drop("patients")
+    assert relations_behind(door) == 0
+
+
+@pytest.mark.parametrize("seed", [FORGETFUL, *LIES])
+def test_a_solver_that_lies_about_parts_is_found_out(dividing_door: Door, seed: int) -> None:
+    door = dividing_door
+    door.anonymize("patients", 3, seed=1)
+    before = everything(door.connection)
+    with pytest.raises(VerificationFailed):
+        door.anonymize("patients", 3, seed=seed, p=2)
+    assert everything(door.connection) == before
+
+
+def test_the_prices_of_a_bound_are_kept_with_the_mapping(dividing_door: Door) -> None:
+    door = dividing_door
+    door.anonymize("patients", 3, seed=1)
+    prices = door.connection.execute(f"select price from {record(door)[1]} order by 1".encode()).fetchall()
+    assert prices == [(0,), (1,), (2,)]
