@@ -22,12 +22,11 @@ from kanon_pg.install.public_rights import revoke_public_rights
 from kanon_pg.install.python_path import SettledPath, settle_python_path
 from kanon_pg.install.report import InstallReport, Problem
 from kanon_pg.install.scripts import (
-    KeptFunction,
     drop_own_functions,
-    outdated,
     prepare_session,
     run_script,
     script_names,
+    users_of_outdated,
 )
 
 DEFAULT_API_SCHEMA = "public"
@@ -124,7 +123,7 @@ def _plan(
 
 def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, plan: _Plan) -> InstallReport:
     api = Identifier.of(plan.api_schema)
-    kept = []
+    kept: list[str] = []
     if plan.previous is not None:
         kept = drop_own_functions(db, db.row(statement("installed_version"))["api_schema"])
     parts = {
@@ -140,7 +139,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         db.execute(statement("create_api_schema", api=api))
     for name in script_names(plan.plpython, last=True):
         run_script(connection, name, **parts)
-    _refuse_outdated(facts, outdated(db, plan.api_schema, kept))
+    _refuse_outdated(facts, users_of_outdated(db, plan.api_schema, kept))
     rights = revoke_public_rights(db, plan.api_schema)
     db.execute(
         statement("record_version"),
@@ -166,12 +165,12 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
     )
 
 
-def _refuse_outdated(facts: ServerFacts, found: list[KeptFunction]) -> None:
-    if found:
+def _refuse_outdated(facts: ServerFacts, users: list[str]) -> None:
+    if users:
         raise InstallError(
             f"Objects in database {facts.database} use functions of kanon whose arguments have changed; "
             "nothing was changed.",
-            detail="\n".join(function.users for function in found),
+            detail="They are: " + ", ".join(users) + ".",
             hint="Drop these objects, run `kanon install` again, then create them anew.",
         )
 

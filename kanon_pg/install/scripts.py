@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
@@ -54,26 +53,10 @@ def run_script(connection: Connection, name: str, **parts: Any) -> None:
         connection.execute(text.text.encode())
 
 
-@dataclass(frozen=True, slots=True)
-class KeptFunction:
-    """A function that could not be dropped.
-
-    Parameters
-    ----------
-    signature : str
-        The function as ``regprocedure`` shows it.
-    users : str
-        What depends on it, as the server says it.
-    """
-
-    signature: str
-    users: str
-
-
-def drop_own_functions(db: PsycopgDatabase, api_schema: str) -> list[KeptFunction]:
+def drop_own_functions(db: PsycopgDatabase, api_schema: str) -> list[str]:
     """Drop an earlier version's functions, so that none with another signature stays behind.
 
-    A function that objects of users depend on stays, to be replaced in place; returns these.
+    A function that objects of users depend on stays, to be replaced in place; returns their signatures.
     """
     kept = []
     for row in db.rows(statement("own_functions"), api_schema):
@@ -83,15 +66,16 @@ def drop_own_functions(db: PsycopgDatabase, api_schema: str) -> list[KeptFunctio
         except DatabaseError as error:
             if error.server_state != DEPENDENT_OBJECTS:
                 raise
-            kept.append(KeptFunction(row["function"], error.detail or ""))
+            kept.append(row["function"])
     return kept
 
 
-def outdated(db: PsycopgDatabase, api_schema: str, kept: list[KeptFunction]) -> list[KeptFunction]:
-    """Return those of the kept functions beside which the scripts made one with another signature.
+def users_of_outdated(db: PsycopgDatabase, api_schema: str, kept: list[str]) -> list[str]:
+    """Return what uses those of the kept functions beside which the scripts made one with another signature.
 
     With both of them in place a call that leaves out arguments would be ambiguous.
     """
     signatures = [row["function"] for row in db.rows(statement("own_functions"), api_schema)]
     names = [signature.rpartition("(")[0] for signature in signatures]
-    return [one for one in kept if names.count(one.signature.rpartition("(")[0]) > 1]
+    outdated = [one for one in kept if names.count(one.rpartition("(")[0]) > 1]
+    return [row["description"] for one in outdated for row in db.rows(statement("function_users"), one)]
