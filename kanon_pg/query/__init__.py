@@ -1,0 +1,1 @@
+"""The query checker: text and catalog snapshot in, verdict and canonical SQL out; knows no database."""

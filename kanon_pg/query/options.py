@@ -1,0 +1,47 @@
+"""What the owner of the data may choose about checking; limits on the size of a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Mode = Literal["reject", "suppress"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on a query before anything else looks at it.
+
+    Parameters
+    ----------
+    characters, tokens, depth, nodes : int
+        Longest text, most tokens, deepest nesting, most nodes of the syntax tree.
+    rendered : int
+        Longest canonical SQL.
+    """
+
+    characters: int = 20_000
+    tokens: int = 2_000
+    depth: int = 32
+    nodes: int = 1_500
+    rendered: int = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Choices of the data owner that change what a check accepts.
+
+    Parameters
+    ----------
+    mode : {'reject', 'suppress'}
+        Whether one output row with too few people refuses the whole answer, or is left out together
+        with as much as protects it from being computed from totals.
+    dominance : float or None
+        Largest share, in (0, 1), of a sum or average that one person may contribute; None for no rule.
+    limits : Limits
+        Bounds on the text.
+    """
+
+    mode: Mode = "reject"
+    dominance: float | None = None
+    limits: Limits = Limits()
