@@ -24,7 +24,8 @@ cell value: columns, counts and positions only, because a message is an output c
     ├── ReleaseError            KA600   publishing failed, nothing changed
     │   ├── VerificationFailed  KA601   the independent recount contradicts the plan
     │   └── ReleaseBusy         KA602   another call is publishing the same release
-    └── ClusterError            KA700   the embedded server could not be managed
+    ├── ClusterError            KA700   the embedded server could not be managed
+    └── LedgerError             KA800   the record of questions cannot be read or written; nothing is answered
 """
 
 from __future__ import annotations
@@ -195,6 +196,12 @@ class ClusterError(KanonError):
     """The embedded server could not be managed."""
 
     sqlstate = "KA700"
+
+
+class LedgerError(KanonError):
+    """The record of answered questions cannot be read or written, so nothing may be answered."""
+
+    sqlstate = "KA800"
 
 
 def by_sqlstate(sqlstate: str) -> type[KanonError]:
