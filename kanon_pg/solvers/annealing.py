@@ -33,6 +33,7 @@ def anneal(
     clock: Clock,
     *,
     effort: int,
+    prices: NDArray[np.int64] | None = None,
     seed: int | None = None,
     rest_may_be_small: bool = False,
 ) -> Solution:
@@ -57,6 +58,8 @@ def anneal(
     effort : int
         Pairs of a row and an instance that may be looked at. The temperature falls as it is used up, so
         that the same input gives the same result unless time runs out.
+    prices : ndarray of int64, shape (n,), optional
+        Valid prices: instances are opened whose rows pay little in excess of them.
     seed : int, optional
         Seed of the random choices.
     rest_may_be_small : bool
@@ -68,7 +71,7 @@ def anneal(
         The best one met, never dearer than `solution`. Rows of a row type may be divided among vectors
         unless the table has an entity.
     """
-    board, held_by = board_of(table, graph, solution, k, rest_may_be_small)
+    board, held_by = board_of(table, graph, solution, k, rest_may_be_small, prices)
     standing = standing_of(board, held_by)
     best = _search(board, standing, clock, effort, 0 if seed is None else seed, _unit(table))
     return solution_of(graph, board, best)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.certificate import PRICE_UNIT
 from kanon_pg.core.classes import classes_of
 from kanon_pg.core.compiled import kernel
 from kanon_pg.core.row_types import RowTypeTable
@@ -23,7 +24,7 @@ class Board(NamedTuple):
 
     An *item* is a row, a bundle of equal rows, or (with an entity) a whole row type. `begin` and
     `member` list the row types of each instance, `start` and `instance` the instances of each row type,
-    cheapest first. The items of row type `t` are those from ``first[t]`` to ``first[t + 1]``.
+    cheapest first. The items of row type `t` are those from ``first[t]`` to ``first[t + 1]``. `price` is empty if none are known.
     """
 
     cost: NDArray[np.float64]
@@ -41,6 +42,7 @@ class Board(NamedTuple):
     stamps: NDArray[np.int64]
     last_stamp: NDArray[np.int64]
     limits: NDArray[np.int64]
+    price: NDArray[np.float64]
 
 
 class Standing(NamedTuple):
@@ -57,7 +59,12 @@ class Standing(NamedTuple):
 
 
 def board_of(
-    table: RowTypeTable, graph: Compatibility, solution: Solution, k: int, rest_may_be_small: bool
+    table: RowTypeTable,
+    graph: Compatibility,
+    solution: Solution,
+    k: int,
+    rest_may_be_small: bool,
+    prices: NDArray[np.int64] | None = None,
 ) -> tuple[Board, NDArray[np.int32]]:
     """Return the items of a solution, and the instance that holds each; costs never rise.
 
@@ -72,6 +79,8 @@ def board_of(
     k : int
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
+    prices : ndarray of int64, shape (n,), optional
+        Valid prices in units of 1 / `PRICE_UNIT`.
     """
     if table.has_entity:
         pieces = np.ones(solution.rows.size, dtype=np.int64)
@@ -86,23 +95,17 @@ def board_of(
         table.people if table.has_entity else rows, table.own if table.has_entity else rows,
         table.shared_start, table.shared_people, np.zeros(table.shared_total + 1, dtype=np.int64),
         np.zeros(1, dtype=np.int64), np.array([k, 1 if rest_may_be_small else k], dtype=np.int64),
+        np.zeros(0) if prices is None else prices / PRICE_UNIT,
     )  # fmt: skip
-    return board, np.repeat(_instances_for(table, graph, board, solution), pieces)
+    return board, np.repeat(_instances_for(table, board, solution), pieces)
 
 
-def _instances_for(
-    table: RowTypeTable, graph: Compatibility, board: Board, solution: Solution
-) -> NDArray[np.int32]:
+def _instances_for(table: RowTypeTable, board: Board, solution: Solution) -> NDArray[np.int32]:
     """Return for each part of a solution the cheapest instance that its whole class fits into."""
-    parts = solution.parts_of(table)
-    classes = classes_of(parts, solution.vector)
-    anyone = np.zeros(len(classes), dtype=np.int64)
-    anyone[classes.class_of] = np.arange(solution.row_type.size)
-    differs = np.zeros(len(classes), dtype=np.int64)
-    for column, cells in enumerate(parts.cells):
-        is_other = cells != cells[anyone[classes.class_of]]
-        differs[classes.class_of[is_other]] |= 1 << column
-    place = _cheapest_common(solution.row_type[anyone], differs, board, graph.vector)
+    classes = classes_of(solution.parts_of(table), solution.vector)
+    order = np.argsort(classes.class_of, kind="stable")
+    begin = np.searchsorted(classes.class_of[order], np.arange(len(classes) + 1))
+    place = _cheapest_common(begin.astype(np.int64), solution.row_type[order], board)
     return place[classes.class_of]
 
 
@@ -124,16 +127,35 @@ def solution_of(graph: Compatibility, board: Board, held_by: NDArray[np.int32]) 
 
 
 @kernel
+def _fits(board: Board, row_type: int, number: int) -> bool:
+    """Return whether a row type has an instance, by bisection."""
+    low, high = board.start[row_type], board.start[row_type + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if board.instance[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < board.start[row_type + 1] and board.instance[low] == number)
+
+
+@kernel
 def _cheapest_common(
-    anyone: NDArray[np.int64], differs: NDArray[np.int64], board: Board, vectors: NDArray[np.int64]
+    begin: NDArray[np.int64], row_type: NDArray[np.int64], board: Board
 ) -> NDArray[np.int32]:
-    """Return the cheapest instance of some row types that suppresses all columns in which they differ."""
-    place = np.full(anyone.size, NOBODY, dtype=np.int32)
-    for number in range(anyone.size):
-        for position in range(board.start[anyone[number]], board.start[anyone[number] + 1]):
-            if differs[number] & ~vectors[board.instance[position]] == 0:
-                place[number] = board.instance[position]
-                break
+    """Return for each class the cheapest instance that all of its row types have."""
+    place = np.full(begin.size - 1, NOBODY, dtype=np.int32)
+    for number in range(place.size):
+        anyone = row_type[begin[number]]
+        position = board.start[anyone]
+        while place[number] == NOBODY:
+            candidate = board.instance[position]
+            position += 1
+            for member in range(begin[number] + 1, begin[number + 1]):
+                if not _fits(board, row_type[member], candidate):
+                    break
+            else:
+                place[number] = candidate
     return place
 
 

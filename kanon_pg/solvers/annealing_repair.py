@@ -17,6 +17,8 @@ from kanon_pg.solvers.partition import NOBODY
 _TINY = 1e-9
 _MOST_PAIRS = 1 << 20
 _TABLE = 1 << 16
+_CLOSE = 0.02
+_WAYS = 12
 
 
 class Bench(NamedTuple):
@@ -54,7 +56,7 @@ def bench_for(board: Board, most: int) -> Bench:
         np.empty(most, dtype=np.bool_), np.zeros(instances, dtype=np.int64),
         np.empty(instances, dtype=np.int64), np.empty(instances, dtype=np.uint64),
         np.empty(instances, dtype=np.int32), mix(np.arange(1, most + 1, dtype=np.uint64)),
-        np.empty(_TABLE, dtype=np.int64), np.empty(_MOST_PAIRS, dtype=np.int32),
+        np.zeros(_TABLE, dtype=np.int64), np.empty(_MOST_PAIRS, dtype=np.int32),
         np.empty(_MOST_PAIRS, dtype=np.int32), np.empty(_MOST_PAIRS, dtype=np.int32),
         np.empty(_MOST_PAIRS + 1, dtype=np.int64),
         np.empty(_MOST_PAIRS, dtype=np.int32), np.zeros(1, dtype=np.int64),
@@ -159,11 +161,14 @@ def _list_slots(board: Board, bench: Bench, pairs: int) -> int:
 
 
 @kernel
-def _value(board: Board, taken: Taken, bench: Bench, slot: int) -> tuple[float, int]:
-    """Return what opening an instance gains, and its people; nothing if they would be too few."""
+def _value(board: Board, taken: Taken, bench: Bench, slot: int) -> tuple[float, int, float]:
+    """Return what opening an instance gains, its people, and what they pay in excess of their prices.
+
+    Nothing is gained if the people would be too few.
+    """
     number = bench.slot_instance[slot]
     cost, limit = board.cost[number], limit_of(board, number)
-    value, people = 0.0, 0
+    value, people, excess = 0.0, 0, 0.0
     for position in range(bench.slot_begin[slot], bench.slot_begin[slot + 1]):
         place = bench.slot_item[position]
         if not bench.free[place]:
@@ -174,7 +179,9 @@ def _value(board: Board, taken: Taken, bench: Bench, slot: int) -> tuple[float, 
         item = taken.item[place]
         value += gain * board.rows[item]
         people += board.people[item]
-    return (value, people) if people >= limit else (-np.inf, 1)
+        if board.price.size > 0:
+            excess += (cost - board.price[board.type_of[item]]) * board.rows[item]
+    return (value, people, excess) if people >= limit else (-np.inf, 1, 0.0)
 
 
 @kernel
@@ -196,10 +203,11 @@ def _open(board: Board, taken: Taken, bench: Bench, slot: int) -> None:
 
 
 @kernel
-def _score(value: float, people: int, power: int) -> float:
-    if power == 0:
+def _score(value: float, people: int, excess: float, way: int) -> float:
+    """Return how good it is to open an instance: by gain, gain per person, or little excess per person."""
+    if way == 0:
         return value
-    return value / people if power == 1 else value / np.sqrt(people)
+    return value / people if way == 1 else people / (_CLOSE * people + max(excess, 0.0))
 
 
 @kernel
@@ -217,14 +225,14 @@ def repair(
     margin = unit * below(random, 3) + _TINY
     pairs = _list_pairs(board, standing, taken, bench, margin)
     slots = _list_slots(board, bench, pairs)
-    power = below(random, 3)
+    way = below(random, 2) if board.price.size == 0 else below(random, _WAYS)
     while slots > 0:
         best, highest = NOBODY, 0.0
         for slot in range(slots):
-            value, people = _value(board, taken, bench, slot)
+            value, people, excess = _value(board, taken, bench, slot)
             if value <= _TINY:
                 continue
-            score = _score(value, people, power) * (1.0 - 0.2 * share(random))
+            score = _score(value, people, excess, way) * (1.0 - 0.2 * share(random))
             if score > highest:
                 best, highest = slot, score
         work += bench.slot_begin[slots]
