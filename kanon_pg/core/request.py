@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-METHODS = ("auto", "greedy", "mondrian")
-"""Names a request may give as method; `kanon_pg.solvers.registry` has the solver of each."""
+METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian")
+"""Names a request may give as method; `kanon_pg.solvers.methods` has the solver of each."""
 
 DIVERSITIES = ("frequency", "entropy", "distinct")
 """Meanings of l: no value more often than 1/l, entropy of at least log l, at least l distinct values."""

@@ -37,6 +37,11 @@ class Clock:
         """Return the seconds that are left, None without a limit."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
+    def part(self, share: float) -> Clock:
+        """Return a clock for a share of the time that is left, from 0 to 1; it reports to the same place."""
+        left = self.left()
+        return Clock(None if left is None else share * left, self._progress)
+
     def report(self, phase: str, share: float | None) -> None:
         """Pass progress on."""
         self._phase = phase

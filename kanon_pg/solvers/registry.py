@@ -1,4 +1,4 @@
-"""The solvers by name, and the one function that calls them."""
+"""The one function that calls the solvers, and checks what they answer."""
 
 from __future__ import annotations
 
@@ -8,29 +8,26 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.certificate import certified_bound
 from kanon_pg.core.classes import classes_of
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.patterns import MOST_PATTERNS, PatternMask, all_patterns, number_of_all, parse_patterns
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.usefulness import usefulness
-from kanon_pg.core.verify import recount, require_k
+from kanon_pg.core.verify import Recount, recount, require_k
+from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.solvers.bounded_mask import bounded_mask
 from kanon_pg.solvers.clock import Clock, Progress, silent
-from kanon_pg.solvers.search import Found, search_by_mondrian, search_greedily
-
-Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], Found]
-
-METHODS: dict[str, Method] = {
-    "auto": search_greedily,
-    "greedy": search_greedily,
-    "mondrian": search_by_mondrian,
-}
-"""What can be asked for by name."""
+from kanon_pg.solvers.methods import METHODS, Method
+from kanon_pg.solvers.search import Found
 
 _MOST_PAIRS = 8_000_000_000
 """Most patterns times row types for which all patterns are searched: about ten seconds."""
+
+CERTIFIED = "prices of rows (Lagrangian dual), checked"
+"""What proves a bound that comes with a certificate."""
 
 _ROUNDING = 1e-12
 """Costs that differ by less are equal; sums of weights are exact only if the weights are binary fractions."""
@@ -113,24 +110,72 @@ def _outcome(
     counted = recount(row_types, solution, classes.class_of, table.beat)
     if not request.rest_may_be_small:
         require_k(counted, request.k)
+        require_models(row_types, solution, classes.class_of, request.models, table.beat)
+    _require_number(len(classes), request)
+    bound, method = _proven(row_types, mask, request, found, counted, table.beat)
     patterns, is_main = solution.main_vectors()
-    bound = None if found.lower_bound is None else min(found.lower_bound, counted.weighted_cost)
     return SolveOutcome(
         patterns=_packed(patterns),
         moved_types=_packed(solution.row_type[~is_main]),
         moved_patterns=_packed(solution.vector[~is_main]),
         moved_rows=_packed(solution.rows[~is_main]),
+        prices=b"" if found.prices is None else _packed(found.prices),
         suppressed_cells=counted.suppressed_cells,
         weighted_cost=counted.weighted_cost,
         lower_bound=bound,
         optimal=bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING),
         method=found.method,
-        bound_method=found.bound_method,
+        bound_method=method,
         classes=len(classes),
         average_class=counted.average,
         usefulness=usefulness(parts, classes.class_of, len(classes)),
         notes=mask.notes + found.notes,
     )
+
+
+def _proven(
+    row_types: PackedRowTypes,
+    mask: PatternMask,
+    request: SolveRequest,
+    found: Found,
+    counted: Recount,
+    beat: Callable[[], None],
+) -> tuple[float | None, str | None]:
+    """Return the proven bound and what proved it.
+
+    Raises
+    ------
+    SolverError
+        The certificate proves nothing, or a bound exceeds the cost.
+    """
+    bound, method = found.lower_bound, found.bound_method
+    if found.prices is not None:
+        certified = certified_bound(
+            row_types, mask.vectors, request.k, found.prices, beat,
+            rest_may_be_small=request.rest_may_be_small, outside=mask.outside,
+        )  # fmt: skip
+        if certified is None:
+            raise SolverError(
+                "The prices that should prove the bound prove nothing.",
+                hint="Nothing was published. Please report this as a defect.",
+            )
+        if bound is None or certified >= bound:
+            bound, method = certified, CERTIFIED
+    if bound is not None and bound > counted.weighted_cost * (1 + _ROUNDING):
+        raise SolverError(
+            "A lower bound exceeds the cost of a solution.",
+            hint="Nothing was published. Please report this as a defect.",
+        )
+    return None if bound is None else min(bound, counted.weighted_cost), method
+
+
+def _require_number(classes: int, request: SolveRequest) -> None:
+    fewest, most = request.fewest_classes, request.most_classes
+    if (fewest is not None and classes < fewest) or (most is not None and classes > most):
+        raise SolverError(
+            f"The solution has {classes} classes, which is not what was asked for.",
+            hint="Nothing was published. Please report this as a defect.",
+        )
 
 
 def _packed(numbers: NDArray[np.int64]) -> bytes:

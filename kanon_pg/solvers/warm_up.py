@@ -2,31 +2,105 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.request import SolveRequest
-from kanon_pg.solvers.registry import METHODS, solve
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.certificate import certified_bound
+from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
+from kanon_pg.core.patterns import all_patterns
+from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.solvers.annealing import anneal
+from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.compatibility import compatibility_of
+from kanon_pg.solvers.exact import search_exactly
+from kanon_pg.solvers.models_search import satisfy_models
+from kanon_pg.solvers.pairs import search_by_pairs
+from kanon_pg.solvers.prices import raise_prices
+from kanon_pg.solvers.registry import solve
+from kanon_pg.solvers.search import search_greedily
+
+_EFFORT = 100_000
 
 
 def warm_up() -> None:
-    """Run every method on a tiny table, with and without an entity.
+    """Run every kernel on tiny tables, with and without an entity.
 
     Compiled kernels are kept on disk (see `kanon_pg.core.compiled`), so one call per installation and
-    user suffices; it takes up to a minute the first time and well below a second afterwards.
+    user suffices; it takes up to a minute the first time and a second or two afterwards.
     """
     for has_entity in (False, True):
-        table = _tiny_table(has_entity)
-        for method in METHODS:
-            solve(table, SolveRequest(k=3, method=method))
+        packed = _tiny_table(has_entity)
+        for method in ("greedy", "mondrian"):
+            solve(packed, SolveRequest(k=3, method=method))
+        _search(packed)
+        _satisfy_models(_tiny_table(has_entity, sensitive=True))
+    _pair()
 
 
-def _tiny_table(has_entity: bool) -> PackedRowTypes:
+def _search(packed: PackedRowTypes) -> None:
+    """Run the stages of the long search, each with little effort."""
+    table, request, clock = RowTypeTable.from_packed(packed), SolveRequest(k=3), Clock()
+    mask = all_patterns(table.columns)
+    found = search_greedily(table, mask, request, clock)
+    raised = raise_prices(table, mask.vectors, request.k, clock)
+    certified_bound(packed, mask.vectors, request.k, raised.prices)
+    graph = compatibility_of(table, mask.vectors, request.k, clock)
+    anneal(table, graph, found.solution, request.k, clock, effort=_EFFORT)
+    for prices in (None, raised.prices):
+        search_exactly(table, mask, request, clock, found, prices, nodes=0)
+
+
+def _satisfy_models(packed: PackedRowTypes) -> None:
+    request = SolveRequest(k=3, models=PrivacyModels(p=2), method="greedy")
+    solve(packed, request)
+    table = RowTypeTable.from_packed(packed)
+    assigned = np.zeros(len(table), dtype=np.int64)
+    assigned[0] = (1 << table.width) - 1
+    satisfy_models(table, all_patterns(table.columns), request, Clock(), assigned, "nothing")
+
+
+def _pair() -> None:
+    """Run the method for k = 2 on two groups of three rows, which a triple serves best."""
+    group, member = np.arange(6) // 3, np.arange(6) % 3
+    packed = _packed([group, group, group, member])
+    table = RowTypeTable.from_packed(packed)
+    search_by_pairs(table, all_patterns(table.columns), SolveRequest(k=2), Clock())
+
+
+def _tiny_table(has_entity: bool, sensitive: bool = False) -> PackedRowTypes:
     """Return 64 row types over four columns, of which three vary, so that every kernel has work."""
     number = np.arange(64)
-    cells = tuple((number // step % 4).astype(">i8").tobytes() for step in (1, 3, 7, 64))
-    columns = tuple(QuasiIdentifier(f"column_{step}") for step in range(4))
-    ones = np.ones(64, dtype=">i8").tobytes()
-    keys = number.astype(">i8").tobytes()
-    people = (number // 2).astype(">i8").tobytes() if has_entity else b""
-    return PackedRowTypes(columns, keys, ones, ones, cells, (None,) * 4, keys if has_entity else b"", people)
+    return _packed(
+        [number // step % 4 for step in (1, 3, 7, 64)],
+        people=number // 2 if has_entity else None,
+        sensitive=number % 5 if sensitive else None,
+    )
+
+
+def _packed(
+    columns: Sequence[NDArray[np.int64]],
+    people: NDArray[np.int64] | None = None,
+    sensitive: NDArray[np.int64] | None = None,
+) -> PackedRowTypes:
+    keys = np.arange(columns[0].size)
+    ones = _bytes(np.ones(keys.size, dtype=np.int64))
+    return PackedRowTypes(
+        tuple(QuasiIdentifier(f"column_{number}") for number in range(len(columns))),
+        _bytes(keys),
+        ones,
+        ones,
+        tuple(_bytes(column) for column in columns),
+        (None,) * len(columns),
+        b"" if people is None else _bytes(keys),
+        b"" if people is None else _bytes(people),
+        () if sensitive is None else (SensitiveColumn("sensitive"),),
+        () if sensitive is None else (_bytes(sensitive),),
+        () if sensitive is None else (None,),
+    )
+
+
+def _bytes(numbers: NDArray[np.int64]) -> bytes:
+    return numbers.astype(">i8").tobytes()

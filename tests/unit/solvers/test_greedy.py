@@ -43,14 +43,14 @@ def test_theorem_4_is_tight_for_plain_greedy(k):
 
 def test_theorem_4_optimum_is_found_when_the_all_1_rows_are_told_apart_by_improvement():
     packed, patterns = tight_example(3)
-    outcome = solve(packed, SolveRequest(3, patterns=patterns))
+    outcome = solve(packed, SolveRequest(3, "greedy", patterns=patterns))
     # Row types are not divided, so the 3 equal rows go to one class; the optimum that divides them is 9.
     assert outcome.suppressed_cells < 18
     assert outcome.lower_bound <= 9
 
 
 def test_rows_that_occur_k_times_stay_as_they_are():
-    outcome = solve(pack([("a", 1)] * 3 + [("b", 1)] * 2 + [("b", 2)]), SolveRequest(3))
+    outcome = solve(pack([("a", 1)] * 3 + [("b", 1)] * 2 + [("b", 2)]), SolveRequest(3, "greedy"))
     assert masks(outcome.patterns).tolist() == [0b00, 0b10, 0b10]
     assert (outcome.suppressed_cells, outcome.classes) == (3, 2)
     assert outcome.optimal
@@ -58,8 +58,8 @@ def test_rows_that_occur_k_times_stay_as_they_are():
 
 def test_paper_rule_leaves_a_small_rest_and_the_strict_rule_does_not():
     rows = [("a", 1)] * 4 + [("b", 2)]
-    paper = solve(pack(rows), SolveRequest(2, rest_may_be_small=True))
-    strict = solve(pack(rows), SolveRequest(2))
+    paper = solve(pack(rows), SolveRequest(2, "greedy", rest_may_be_small=True))
+    strict = solve(pack(rows), SolveRequest(2, "greedy"))
     assert paper.suppressed_cells == 2
     # All rows of ("a", 1) move together, as one row type.
     assert strict.suppressed_cells == 10
@@ -92,21 +92,21 @@ def test_improvement_borrows_what_a_class_can_spare():
 
 def test_distinct_people_count_not_rows():
     rows = [("a",), ("a",), ("b",), ("b",)]
-    same_person_twice = solve(pack(rows, people=["p", "p", "q", "r"]), SolveRequest(2))
+    same_person_twice = solve(pack(rows, people=["p", "p", "q", "r"]), SolveRequest(2, "greedy"))
     assert same_person_twice.suppressed_cells == 4
-    assert solve(pack(rows, people=["p", "s", "q", "r"]), SolveRequest(2)).suppressed_cells == 0
+    assert solve(pack(rows, people=["p", "s", "q", "r"]), SolveRequest(2, "greedy")).suppressed_cells == 0
 
 
 def test_one_person_in_two_row_types_counts_once_in_their_class():
     rows = [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
-    outcome = solve(pack(rows, people=["p", "p", "q", "r"]), SolveRequest(2))
+    outcome = solve(pack(rows, people=["p", "p", "q", "r"]), SolveRequest(2, "greedy"))
     assert masks(outcome.patterns).tolist() != [0b10, 0b10, 0b10, 0b10]
     assert outcome.suppressed_cells > 4
 
 
 def test_weights_decide_what_is_suppressed():
     rows = [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
-    cheap_first = solve(pack(rows, ["x", "y"], weights={"x": 0.5, "y": 4.0}), SolveRequest(2))
+    cheap_first = solve(pack(rows, ["x", "y"], weights={"x": 0.5, "y": 4.0}), SolveRequest(2, "greedy"))
     assert set(masks(cheap_first.patterns).tolist()) == {0b01}
     assert cheap_first.weighted_cost == 2.0
     assert cheap_first.suppressed_cells == 4

@@ -1,0 +1,176 @@
+"""The methods together: a fast solution first, then a bound, then better solutions until the gap is small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kanon_pg.core.patterns import PatternMask, suppression_costs
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.solution import Solution
+from kanon_pg.errors import MemoryExceeded
+from kanon_pg.solvers.annealing import EFFORT_PER_SECOND, anneal
+from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.compatibility import Compatibility, compatibility_of
+from kanon_pg.solvers.exact import search_exactly
+from kanon_pg.solvers.models_exact import search_exactly_with_models
+from kanon_pg.solvers.models_search import search_greedily_with_models
+from kanon_pg.solvers.prices import raise_prices
+from kanon_pg.solvers.search import Found, search_greedily
+
+GOAL = 0.01
+"""'auto' is content with a solution that is proven to cost at most this share more than the optimum."""
+
+BOUND_METHOD = "prices of rows (Lagrangian dual)"
+
+_SHARE_FOR_PRICES = 0.4
+_FEW_PAIRS = 300_000
+"""Pairs of a row type and an instance up to which the integer programs come before the local search."""
+
+_FEW_NODES = 200
+_FIRST_ROUND = 3 * EFFORT_PER_SECOND
+_LONGER_ROUND = 2
+_STALE = 0.0003
+_MOST_STALE_ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class Quest:
+    """What is searched, and when it is good enough.
+
+    Parameters
+    ----------
+    table, mask, request, clock
+        As every method gets them.
+    goal : float
+        Gap at which the search ends.
+    """
+
+    table: RowTypeTable
+    mask: PatternMask
+    request: SolveRequest
+    clock: Clock
+    goal: float
+
+    def cost(self, found: Found) -> float:
+        """Return the weighted cost of a solution."""
+        costs = suppression_costs(found.solution.vector, self.table.weights)
+        return float((costs * found.solution.rows).sum())
+
+    def gap(self, found: Found) -> float:
+        """Return the proven share of the cost that may be too much, 1 without a bound."""
+        cost = self.cost(found)
+        if found.lower_bound is None:
+            return 1.0
+        return max(0.0, cost - found.lower_bound) / cost if cost else 0.0
+
+    def is_over(self, found: Found) -> bool:
+        """Return whether the solution is good enough, or time is over."""
+        return self.gap(found) <= self.goal or self.clock.is_over()
+
+    @property
+    def nodes(self) -> int | None:
+        """Most nodes of the search tree of an integer program, None where only the optimum will do."""
+        return _FEW_NODES if self.goal > 0.0 else None
+
+    def has_limits(self) -> bool:
+        """Return whether the number of classes is limited."""
+        return self.request.fewest_classes is not None or self.request.most_classes is not None
+
+
+def search_until_good(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
+    """Search until a solution is proven to be within `GOAL`, nothing gets better, or time is over.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    mask : PatternMask
+    request : SolveRequest
+    clock : Clock
+    """
+    return _search(Quest(table, mask, request, clock, GOAL))
+
+
+def search_until_optimal(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+) -> Found:
+    """Search until a solution is proven to be optimal, or time is over.
+
+    Parameters
+    ----------
+    table, mask, request, clock
+        As in `search_until_good`.
+    """
+    return _search(Quest(table, mask, request, clock, 0.0))
+
+
+def _search(quest: Quest) -> Found:
+    """Run the methods one after the other."""
+    table, mask, request, clock = quest.table, quest.mask, quest.request, quest.clock
+    greedy = search_greedily_with_models if request.models else search_greedily
+    found = greedy(table, mask, request, clock)
+    if quest.is_over(found) and not quest.has_limits():
+        return found
+    found = _with_prices(quest, found)
+    if request.models:
+        return search_exactly_with_models(
+            table, mask, request, clock, found, found.prices, nodes=quest.nodes
+        )
+    if quest.has_limits():
+        return search_exactly(table, mask, request, clock, found, found.prices)
+    if quest.is_over(found):
+        return found
+    graph = _graph(quest, found)
+    if graph is None:
+        return found
+    if graph.edges <= _FEW_PAIRS:
+        found = search_exactly(table, mask, request, clock, found, found.prices, nodes=quest.nodes)
+    found = _anneal(quest, graph, found)
+    if not quest.is_over(found) and quest.goal == 0.0:
+        found = search_exactly(table, mask, request, clock, found, found.prices)
+    return found
+
+
+def _with_prices(quest: Quest, found: Found) -> Found:
+    """Prove a better bound; the certificate is checked by whoever calls the method."""
+    raised = raise_prices(
+        quest.table, quest.mask.vectors, quest.request.k, quest.clock.part(_SHARE_FOR_PRICES),
+        target=quest.cost(found), outside=quest.mask.outside,
+        rest_may_be_small=quest.request.rest_may_be_small,
+    )  # fmt: skip
+    if found.lower_bound is not None and raised.bound <= found.lower_bound:
+        return found
+    return replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
+
+
+def _graph(quest: Quest, found: Found) -> Compatibility | None:
+    """Return what the local search looks at; None if even that is too large."""
+    table, vectors, k = quest.table, quest.mask.vectors, quest.request.k
+    try:
+        return compatibility_of(table, vectors, k, quest.clock)
+    except MemoryExceeded:
+        return None
+
+
+def _anneal(quest: Quest, graph: Compatibility, found: Found) -> Found:
+    """Search around the solution in rounds, each longer than the one before, until that is worth nothing."""
+    effort, stale = _FIRST_ROUND, 0
+    seed = quest.request.seed or 0
+    while not quest.is_over(found) and stale < _MOST_STALE_ROUNDS:
+        before = quest.cost(found)
+        better = anneal(
+            quest.table, graph, found.solution, quest.request.k, quest.clock, effort=effort, seed=seed,
+            rest_may_be_small=quest.request.rest_may_be_small,
+        )  # fmt: skip
+        found = _taking(quest, found, better)
+        stale = stale + 1 if before - quest.cost(found) <= _STALE * before else 0
+        effort, seed = effort * _LONGER_ROUND, seed + 1
+    return found
+
+
+def _taking(quest: Quest, found: Found, solution: Solution) -> Found:
+    better = replace(found, solution=solution)
+    if quest.cost(better) >= quest.cost(found):
+        return found
+    method = found.method if "annealed" in found.method else f"{found.method}, annealed"
+    return replace(better, method=method)
