@@ -1,0 +1,98 @@
+"""The people behind an answer, as sets of units, and their bytes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyroaring import BitMap
+
+from kanon_pg.errors import InputError, LedgerError
+
+Level = tuple[BitMap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one question says about one protected relation.
+
+    Parameters
+    ----------
+    levels : tuple of tuple of BitMap
+        One level per hidden count of the canonical question (the rows of a grouping, and each ``FILTER`` over
+        them): the units behind each output row. The sets of a level are disjoint, as the groups of a
+        ``GROUP BY`` are. Rows that were dropped from the answer are not in it.
+
+    Raises
+    ------
+    InputError
+        Two sets of one level share a unit.
+    """
+
+    levels: tuple[Level, ...]
+
+    def __post_init__(self) -> None:
+        for level in self.levels:
+            if len(level) > 1 and len(BitMap.union(*level)) != sum(map(len, level)):
+                raise InputError("The groups of one answer share rows.")
+
+    def sets(self) -> Iterator[BitMap]:
+        """Yield every told set."""
+        for level in self.levels:
+            yield from level
+
+    def with_totals(self) -> Iterator[BitMap]:
+        """Yield every told set, and the union of each level, which anybody can add up."""
+        for level in self.levels:
+            yield from level
+            if len(level) > 1:
+                yield BitMap.union(*level)
+
+    def to_bytes(self) -> bytes:
+        """Return the answer's bytes: the same for equal answers, whatever their history."""
+        parts = [struct.pack(">I", len(self.levels))]
+        for level in self.levels:
+            parts.append(struct.pack(">I", len(level)))
+            for units in level:
+                blob = packed(units)
+                parts += (struct.pack(">I", len(blob)), blob)
+        return b"".join(parts)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Answer:
+        """Rebuild what `to_bytes` wrote.
+
+        Raises
+        ------
+        LedgerError
+            The bytes are no answer.
+        """
+        try:
+            position = 4
+            levels = []
+            for _ in range(_number(data, 0)):
+                count, position = _number(data, position), position + 4
+                level = []
+                for _ in range(count):
+                    length, position = _number(data, position), position + 4
+                    level.append(BitMap.deserialize(data[position : position + length]))
+                    position += length
+                levels.append(tuple(level))
+            if position != len(data):
+                raise ValueError("trailing bytes")
+            return cls(tuple(levels))
+        except (struct.error, ValueError) as error:
+            raise LedgerError("A recorded answer cannot be read.") from error
+
+
+def packed(units: BitMap) -> bytes:
+    """Return the compressed bytes of a set, equal for equal sets."""
+    compact = units.copy()
+    compact.run_optimize()
+    return compact.serialize()
+
+
+def _number(data: bytes, position: int) -> int:
+    found: int = struct.unpack_from(">I", data, position)[0]
+    return found
