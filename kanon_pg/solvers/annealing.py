@@ -19,7 +19,7 @@ EFFORT_PER_SECOND = 25_000_000
 """Effort that takes about a second."""
 
 _WORK_PER_CALL = 2_000_000
-_HOTTEST = 1.0
+_HOTTEST = 0.6
 _COLDEST = 0.04
 _LEAST_ROOM = 64
 _ROOM_PER_PERSON = 8

@@ -24,7 +24,8 @@ class Board(NamedTuple):
 
     An *item* is a row, a bundle of equal rows, or (with an entity) a whole row type. `begin` and
     `member` list the row types of each instance, `start` and `instance` the instances of each row type,
-    cheapest first. The items of row type `t` are those from ``first[t]`` to ``first[t + 1]``. `price` is empty if none are known.
+    cheapest first. The items of row type `t` are those from ``first[t]`` to
+    ``first[t + 1]``. `price` is empty if none are known.
     """
 
     cost: NDArray[np.float64]

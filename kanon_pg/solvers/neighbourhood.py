@@ -13,9 +13,9 @@ from kanon_pg.solvers.compatibility import Compatibility
 from kanon_pg.solvers.integer_program import Effort, solve_sub_problem
 from kanon_pg.solvers.neighbourhood_region import Layout, draw_region, layout_of, region_of
 
-_FIRST_PAIRS = 10_000
+_FIRST_PAIRS = 5_000
 _LEAST_PAIRS = 200
-_MOST_PAIRS = 200_000
+_MOST_PAIRS = 20_000
 _NODES = 100
 _LARGER = 1.25
 _SMALLER = 0.7
