@@ -1,0 +1,217 @@
+"""Two answers whose difference is one person, by one role or several."""
+
+from __future__ import annotations
+
+from tests.query.attacks.asking import LINEAR, NEAR, PAIRWISE, cost_of, number_of
+from tests.query.cases import (
+    BROKEN_OFF,
+    Attack,
+    Channel,
+    Secret,
+    Step,
+    V,
+    Via,
+    attack,
+    backed,
+    limited,
+    of_kind,
+)
+from tests.query.hospital import BEN
+
+ATTACKS: tuple[Attack, ...] = of_kind(
+    "differencing",
+    attack(
+        "everybody, and everybody but one",
+        Step("select sum(cost) from patients"),
+        cost_of(f"not {V}"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "the smaller set first",
+        cost_of(f"not {V}"),
+        Step("select sum(cost) from patients"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "counts instead of sums",
+        number_of("ward = 'oncology'"),
+        number_of(f"ward = 'oncology' and not {V}"),
+        secret=Secret.WARD,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "averages and counts",
+        Step(f"select avg(cost), count(*) from patients where {NEAR}"),
+        Step(f"select avg(cost), count(*) from patients where {NEAR} and not {V}"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "two roles compare notes",
+        cost_of(NEAR),
+        cost_of(f"{NEAR} and not {V}", BEN),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "two sessions of one role",
+        cost_of(NEAR),
+        cost_of(f"{NEAR} and not {V}", session=2),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "a range that is one day shorter",
+        cost_of("birth_date between '1950-01-01' and '1957-05-09'"),
+        cost_of("birth_date between '1950-01-01' and '1957-05-08'"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "groups whose boundaries move by a day",
+        Step(
+            "select width_bucket(birth_date - date '1935-01-01', 0, 27000, 3), sum(cost) from patients"
+            " group by 1"
+        ),
+        Step(
+            "select case when birth_date < date '1957-05-09' then 'a' else 'b' end, sum(cost) from patients"
+            " group by 1"
+        ),
+        Step(
+            "select case when birth_date < date '1957-05-10' then 'a' else 'b' end, sum(cost) from patients"
+            " group by 1"
+        ),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "a group of one answer against another answer",
+        Step("select ward, sum(cost) from patients group by ward"),
+        Step(f"select ward, sum(cost) from patients where not {V} group by ward"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "total of groups against the total",
+        Step("select sex, sum(cost) from patients group by sex"),
+        cost_of(f"sex = 'M' or not {V}"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=LINEAR,
+    ),
+    attack(
+        "through different tables with the same people",
+        Step("select count(distinct patient_id) from patients where ward = 'oncology'"),
+        Step(f"select count(distinct patient_id) from stays where ward = 'oncology' and not {V}"),
+        secret=Secret.WARD,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "through a join that drops one person",
+        Step("select sum(p.cost) from patients p join zip_regions z on z.zip = p.zip"),
+        Step(
+            f"select sum(p.cost) from patients p join calendar c on c.day = p.admission_date where not p.{V}"
+        ),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "through percentiles",
+        Step(f"select percentile_cont(0.5) within group (order by cost) from patients where {NEAR}"),
+        Step(
+            f"select percentile_cont(0.5) within group (order by cost) from patients where {NEAR} and not {V}"
+        ),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+        channel=Channel.EFFECT,
+    ),
+    attack(
+        "through count of distinct values",
+        Step(f"select count(distinct cost) from patients where {NEAR}"),
+        Step(f"select count(distinct cost) from patients where {NEAR} and not {V}"),
+        secret=Secret.PRESENCE,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "through two filters in one question",
+        Step(
+            f"select sum(cost) filter (where {NEAR}), sum(cost) filter (where {NEAR} and not {V})"
+            " from patients"
+        ),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "through two branches of one question",
+        Step(
+            f"select sum(cost) from patients where {NEAR} union all select sum(cost) from patients"
+            f" where {NEAR} and not {V}"
+        ),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "through the number of rows of a row selection",
+        Step(f"select sex from patients where {NEAR}"),
+        Step(f"select sex from patients where {NEAR} and not ({V} and ward = 'oncology')"),
+        secret=Secret.WARD,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "through NULLs: a count of a column",
+        Step(f"select count(discharge_date), count(*) from patients where {NEAR}"),
+        Step(f"select count(discharge_date) from patients where {NEAR} and not {V}"),
+        secret=Secret.PRESENCE,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "the same question before and after somebody is admitted",
+        cost_of(NEAR),
+        Step(
+            "insert into hospital.patients select 9001, 'New', '9', '1999-09-09', 'F', '10437', 'A',"
+            " '2024-01-01', null, ward, diagnosis, cost, false from hospital.patients where patient_id = 17",
+            via=Via.ADMIN,
+        ),
+        cost_of(NEAR),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+        channel=Channel.EFFECT,
+    ),
+    attack(
+        "a release against a question",
+        Step("select kanon_anonymize('hospital.patients', 5, release => 'query_release')", via=Via.ADMIN),
+        Step("select count(*) from patients where ward = 'oncology'"),
+        secret=Secret.WARD,
+        expect=limited("composition of a release with figures: documented, not stopped"),
+        policy=PAIRWISE,
+        channel=Channel.EFFECT,
+    ),
+    attack(
+        "questions that were refused do not count as answers",
+        number_of(V),
+        Step("select ward, count(*) from patients group by ward"),
+        secret=Secret.WARD,
+        expect=backed("k people behind every ward; the first question told nothing"),
+        policy=PAIRWISE,
+    ),
+)

@@ -1,0 +1,71 @@
+"""FILTER with few people, on its own or against its complement."""
+
+from __future__ import annotations
+
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+
+ATTACKS: tuple[Attack, ...] = of_kind(
+    "filters",
+    attack(
+        "filter of one person",
+        f"select sum(cost) filter (where {V}) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "filter of one person beside an honest count",
+        f"select ward, count(*), count(*) filter (where {V}) from patients group by ward",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "filter of all but one person",
+        f"select sum(cost), sum(cost) filter (where not {V}) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "filters that nobody passes tell as much as filters that one passes",
+        f"select count(*), count(*) filter (where {V} and ward = 'oncology') from patients",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "two filters whose difference is one person",
+        "select avg(cost) filter (where zip = '10437' and birth_date <= date '1957-05-09'),"
+        " avg(cost) filter (where zip = '10437' and birth_date < date '1957-05-09') from patients",
+        secret=Secret.COST,
+        expect=REFUSED,
+    ),
+    attack(
+        "two filters, one null aware",
+        f"select count(*) filter (where {V} is true), count(*) filter (where ({V}) is not true)"
+        " from patients where ward = 'oncology'",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "filter hidden in HAVING",
+        f"select ward from patients group by ward having count(*) filter (where {V}) > 0",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "filter in an expression",
+        f"select 1.0 * count(*) filter (where {V}) / count(*) from patients where ward = 'oncology'",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "filter over the rows of one person",
+        "select department, count(*) filter (where physician = 'Dr. Only') from visits group by department",
+        secret=Secret.VISITS,
+        expect=WITHHELD,
+    ),
+    attack(
+        "filter with a value that only the victim has",
+        "select count(*) filter (where cost = 94821.37) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+)

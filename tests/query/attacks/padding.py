@@ -1,0 +1,141 @@
+"""Answers and groups that have k rows, although fewer than k people stand behind them."""
+
+from __future__ import annotations
+
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+
+ATTACKS: tuple[Attack, ...] = of_kind(
+    "padding",
+    attack(
+        "cross join with a public table multiplies the victim's row",
+        f"select p.ward, count(*) from patients p cross join wards w where p.{V} group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "join on a constant of the public table",
+        f"select p.diagnosis, count(*) from patients p join calendar c on c.year = 2023 where p.{V}"
+        " group by p.diagnosis",
+        secret=Secret.DIAGNOSIS,
+        expect=REFUSED,
+    ),
+    attack(
+        "join with public rows that are not one to one",
+        "select p.ward, count(*) from patients p join zip_regions z on z.region <> p.zip"
+        f" where p.{V} group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "equality join that is one to many",
+        "select p.cost, count(*) from patients p join visits v on v.patient_id = p.patient_id"
+        f" where p.{V} group by p.cost",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "self-join pads the victim with everybody",
+        f"select p.ward, count(*) from patients p join patients q on q.ward <> p.zip where p.{V}"
+        " group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "self-join by equality: k people, but in the other instance",
+        f"select p.diagnosis, count(distinct q.patient_id) from patients p join patients q on q.zip = p.zip"
+        f" where p.{V} group by p.diagnosis",
+        secret=Secret.DIAGNOSIS,
+        expect=REFUSED,
+    ),
+    attack(
+        "an aggregate of one instance grouped by the other",
+        f"select q.sex, max(p.cost), sum(p.cost) from patients p join patients q on q.zip = p.zip"
+        f" where p.{V} group by q.sex",
+        secret=Secret.COST,
+        expect=REFUSED,
+    ),
+    attack(
+        "one person of one table beside many of another",
+        "select sum(p.cost) from patients p join visits v on v.department = p.ward where p." + V,
+        secret=Secret.COST,
+        expect=REFUSED,
+    ),
+    attack(
+        "many rows of one person",
+        "select department, count(*), avg(fee) from visits where physician = 'Dr. Only' group by department",
+        secret=Secret.VISITS,
+        expect=WITHHELD,
+    ),
+    attack(
+        "many rows of one person as plain rows",
+        "select department, kind from visits where physician = 'Dr. Only'",
+        secret=Secret.VISITS,
+        expect=WITHHELD,
+    ),
+    attack(
+        "outer join keeps the k rows of the public side",
+        f"select w.building, sum(p.cost) from wards w left join patients p on p.ward = w.ward and p.{V}"
+        " group by w.building",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "full join",
+        f"select count(p.cost), sum(p.cost), count(*) from wards w full join patients p on p.ward = w.ward"
+        f" and p.{V} where p.patient_id is null or p.{V}",
+        secret=Secret.COST,
+        expect=REFUSED,
+    ),
+    attack(
+        "rows of an outer join that have no person are no persons",
+        "select w.title, count(*) from wards w left join patients p on p.ward = w.ward"
+        f" and p.{V} and p.ward = 'oncology' group by w.title having count(p.ward) = 1",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "values list pads",
+        "select p.ward, count(*) from patients p cross join (values (1), (2), (3), (4), (5)) as t (n)"
+        f" where p.{V} group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "generate_series pads",
+        f"select p.ward, count(*) from patients p cross join generate_series(1, 9) as n where p.{V}"
+        " group by p.ward",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "unnest pads",
+        f"select p.ward, count(*) from patients p, unnest(array[1, 2, 3, 4, 5]) as n where p.{V} group by 1",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "natural join chooses the columns itself",
+        f"select p.ward, count(*) from patients p natural join visits v where p.{V} group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "comma join without a condition",
+        f"select p.ward, count(*) from patients p, wards w where p.{V} group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "people of one table do not stand for people of another",
+        "select p.ward, count(*) from patients p join lab_results l on l.taken_on = p.admission_date"
+        f" where p.{V} group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "a key that is not the person's",
+        "select v.department, count(*), count(distinct p.patient_id) from visits v"
+        " join patients p on p.zip = '10437' and v.minutes > 0 where v.physician = 'Dr. Only'"
+        " group by v.department",
+        secret=Secret.VISITS,
+        expect=REFUSED,
+    ),
+)

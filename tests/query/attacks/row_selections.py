@@ -1,0 +1,41 @@
+"""Rows without aggregates: rare tuples, hidden orders, whole tables."""
+
+from __future__ import annotations
+
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+
+ATTACKS: tuple[Attack, ...] = of_kind(
+    "row selections",
+    attack("the whole table", "select * from patients", secret=Secret.WARD, expect=REFUSED),
+    attack("one row", f"select ward from patients where {V}", secret=Secret.WARD, expect=WITHHELD),
+    attack(
+        "rows whose tuple is rare",
+        "select ward, zip, birth_date from patients",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "distinct tuples",
+        "select distinct ward, diagnosis, zip, sex, ethnicity, readmitted, birth_date from patients",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "order of backed rows follows a hidden column",
+        "select sex from patients order by birth_date, zip",
+        secret=Secret.PRESENCE,
+        expect=REFUSED,
+    ),
+    attack(
+        "table command",
+        "table patients",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "rare value in a column of few values",
+        "select physician, department from visits",
+        secret=Secret.VISITS,
+        expect=WITHHELD,
+    ),
+)

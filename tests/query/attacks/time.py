@@ -1,0 +1,64 @@
+"""The time a question takes, made to depend on one person."""
+
+from __future__ import annotations
+
+from tests.query.attacks.asking import IS_IN_ONCOLOGY
+from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, Via, attack, harmless, of_kind
+
+ATTACKS: tuple[Attack, ...] = of_kind(
+    "time",
+    attack(
+        "pg_sleep for one person",
+        f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(3) is not null",
+        secret=Secret.WARD,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "pg_sleep in a mask",
+        f"select sum(case when {IS_IN_ONCOLOGY} then length(pg_sleep(3)::text) else 0 end) from patients",
+        secret=Secret.WARD,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "cross joins for one person",
+        f"select count(*) from patients p, calendar a, calendar b, calendar c where p.{V} and"
+        " p.ward = 'oncology' and a.week + b.week + c.week > 999",
+        secret=Secret.WARD,
+        expect=REFUSED,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "catastrophic regular expression",
+        f"select count(*) from patients where {IS_IN_ONCOLOGY} and repeat('a', 40) ~ '^(a|a|aa)+$(x)\\1'",
+        secret=Secret.WARD,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "pattern with many wildcards",
+        "select count(*) from patients where ward || repeat('a', 9999) like '%a%a%a%a%a%a%a%a%a%a%b'",
+        secret=Secret.WARD,
+        expect=REFUSED,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "huge number for one person",
+        f"select sum(case when {IS_IN_ONCOLOGY} then length((2::numeric ^ 120000)::text) end) from patients",
+        secret=Secret.WARD,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "sort that spills for one person",
+        "select count(*) from patients p join patients q on p.zip = q.zip"
+        " join patients r on r.zip = q.zip join patients s on s.zip = r.zip",
+        secret=Secret.SERVER,
+        expect=harmless("bounded by statement_timeout, whose refusal says nothing"),
+        channel=Channel.TIME,
+    ),
+    attack(
+        "statement_timeout of the asker as a clock",
+        Step("set statement_timeout = '50ms'", via=Via.SESSION),
+        f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(1) is not null",
+        secret=Secret.WARD,
+        channel=Channel.TIME,
+    ),
+)

@@ -1,0 +1,59 @@
+"""Window functions, which aggregate without grouping."""
+
+from __future__ import annotations
+
+from tests.query.cases import REFUSED, Attack, Secret, V, attack, backed, of_kind
+
+ATTACKS: tuple[Attack, ...] = of_kind(
+    "windows",
+    attack(
+        "row_number lists",
+        "select row_number() over (order by birth_date), cost from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "lag shows the neighbor",
+        "select lag(ward) over (order by birth_date) from patients",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "first_value with a frame",
+        f"select first_value(cost) over (order by {V} desc rows between unbounded preceding and current row)"
+        " from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "frame of one row over groups",
+        "select birth_date, sum(sum(cost)) over (order by birth_date rows current row) from patients"
+        " group by birth_date",
+        secret=Secret.COST,
+        expect=REFUSED,
+    ),
+    attack(
+        "running total over backed groups",
+        "select ward, sum(count(*)) over (order by ward) from patients group by ward",
+        secret=Secret.WARD,
+        expect=backed("the same numbers as the groups themselves"),
+    ),
+    attack(
+        "frame that excludes the current row",
+        "select sum(cost) over (order by birth_date rows between unbounded preceding and unbounded following"
+        " exclude current row) from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "named window",
+        "select sum(cost) over w from patients window w as (partition by birth_date)",
+        secret=Secret.COST,
+    ),
+    attack(
+        "ntile with as many tiles as people",
+        "select ntile(3000) over (order by cost desc), ward from patients",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "aggregate over a window with FILTER",
+        f"select count(*) filter (where {V} and ward = 'oncology') over () from patients",
+        secret=Secret.WARD,
+    ),
+)

@@ -1,0 +1,89 @@
+"""Reads the honest workload: what analysts ask who mean no harm, and what they may expect."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("workload")
+
+_BLOCK = re.compile(r"^-- name: ", re.MULTILINE)
+_PARAMETER = re.compile(r"\$\d+ (\S+) = (.*)")
+
+
+class Expected(Enum):
+    """What a correct enforcement does with an honest question."""
+
+    ANSWERED = "answered"
+    WITHHELD = "may be withheld"
+    """The question is accepted; the data may have groups that are too small."""
+    REFUSED = "may be refused"
+    """The question may be refused as it is written, if the refusal says what to write instead."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter with its type and an example, as text."""
+
+    type_name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class HonestQuestion:
+    """One question of the workload.
+
+    Parameters
+    ----------
+    author, name : str
+        Name of the file, and of the question in it.
+    tags : tuple of str
+        What the question needs.
+    expected : Expected
+        What may happen.
+    why : str
+        Why it may not be answered; empty if it must be.
+    parameters : tuple of Parameter
+        In the order of their numbers.
+    text : str
+        The question, without the semicolon.
+    """
+
+    author: str
+    name: str
+    tags: tuple[str, ...]
+    expected: Expected
+    why: str
+    parameters: tuple[Parameter, ...]
+    text: str
+
+
+@cache
+def workload() -> tuple[HonestQuestion, ...]:
+    """Return all questions, by author, in the order of the files."""
+    return tuple(
+        _question(path.stem, block)
+        for path in sorted(FOLDER.glob("*.sql"))
+        for block in _BLOCK.split(path.read_text(encoding="utf-8"))[1:]
+    )
+
+
+def _question(author: str, block: str) -> HonestQuestion:
+    name, *lines = block.strip().splitlines()
+    notes = [line.removeprefix("-- ") for line in lines if line.startswith("-- ")]
+    text = "\n".join(line for line in lines if not line.startswith("-- "))
+    fields = dict(note.split(": ", 1) for note in notes if not note.startswith("$"))
+    expected, _, why = fields["expect"].partition(": ")
+    parameters = (_PARAMETER.fullmatch(note) for note in notes if note.startswith("$"))
+    return HonestQuestion(
+        author=author,
+        name=name,
+        tags=tuple(fields["tags"].split(", ")),
+        expected=Expected(expected),
+        why=why,
+        parameters=tuple(Parameter(*match.groups()) for match in parameters if match),
+        text=text.removesuffix(";"),
+    )

@@ -1,0 +1,97 @@
+"""What the checker is told about the hospital: made from `schema.sql` and declarations, without a server."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
+from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCHEMA_FILE, Declaration, K
+
+_TABLE = re.compile(r"create table hospital\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
+_COLUMN = re.compile(r"    (\w+) (double precision|\w+)(?:\([\d, ]+\))?(.*?),?")
+_TYPES = {"integer": "int4", "boolean": "bool", "double precision": "float8"}
+_FIRST_OID = 20_000
+
+_VIEWS = {
+    "stays": {
+        "patient_id": "int4",
+        "ward": "text",
+        "birth_date": "date",
+        "zip": "text",
+        "cost": "numeric",
+        "days": "int4",
+    },
+    "weather": {"station": "text", "day": "date", "temperature": "numeric"},
+    "monthly_report": {
+        "patient_id": "int4",
+        "birth_date": "date",
+        "ward": "text",
+        "diagnosis": "text",
+        "cost": "numeric",
+    },
+}
+_COPIES = {
+    "lab_results_2022": "lab_results",
+    "lab_results_2023": "lab_results",
+    "lab_results_2024": "lab_results",
+    "old_visits": "visits",
+}
+"""Partitions and inheritance children have the columns and the declaration of their parents."""
+
+_KINDS = {
+    "lab_results": Kind.PARTITIONED,
+    "stays": Kind.VIEW,
+    "weather": Kind.VIEW,
+    "monthly_report": Kind.MATERIALIZED,
+}
+
+
+@cache
+def hospital() -> CatalogSnapshot:
+    """Return the catalog as an analyst may know it."""
+    relations = {
+        name: _relation(name, body) for name, body in _TABLE.findall(SCHEMA_FILE.read_text(encoding="utf-8"))
+    }
+    for name, columns in _VIEWS.items():
+        made = tuple(Column(column, type_name) for column, type_name in columns.items())
+        relations[name] = Relation(0, SCHEMA, name, _KINDS[name], made)
+    for declaration in DECLARATIONS:
+        relations[declaration.table] = _declared(relations[declaration.table], declaration)
+    for copy, parent in _COPIES.items():
+        keys = () if parent == "visits" else relations[parent].unique_keys
+        relations[copy] = replace(relations[parent], name=copy, kind=Kind.TABLE, unique_keys=keys)
+    for name in DEPENDENT.keys() - _COPIES.keys():
+        relations[name] = replace(relations[name], protection=Protection(K, declared=False))
+    known = [relation for name, relation in sorted(relations.items()) if name not in FORBIDDEN]
+    numbered = tuple(replace(relation, oid=_FIRST_OID + place) for place, relation in enumerate(known))
+    return CatalogSnapshot(numbered, search_path=(SCHEMA, "public"))
+
+
+def _relation(name: str, body: str) -> Relation:
+    columns, keys = [], []
+    for line in body.splitlines():
+        match = _COLUMN.fullmatch(line)
+        if match is None:
+            raise ValueError(f"not a column of {name}: {line}")
+        column, written, rest = match.groups()
+        is_key = "primary key" in rest
+        columns.append(
+            Column(column, _TYPES.get(written, written), nullable=not (is_key or "not null" in rest))
+        )
+        if is_key or "unique" in rest:
+            keys.append(frozenset({column}))
+    return Relation(0, SCHEMA, name, _KINDS.get(name, Kind.TABLE), tuple(columns), unique_keys=tuple(keys))
+
+
+def _declared(relation: Relation, declaration: Declaration) -> Relation:
+    roles = {
+        **dict.fromkeys((*declaration.identifiers, declaration.entity), Role.IDENTIFIER),
+        **dict.fromkeys(declaration.quasi_identifiers, Role.QUASI_IDENTIFIER),
+        **dict.fromkeys(declaration.sensitive, Role.SENSITIVE),
+    }
+    columns = tuple(
+        replace(column, role=roles.get(column.name, Role.WITHHELD)) for column in relation.columns
+    )
+    return replace(relation, columns=columns, protection=Protection(K, entity=declaration.entity))

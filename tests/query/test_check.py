@@ -1,0 +1,85 @@
+"""What the checker alone says about the corpus: no server, no data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.query.cases import Attack, Outcome, Via, flat
+from tests.query.corpus import ATTACKS
+from tests.query.honest import Expected, HonestQuestion, workload
+
+check = pytest.importorskip("kanon_pg.query.check", reason="there is no checker yet")
+
+
+def verdict(text: str, mode: str = "reject", dominance: float | None = None) -> Any:
+    from kanon_pg.query.options import Options
+    from tests.query.snapshot import hospital
+
+    try:
+        return check.check(text, hospital(), Options(mode=mode, dominance=dominance))
+    except NotImplementedError:
+        pytest.skip("the checker is not written yet")
+
+
+def of_attack(attack: Attack, text: str) -> Any:
+    return verdict(text, attack.policy.mode, attack.policy.dominance)
+
+
+ASKED = [attack for attack in ATTACKS if any(step.via is Via.DOOR for step in flat(attack.steps))]
+FORBIDDEN = [
+    attack
+    for attack in ASKED
+    if attack.expect.outcomes == {Outcome.EXPLAINED} and flat(attack.steps)[-1].via is Via.DOOR
+]
+
+
+def named(attack: Attack) -> str:
+    return f"{attack.kind}: {attack.name}"
+
+
+@pytest.mark.parametrize("attack", FORBIDDEN, ids=named)
+def test_what_needs_no_data_to_be_refused_is_refused(attack: Attack) -> None:
+    found = of_attack(attack, flat(attack.steps)[-1].text)
+    assert not found.accepted
+
+
+@pytest.mark.parametrize("attack", ASKED, ids=named)
+def test_a_verdict_is_sound_in_itself(attack: Attack) -> None:
+    for step in flat(attack.steps):
+        if step.via is Via.DOOR:
+            found = of_attack(attack, step.text)
+            assert found.accepted != bool(found.findings)
+            assert found.accepted == (found.canonical_sql is not None)
+            for finding in found.findings:
+                assert 0 <= finding.start <= finding.end <= len(step.text)
+                assert finding.sentence
+            if found.accepted and found.protected:
+                assert any(hidden.what == "people" for hidden in found.hidden)
+
+
+@pytest.mark.parametrize("attack", ASKED, ids=named)
+def test_a_verdict_is_the_same_each_time(attack: Attack) -> None:
+    text = flat(attack.steps)[-1].text
+    assert of_attack(attack, text) == of_attack(attack, text)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [question for question in workload() if question.expected is not Expected.REFUSED],
+    ids=lambda question: f"{question.author}: {question.name}",
+)
+def test_honest_questions_are_accepted(question: HonestQuestion) -> None:
+    found = verdict(question.text)
+    assert found.accepted, [finding.sentence for finding in found.findings]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [question for question in workload() if question.expected is Expected.REFUSED],
+    ids=lambda question: f"{question.author}: {question.name}",
+)
+def test_a_refusal_of_an_honest_question_says_what_to_write_instead(question: HonestQuestion) -> None:
+    found = verdict(question.text)
+    assert found.accepted or any(finding.hint for finding in found.findings)

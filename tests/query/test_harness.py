@@ -1,0 +1,129 @@
+"""The harness complains about doors that let attacks through, and about nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.query import state
+from tests.query.cases import Attack, Channel, Outcome, Via, flat
+from tests.query.corpus import ATTACKS
+from tests.query.harness import Answer, Door, Refusal, Seen, Trial, complaints, constant_words, run, worlds
+from tests.query.people import World
+
+WITHHELD = Refusal(explained=False, seen=b"The answer is withheld.")
+
+
+def refuses(_role: str, text: str, _params: Sequence[Any], _session: int) -> Seen:
+    return Refusal(explained=True, seen=f"Q000 {len(text)}".encode())
+
+
+def withholds(_role: str, _text: str, _params: Sequence[Any], _session: int) -> Seen:
+    return WITHHELD
+
+
+def nothing(_text: str) -> None:
+    return None
+
+
+def tells(world: World) -> Door:
+    def ask(_role: str, _text: str, _params: Sequence[Any], _session: int) -> Seen:
+        return Answer.of([(world.value,)])
+
+    return Door(ask, ask, nothing)
+
+
+def judged(attack: Attack, doors: Sequence[Door]) -> list[str]:
+    first, second = (run(attack, door) for door in doors)
+    return complaints(attack, first, second)
+
+
+def named(attack: Attack) -> str:
+    return f"{attack.kind}: {attack.name}"
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=named)
+def test_a_door_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refusal(attack: Attack) -> None:
+    for ask, outcome in ((refuses, Outcome.EXPLAINED), (withholds, Outcome.WITHHELD)):
+        door = Door(ask, ask, nothing)
+        assert door.can_run(attack)
+        assert bool(judged(attack, (door, door))) == (outcome not in attack.expect.outcomes)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=named)
+def test_a_door_that_tells_the_world_is_blamed(attack: Attack) -> None:
+    assert bool(judged(attack, [tells(world) for world in worlds(attack)])) != attack.expect.may_differ
+
+
+@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if not attack.expect.may_differ], ids=named)
+def test_a_refusal_whose_words_depend_on_the_world_is_blamed(attack: Attack) -> None:
+    def speaks_of(world: World) -> Door:
+        def ask(_role: str, _text: str, _params: Sequence[Any], _session: int) -> Seen:
+            return Refusal(explained=False, seen=world.value.encode())
+
+        return Door(ask, ask, nothing)
+
+    assert "what is seen depends on the victim" in judged(
+        attack, [speaks_of(world) for world in worlds(attack)]
+    )
+
+
+def test_a_door_without_sessions_cannot_run_attacks_on_sessions() -> None:
+    in_sessions = [
+        attack for attack in ATTACKS if any(step.via is Via.SESSION for step in flat(attack.steps))
+    ]
+    assert in_sessions
+    assert not any(Door(refuses).can_run(attack) for attack in in_sessions)
+    assert all(Door(refuses).can_run(attack) for attack in ATTACKS if attack.channel is Channel.ROWS)
+
+
+def test_constant_words_are_counted() -> None:
+    other = Refusal(explained=False, seen=b"The answer is withheld!")
+    found = Refusal(explained=True, seen=b"Q001")
+    assert constant_words([Trial((WITHHELD, found)), Trial((WITHHELD,))]) == {WITHHELD.seen}
+    assert len(constant_words([Trial((WITHHELD,)), Trial((other,))])) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "subject"),
+    [
+        ("insert into people values (2)", "content of public.people"),
+        ("select nextval('numbers')", "content of public.numbers"),
+        ("create view seen as select * from people", "relations"),
+        ("create function f() returns integer language sql as 'select 1'", "functions"),
+        ("select lo_create(0)", "large objects"),
+        ("comment on table people is 'x'", "comments"),
+        ("select pg_advisory_lock(42)", "advisory locks"),
+        ("grant select on people to public", "relations"),
+    ],
+)
+def test_what_is_left_behind_is_seen(change: str, subject: str, empty_connection: psycopg.Connection) -> None:
+    empty_connection.execute("create table people as select 1 as person")
+    empty_connection.execute("create sequence numbers")
+    before = state.of_database(empty_connection)
+    assert not state.changes(before, state.of_database(empty_connection))
+    empty_connection.execute(change.encode())
+    assert subject in state.changes(before, state.of_database(empty_connection))
+
+
+@pytest.mark.parametrize(
+    ("change", "subject"),
+    [
+        ("set work_mem = '4GB'", "settings"),
+        ("prepare p as select 1", "prepared statements"),
+        ("declare c cursor with hold for select 1", "cursors"),
+        ("listen evil", "channels"),
+        ("create temp table t (a integer)", "temporary objects"),
+        ("set role pg_monitor", "role"),
+    ],
+)
+def test_what_a_session_remembers_is_seen(
+    change: str, subject: str, empty_connection: psycopg.Connection
+) -> None:
+    before = state.of_session(empty_connection)
+    assert not state.changes(before, state.of_session(empty_connection))
+    empty_connection.execute(change.encode())
+    assert subject in state.changes(before, state.of_session(empty_connection))

@@ -1,0 +1,32 @@
+"""The door without a guard: runs every question as it stands, as a role that may read everything.
+
+It shows that an attack would work, so that a test of its refusal means something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+
+from tests.query.harness import Answer, Door, Refusal, Seen
+
+TIMEOUT = "20s"
+
+
+def unguarded(connection: psycopg.Connection[Any]) -> Door:
+    """Return a door through which everything is run and rolled back."""
+    connection.execute("set search_path = hospital, public")
+    connection.execute(f"set statement_timeout = '{TIMEOUT}'")
+
+    def ask(_role: str, text: str, params: Sequence[Any], _session: int) -> Seen:
+        try:
+            with connection.transaction(force_rollback=True):
+                cursor = psycopg.RawCursor(connection)
+                cursor.execute(text.encode(), params or None)
+                return Answer.of(cursor.fetchall() if cursor.description else [()] * max(cursor.rowcount, 0))
+        except psycopg.Error as error:
+            return Refusal(explained=True, seen=f"{error.sqlstate} {error}".encode())
+
+    return Door(ask)
