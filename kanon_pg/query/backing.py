@@ -1,0 +1,130 @@
+"""What is counted behind every group: people, filtered people, and those that a filter leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+
+from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Operation
+from kanon_pg.query.functions import PERCENTILES
+from kanon_pg.query.level import Instance, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number of people that is computed with every group.
+
+    Parameters
+    ----------
+    instance : Instance
+        Whose people are counted.
+    mask : Bound or None
+        Condition on rows; None counts the whole group.
+    negated : bool
+        Whether those are counted for whom the mask is not true.
+    minimum : int
+        Fewest people.
+    may_be_none : bool
+        Whether nobody at all is allowed, too (nobody is left out by a filter).
+    what : str
+        As in `kanon_pg.query.verdict.HiddenColumn`.
+    """
+
+    instance: Instance
+    mask: Bound | None
+    negated: bool
+    minimum: int
+    may_be_none: bool
+    what: str
+
+
+def counted(level: Level, *, strict: bool) -> tuple[Counted, ...]:
+    """Return everything that has to be counted with the groups of a level.
+
+    For every protected instance: the people of the group; for every FILTER and every aggregate of a column
+    that may be NULL, the people whose rows take part; for every FILTER and every count of such a column,
+    also the people whose rows do not, because the difference to the group's own figures shows them.
+
+    Parameters
+    ----------
+    level : Level
+        The level.
+    strict : bool
+        Whether a filter that leaves nobody out counts as too few, too.
+
+    Returns
+    -------
+    tuple of Counted
+        Each once, the people of the groups first.
+    """
+    found: dict[Counted, None] = {}
+    for instance in level.protected():
+        k = _k(instance)
+        found[Counted(instance, None, False, k, False, "people")] = None
+        for aggregate in level.aggregates():
+            for item in _of_aggregate(aggregate, instance, k, strict=strict):
+                found[item] = None
+    return tuple(found)
+
+
+def _k(instance: Instance) -> int:
+    return instance.protection.k if instance.protection is not None else 1
+
+
+def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: bool) -> list[Counted]:
+    mask = participation(aggregate)
+    found = []
+    if mask is not None:
+        found.append(Counted(instance, mask, False, k, False, "filter"))
+        if aggregate.condition is not None or aggregate.function == "count":
+            found.append(Counted(instance, mask, True, k, not strict, "complement"))
+    if aggregate.function in PERCENTILES:
+        found.append(Counted(instance, mask, False, _percentile_minimum(aggregate, k), False, "percentile"))
+    return found
+
+
+def _percentile_minimum(aggregate: Aggregate, k: int) -> int:
+    fraction = Decimal(aggregate.fraction or "0.5")
+    smaller = min(fraction, 1 - fraction)
+    return int((k / smaller).to_integral_value(rounding=ROUND_CEILING))
+
+
+def participation(aggregate: Aggregate) -> Bound | None:
+    """Return the condition under which a row takes part in an aggregate, None if always.
+
+    Parameters
+    ----------
+    aggregate : Aggregate
+        The aggregate.
+
+    Returns
+    -------
+    Bound or None
+        FILTER and "the argument is not NULL".
+    """
+    parts = [aggregate.condition] if aggregate.condition is not None else []
+    if aggregate.argument is not None and _may_be_null(aggregate.argument):
+        span = aggregate.argument.span
+        parts.append(
+            Operation(
+                type="bool",
+                name="not null",
+                template="({0} IS NOT NULL)",
+                operands=(aggregate.argument,),
+                span=span,
+            )
+        )
+    if len(parts) == 2:
+        both = (parts[0], parts[1])
+        return Operation(
+            type="bool", name="and", template="({0} AND {1})", operands=both, span=aggregate.span
+        )
+    return parts[0] if parts else None
+
+
+def _may_be_null(argument: Bound) -> bool:
+    if isinstance(argument, ColumnOf):
+        return argument.nullable
+    if isinstance(argument, Operation) and argument.name in {"cast", "+", "-", "*", "neg"}:
+        return any(_may_be_null(operand) for operand in argument.operands)
+    return isinstance(argument, Operation) or getattr(argument, "text", "") is None

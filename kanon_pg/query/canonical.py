@@ -1,0 +1,219 @@
+"""The plan as one statement: levels, what is checked, the answer.
+
+Every level is a MATERIALIZED common table expression that groups and counts; conditions on groups,
+calculations with aggregates, sorting and cutting happen above it, so that nothing of a group is looked
+at before its people are counted, and errors up there depend on counted groups only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kanon_pg.query.backing import Counted, counted
+from kanon_pg.query.bound import Bound, Given, walk
+from kanon_pg.query.joins import fact
+from kanon_pg.query.level import Level, Plan, Sorting
+from kanon_pg.query.options import Options
+from kanon_pg.query.render import Writer, people, quoted, rows_of
+from kanon_pg.query.suppression import kept_groups
+from kanon_pg.query.verdict import HiddenColumn, Parameter
+
+
+class Canonical:
+    """Writes the canonical SQL of one plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        Checked by all rules.
+    options : Options
+        Mode and limits.
+    """
+
+    def __init__(self, plan: Plan, options: Options) -> None:
+        self._plan = plan
+        self._options = options
+        self._strict = options.mode == "suppress"
+        self._answers: dict[Plan, str] = {}
+        self._tables: list[str] = []
+        self._numbers = _numbers(plan)
+        self.hidden: list[HiddenColumn] = []
+        self._hidden_sql: list[str] = []
+        self._starts: dict[int, int] = {}
+
+    def sql(self) -> str:
+        """Return the statement; fills ``hidden``."""
+        self._inner(self._plan)
+        for branch in self._plan.branches:
+            self._level(branch)
+        body = self._single() if len(self._plan.branches) == 1 else self._several()
+        return f"WITH {', '.join(self._tables)} {body}"
+
+    def writer(self, level: Level) -> Writer:
+        """Return the writer of a level's expressions."""
+        positions = {aggregate: position for position, aggregate in enumerate(level.aggregates())}
+        return Writer(self._numbers, self._options.limits.rendered, positions)
+
+    def answers(self) -> Mapping[Plan, str]:
+        """Return the names under which answers of inner queries stand."""
+        return self._answers
+
+    def tables_before(self, level: Level) -> tuple[str, ...]:
+        """Return the common table expressions that the FROM of a level needs."""
+        if all(instance.plan is None for instance in level.instances):
+            return ()
+        return tuple(self._tables[: self._starts[level.number]])
+
+    def numbers(self) -> Mapping[int, int]:
+        """Return the numbers of parameters in the canonical SQL by those in the text."""
+        return self._numbers
+
+    def _inner(self, plan: Plan) -> None:
+        for branch in plan.branches:
+            for instance in branch.instances:
+                if instance.plan is not None:
+                    self._answer(instance.plan)
+
+    def _answer(self, plan: Plan) -> None:
+        if plan in self._answers:
+            return
+        self._inner(plan)
+        for branch in plan.branches:
+            self._level(branch)
+        name = f"kanon_answer_{len(self._answers) + 1}"
+        names = [output.name for output in plan.branches[0].outputs]
+        selects = " UNION ALL ".join(self._select(branch, names) for branch in plan.branches)
+        self._tables.append(f"{quoted(name)} AS MATERIALIZED ({selects})")
+        self._answers[plan] = name
+
+    def _level(self, level: Level) -> None:
+        self._starts[level.number] = len(self._tables)
+        writer = self.writer(level)
+        parts = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
+        parts += [
+            f'{writer.aggregate(item)} AS "a{position}"' for position, item in enumerate(level.aggregates())
+        ]
+        counts = counted(level, strict=self._strict)
+        parts += [
+            f'{self._count(item, level, writer)} AS "h{position}"' for position, item in enumerate(counts)
+        ]
+        parts.append('pg_catalog.count(*) AS "n"')
+        grouping = ""
+        if level.keys:
+            grouping = " GROUP BY " + ", ".join(str(position + 1) for position in range(len(level.keys)))
+        elif not level.aggregates() and level.having is None:
+            grouping = " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0"
+        rows = rows_of(level, writer, self._answers)
+        self._tables.append(f"{_base(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
+        if counts and self._strict:
+            self._tables.extend(kept_groups(level, counts, _base(level), _table(level)))
+            self._hide(counts, '"l"."h{0}"')
+        elif counts:
+            self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
+            self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {_base(level)})')
+        else:
+            self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
+
+    def _count(self, item: Counted, level: Level, writer: Writer) -> str:
+        rows = fact(level)
+        mask = writer.write(item.mask) if item.mask is not None else None
+        if mask is not None and item.negated:
+            mask = f"({mask}) IS NOT TRUE"
+        number = people(
+            item.instance, single=rows is not None and rows.number == item.instance.number, mask=mask
+        )
+        if not item.may_be_none:
+            return number
+        return f"CASE {number} WHEN 0 THEN {item.minimum} ELSE {number} END"
+
+    def _hide(self, counts: tuple[Counted, ...], template: str) -> None:
+        for position, item in enumerate(counts):
+            name = f"kanon_people_{len(self.hidden) + 1}"
+            relation = item.instance.relation
+            oid = relation.oid if relation is not None else 0
+            self.hidden.append(HiddenColumn(name, item.minimum, oid, item.what))
+            self._hidden_sql.append(f"{template.format(position)} AS {quoted(name)}")
+
+    def _select(self, level: Level, names: list[str]) -> str:
+        writer = self.writer(level)
+        parts = [
+            f"{writer.write(output.expression)} AS {quoted(name)}"
+            for output, name in zip(level.outputs, names, strict=True)
+        ]
+        return f"SELECT {', '.join(parts)}{self._groups(level)}"
+
+    def _groups(self, level: Level) -> str:
+        text = f' FROM {_table(level)} AS "l"'
+        if level.repeated:
+            text += ' CROSS JOIN LATERAL pg_catalog.generate_series(1, "l"."n") AS "r"'
+        if level.having is not None:
+            text += f" WHERE {self.writer(level).write(level.having)}"
+        return text
+
+    def _single(self) -> str:
+        level = self._plan.branches[0]
+        writer = self.writer(level)
+        parts = [f"{writer.write(output.expression)} AS {quoted(output.name)}" for output in level.outputs]
+        order = [_sorted(item, writer.write(_expression(item))) for item in level.sorting]
+        return f"SELECT {', '.join(parts + self._hidden_sql)}{self._groups(level)}{self._end(order)}"
+
+    def _several(self) -> str:
+        names = [f"c{position}" for position in range(len(self._plan.branches[0].outputs))]
+        branches = " UNION ALL ".join(self._select(branch, names) for branch in self._plan.branches)
+        outputs = self._plan.branches[0].outputs
+        parts = [
+            f'"u".{quoted(name)} AS {quoted(output.name)}'
+            for name, output in zip(names, outputs, strict=True)
+        ]
+        order = [_sorted(item, f'"u"."c{int(str(item.expression)) - 1}"') for item in self._plan.sorting]
+        return f'SELECT {", ".join(parts + self._hidden_sql)} FROM ({branches}) AS "u"{self._end(order)}'
+
+    def _end(self, order: list[str]) -> str:
+        text = f" ORDER BY {', '.join(order)}" if order else ""
+        for word, count in (("LIMIT", self._plan.limit), ("OFFSET", self._plan.offset)):
+            if count is not None:
+                text += f" {word} {Writer(self._numbers, 1000, {}).write(count)}"
+        return text
+
+
+def _numbers(plan: Plan) -> dict[int, int]:
+    written = sorted({item.number for item in given(plan)})
+    return {number: number if number < 100 else position for position, number in enumerate(written, 1)}
+
+
+def given(plan: Plan) -> list[Given]:
+    """Return every use of a parameter in a plan."""
+    return [item for root in _roots(plan) for item in walk(root) if isinstance(item, Given)]
+
+
+def _roots(plan: Plan) -> list[Bound]:
+    roots: list[Bound] = []
+    for level in plan.levels():
+        roots += [*level.row_expressions(), *(output.expression for output in level.outputs)]
+        roots += [level.having] if level.having is not None else []
+        roots += [item.expression for item in level.sorting if not isinstance(item.expression, int)]
+    return roots
+
+
+def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:
+    """Return the parameters of the canonical SQL in the order of their numbers."""
+    found = {numbers[item.number]: item.type for item in given(plan)}
+    return tuple(Parameter(number, found[number]) for number in sorted(found))
+
+
+def _base(level: Level) -> str:
+    return f'"kanon_level_{level.number}"'
+
+
+def _table(level: Level) -> str:
+    return f'"kanon_groups_{level.number}"'
+
+
+def _expression(item: Sorting) -> Bound:
+    if isinstance(item.expression, int):
+        raise TypeError("a number of an output stands after UNION ALL only")
+    return item.expression
+
+
+def _sorted(item: Sorting, sql: str) -> str:
+    return f"{sql} {'DESC' if item.descending else 'ASC'} NULLS {'FIRST' if item.nulls_first else 'LAST'}"

@@ -1,0 +1,85 @@
+"""Arguments of aggregates weigh all people alike: linear combinations of columns, nothing that selects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Operation, is_constant, walk
+from kanon_pg.query.findings import Finding
+from kanon_pg.query.joins import fact
+from kanon_pg.query.level import Level
+from kanon_pg.query.types import INTEGERS, NUMBERS
+
+_HINTS = {
+    "case": "Write the condition as a filter: count(*) FILTER (WHERE ...), sum(column) FILTER (WHERE ...).",
+    "*": "Multiply by constants only.",
+    "/": "Divide by constants with a decimal point: sum(x / 100.0), or outside: sum(x) / 100.",
+    "%": "Group by it instead.",
+    "coalesce": "Aggregates leave NULL out already.",
+    "nullif": "Write sum(column) FILTER (WHERE column <> value).",
+}
+
+
+def aggregate_arguments(level: Level) -> Iterator[Finding]:
+    """Yield a finding for every argument that is not linear in columns of the fact."""
+    rows = fact(level)
+    for aggregate in level.aggregates():
+        if aggregate.argument is None or (aggregate.function == "count" and aggregate.distinct):
+            continue
+        yield from _argument(aggregate, aggregate.argument, level, rows.number if rows is not None else None)
+
+
+def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | None) -> Iterator[Finding]:
+    if aggregate.function == "count" and not isinstance(argument, ColumnOf):
+        hint = "Write count(column), or count(*) FILTER (WHERE ...)."
+        yield _finding(argument, "count takes a plain column.", hint)
+        return
+    if is_constant(argument):
+        yield _finding(
+            argument, "An aggregate of a constant is not allowed.", "Write count(*) and multiply it."
+        )
+        return
+    wrong = next((item for item in walk(argument) if not _is_linear(item)), None)
+    if wrong is not None:
+        name = wrong.name if isinstance(wrong, Operation) else "this"
+        sentence = f"{name} may not select or weigh people inside an aggregate."
+        hint = _HINTS.get(name, "Aggregate the plain column, or group by the expression.")
+        yield _finding(wrong, sentence, hint)
+        return
+    for item in walk(argument):
+        if isinstance(item, ColumnOf) and rows is not None and item.instance != rows:
+            yield _foreign(item, level)
+
+
+def _foreign(column: ColumnOf, level: Level) -> Finding:
+    if level.instances[column.instance - 1].protection is None:
+        sentence = (
+            f"{column.name} is not a column of the protected relation: adding it up would weigh people."
+        )
+        return _finding(column, sentence, "Group by it.")
+    sentence = f"{column.name} repeats in this join and would be added up several times."
+    return _finding(column, sentence, "Aggregate it in a query of its own.")
+
+
+def _finding(item: Bound, sentence: str, hint: str) -> Finding:
+    return Finding("Q310", item.span.start, item.span.end, sentence, hint)
+
+
+def _is_linear(item: Bound) -> bool:
+    if not isinstance(item, Operation):
+        return True
+    if is_constant(item):
+        return True
+    if item.name == "cast":
+        source, target = item.operands[0].type, item.type
+        return source == target or (source in NUMBERS and target in NUMBERS and _widens(source, target))
+    if item.name in {"+", "-", "neg", "difference"}:
+        return True
+    fixed = [is_constant(operand) for operand in item.operands]
+    if item.name == "*":
+        return any(fixed)
+    return item.name == "/" and fixed[-1] and item.type not in INTEGERS
+
+
+def _widens(source: str, target: str) -> bool:
+    return NUMBERS.index(source) <= NUMBERS.index(target) or (source == "float4" and target == "numeric")

@@ -1,0 +1,76 @@
+"""Arithmetic on single rows cannot overflow.
+
+A product that overflows for one person's value alone would answer a question about that person by
+failing. Constants are therefore bounded, products of columns are not multiplied again, and floating
+point numbers are multiplied and divided by constants only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.query.bound import Bound, Given, Operation, is_constant, walk
+from kanon_pg.query.conversion import constant_value
+from kanon_pg.query.findings import Finding
+from kanon_pg.query.level import Level
+from kanon_pg.query.types import FLOATS, MOMENTS, NUMBERS
+
+_PRODUCTS = {"*", "/", "%"}
+_ARITHMETIC = _PRODUCTS | {"+", "-", "neg"}
+_LARGEST = 10**12
+_MOST_FACTORS = 6
+
+
+def arithmetic(level: Level) -> Iterator[Finding]:
+    """Yield a finding for every operation on rows that some value could make fail."""
+    for expression in level.row_expressions():
+        factors = 0
+        for item in walk(expression):
+            if not isinstance(item, Operation) or item.name not in _ARITHMETIC or is_constant(item):
+                continue
+            factors += item.name in _PRODUCTS or item.type in MOMENTS
+            problem = _problem(item)
+            if problem is not None:
+                yield Finding("Q330", item.span.start, item.span.end, *problem)
+        if factors > _MOST_FACTORS:
+            sentence = f"More than {_MOST_FACTORS} products or shifts of dates in one expression are not allowed on single rows."
+            yield Finding(
+                "Q330", expression.span.start, expression.span.end, sentence, "Calculate with aggregates."
+            )
+
+
+def _problem(item: Operation) -> tuple[str, str] | None:
+    if any(
+        isinstance(part, Given) for operand in item.operands if is_constant(operand) for part in walk(operand)
+    ):
+        return "A parameter cannot be part of arithmetic on single rows.", "Write the number as a constant."
+    if any(_is_out_of_bounds(operand) for operand in item.operands):
+        return (
+            "Arithmetic on single rows takes one number between 1e-12 and 1e12.",
+            "Write the number itself.",
+        )
+    if item.name not in _PRODUCTS or is_constant(item.operands[-1]):
+        return None
+    if item.name == "*" and is_constant(item.operands[0]):
+        return None
+    if item.type in FLOATS:
+        return (
+            f"{item.name} of two columns can overflow.",
+            "Multiply and divide by constants only, or cast to numeric.",
+        )
+    if any(_is_product(part) for operand in item.operands for part in walk(operand)):
+        return "A product of columns may not be multiplied again.", "Calculate with aggregates."
+    return None
+
+
+def _is_product(item: Bound) -> bool:
+    if not isinstance(item, Operation) or item.name not in _PRODUCTS:
+        return False
+    return not any(is_constant(operand) for operand in item.operands)
+
+
+def _is_out_of_bounds(operand: Bound) -> bool:
+    value = constant_value(operand)
+    if value is None:
+        return is_constant(operand) and operand.type in NUMBERS
+    return bool(value) and not 1 / _LARGEST <= abs(float(value)) <= _LARGEST

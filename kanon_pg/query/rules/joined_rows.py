@@ -1,0 +1,23 @@
+"""Joins look up, they do not multiply rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.query.findings import Finding
+from kanon_pg.query.joins import fact, unreached
+from kanon_pg.query.level import Level
+
+
+def joined_rows(level: Level) -> Iterator[Finding]:
+    """Yield a finding if no protected instance reaches all others over unique keys."""
+    if fact(level) is not None:
+        return
+    starts = [item for item in level.protected() if not item.outer]
+    if not starts:
+        return
+    best = min((unreached(level, start) for start in starts), key=len)
+    for instance in best:
+        sentence = "This join can multiply rows, which would weigh people."
+        hint = "Join it on equality with all columns of one of its unique keys, or aggregate it first."
+        yield Finding("Q401", instance.span.start, instance.span.end, sentence, hint)
