@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.errors import MemoryExceeded
 from kanon_pg.solvers.annealing import EFFORT_PER_SECOND, anneal
+from kanon_pg.solvers.annealing_thinning import thin
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.compatibility import Compatibility, compatibility_of
 from kanon_pg.solvers.exact import search_exactly
@@ -24,12 +27,19 @@ GOAL = 0.01
 BOUND_METHOD = "prices of rows (Lagrangian dual)"
 
 _SHARE_FOR_PRICES = 0.4
+_SHARE_FOR_PROGRAMS = 0.5
 _FEW_PAIRS = 300_000
 """Pairs of a row type and an instance up to which the integer programs come before the local search."""
+
+_MANY_PAIRS = 30_000_000
+"""Pairs of a row type and a vector beyond which nobody is looked for in a dearer class than today's."""
 
 _FEW_NODES = 200
 _FIRST_ROUND = 3 * EFFORT_PER_SECOND
 _LONGER_ROUND = 2
+_LARGEST_EXCESS = 2.0
+"""Classes that cost more in excess of their rows' prices, in usual weights, are left to the exact search."""
+
 _STALE = 0.0003
 _MOST_STALE_ROUNDS = 2
 
@@ -67,6 +77,11 @@ class Quest:
     def is_over(self, found: Found) -> bool:
         """Return whether the solution is good enough, or time is over."""
         return self.gap(found) <= self.goal or self.clock.is_over()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether all pairs of a row type and an instance can be looked at."""
+        return self.mask.vectors.size * len(self.table) <= _MANY_PAIRS
 
     @property
     def nodes(self) -> int | None:
@@ -113,9 +128,7 @@ def _search(quest: Quest) -> Found:
         return found
     found = _with_prices(quest, found)
     if request.models:
-        return search_exactly_with_models(
-            table, mask, request, clock, found, found.prices, nodes=quest.nodes
-        )
+        return search_exactly_with_models(table, mask, request, clock, found, found.prices, nodes=quest.nodes)
     if quest.has_limits():
         return search_exactly(table, mask, request, clock, found, found.prices)
     if quest.is_over(found):
@@ -123,10 +136,11 @@ def _search(quest: Quest) -> Found:
     graph = _graph(quest, found)
     if graph is None:
         return found
-    if graph.edges <= _FEW_PAIRS:
-        found = search_exactly(table, mask, request, clock, found, found.prices, nodes=quest.nodes)
+    if graph.edges <= _FEW_PAIRS and quest.is_small:
+        part = clock.part(_SHARE_FOR_PROGRAMS)
+        found = search_exactly(table, mask, request, part, found, found.prices, nodes=quest.nodes)
     found = _anneal(quest, graph, found)
-    if not quest.is_over(found) and quest.goal == 0.0:
+    if not quest.is_over(found) and quest.goal == 0.0 and quest.is_small:
         found = search_exactly(table, mask, request, clock, found, found.prices)
     return found
 
@@ -144,23 +158,31 @@ def _with_prices(quest: Quest, found: Found) -> Found:
 
 
 def _graph(quest: Quest, found: Found) -> Compatibility | None:
-    """Return what the local search looks at; None if even that is too large."""
+    """Return who can be in which class that is not dearer than today's; None if that is too much."""
     table, vectors, k = quest.table, quest.mask.vectors, quest.request.k
+    dearest = None
+    if not quest.is_small:
+        solution = found.solution
+        dearest = np.zeros(len(table))
+        np.maximum.at(dearest, solution.row_type, suppression_costs(solution.vector, table.weights))
     try:
-        return compatibility_of(table, vectors, k, quest.clock)
+        return compatibility_of(table, vectors, k, quest.clock, dearest=dearest)
     except MemoryExceeded:
         return None
 
 
 def _anneal(quest: Quest, graph: Compatibility, found: Found) -> Found:
     """Search around the solution in rounds, each longer than the one before, until that is worth nothing."""
+    if found.prices is not None and not quest.request.rest_may_be_small:
+        most = _LARGEST_EXCESS * float(quest.table.weights.mean())
+        graph = thin(quest.table, graph, found.solution, quest.request.k, found.prices, most)
     effort, stale = _FIRST_ROUND, 0
     seed = quest.request.seed or 0
     while not quest.is_over(found) and stale < _MOST_STALE_ROUNDS:
         before = quest.cost(found)
         better = anneal(
             quest.table, graph, found.solution, quest.request.k, quest.clock, effort=effort, seed=seed,
-            rest_may_be_small=quest.request.rest_may_be_small,
+            prices=found.prices, rest_may_be_small=quest.request.rest_may_be_small,
         )  # fmt: skip
         found = _taking(quest, found, better)
         stale = stale + 1 if before - quest.cost(found) <= _STALE * before else 0
