@@ -82,6 +82,8 @@ def standing(history: Iterable[Outcome], budget: Budget, now: float) -> Standing
     now : float
         The present, on the clock of the history.
     """
+    if budget.questions is None and budget.refusals is None:
+        return Standing(may_ask=True, questions_left=None, locked_until=None)
     recorded = list(history)
     recent = sum(1 for outcome in recorded if outcome.time > now - budget.period)
     left = None if budget.questions is None else max(0, budget.questions - recent)

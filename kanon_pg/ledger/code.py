@@ -14,8 +14,8 @@ forms whose rows have k non-zero columns each are a proof, however many words th
 most ``(k - 1) // f`` pivots of some form are non-zero in a sparse word, and a bounded search decides.
 
 A proof is mistaken only if the secret is unlucky for a word fixed before it was drawn: if the prime divides
-a denominator of the word's combination (for rank r, at most ``r log2(r + 1) / 44`` of some 268,000 primes
-do), or if several units of its people share columns and their coefficients cancel in each (below 2**-22;
+a denominator of the word's combination (for rank r, at most ``r log2(r + 1) / 46`` of some 513,000 primes
+do), or if several units of its people share columns and their coefficients cancel in each (below 2**-23;
 impossible while every unit has a column alone, or for one person with one unit).
 
 The other way round nothing is mistaken while every unit has a column alone. Where units share columns

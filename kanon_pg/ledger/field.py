@@ -19,12 +19,12 @@ from pyroaring import BitMap
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
-"""Integers in [0, modulus), held in doubles because these multiply several times faster."""
+"""Integers from about -modulus / 2 to modulus / 2, in doubles because these multiply several times faster."""
 
 KEY_BYTES = 16
 """Bytes of the secret that fixes field and coefficients."""
 
-_LOWEST, _HIGHEST = 1 << 22, 1 << 23
+_LOWEST, _HIGHEST = 1 << 23, 1 << 24
 _TERMS = 64
 _SPAN = 1 << 24
 
@@ -46,7 +46,7 @@ class Field:
         self._salt = np.uint64(int.from_bytes(key[8:16]))
 
     def vector(self, units: BitMap, owners: array[int] | None) -> Vector:
-        """Return the vector of a set, `width` numbers in [0, modulus).
+        """Return the vector of a set, `width` numbers.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Field:
         total = np.zeros(self.width)
         for start in range(0, len(numbers), _SPAN):
             part = slice(start, start + _SPAN)
-            # 2**24 coefficients below 2**23 add up to less than 2**53: exact in a double
+            # 2**24 coefficients below 2**24 add up to less than 2**52
             sums = np.bincount(people[part] % self.width, self._coefficients(numbers[part]), self.width)
             total += self.reduced(sums.astype(np.float64))
         return self.reduced(total)
@@ -76,16 +76,20 @@ class Field:
         product = np.zeros((left.shape[0], right.shape[1]))
         for start in range(0, left.shape[1], _TERMS):
             part = slice(start, start + _TERMS)
-            # 64 products below 2**46 add up to less than 2**53
+            # 64 products of little more than 2**46 can be reduced, and so can the sum of the parts
             product += self.reduced(left[:, part] @ right[part])
         return self.reduced(product)
 
     def reduced(self, numbers: Matrix) -> Matrix:
-        """Return integers of [-2**53, 2**53] modulo the prime."""
-        rest: Matrix = numbers - np.floor(numbers * (1.0 / self.modulus)) * self.modulus
-        # the quotient was rounded: it may be one too large or too small
-        rest += self.modulus * (rest < 0)
-        rest -= self.modulus * (rest >= self.modulus)
+        """Return integers up to 2**52 + 2**40, of either sign, modulo the prime, as `Matrix` holds them.
+
+        The quotient is off by less than 2**-20 before it is rounded, which decides only between the two
+        representatives at half the prime; multiples of the prime become zero, and nothing else does.
+        """
+        rest: Matrix = numbers * (1.0 / self.modulus)
+        np.rint(rest, out=rest)
+        rest *= self.modulus
+        np.subtract(numbers, rest, out=rest)
         return rest
 
     def inverse(self, number: int) -> int:

@@ -134,6 +134,8 @@ class Journal:
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def _lock(self, checkpoint: Callable[[], None]) -> None:
+        if self._descriptor < 0:
+            raise LedgerError("The ledger's journal was closed.")
         while True:
             try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -39,7 +39,7 @@ from kanon_pg.ledger.population import Population
 from kanon_pg.ledger.rules import Rules
 from kanon_pg.ledger.told import Fold, ToldSets, fold_width, folded
 
-Reason = Literal["size", "complement", "difference", "combination", "undecided", "full"]
+Reason = Literal["budget", "size", "complement", "difference", "combination", "undecided", "full"]
 """Why an answer is withheld. For the owner's record only: the asker must not learn it."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
@@ -174,7 +174,7 @@ class Ledger:
         arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
         arrays["key"] = np.frombuffer(self._key, dtype=np.uint8)
         for index, form in enumerate(form for code in codes for form in code.forms):
-            arrays[f"rows{index}"] = form.rows.astype(np.uint32)
+            arrays[f"rows{index}"] = form.rows.astype(np.int32)
             arrays[f"pivots{index}"] = form.pivots
         buffer = io.BytesIO()
         np.savez(buffer, allow_pickle=False, **arrays)

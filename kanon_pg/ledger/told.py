@@ -15,6 +15,7 @@ from kanon_pg.ledger.field import Vector
 Fold = npt.NDArray[np.uint32]
 
 _FIRST_CAPACITY = 256
+_DIGEST_BYTES = 16
 
 
 def fold_width(k: int) -> int:
@@ -53,7 +54,7 @@ class ToldSets:
     def __init__(self, width: int) -> None:
         self._sizes = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         self._folds = np.zeros((_FIRST_CAPACITY, width), dtype=np.uint32)
-        self._blobs: list[bytes] = []
+        self._blobs: list[bytes | memoryview] = []
         self._digests: set[bytes] = set()
 
     def __len__(self) -> int:
@@ -63,7 +64,7 @@ class ToldSets:
         return _digest(packed(units)) in self._digests
 
     def __iter__(self) -> Iterator[BitMap]:
-        return (BitMap.deserialize(blob) for blob in self._blobs)
+        return (BitMap.deserialize(bytes(blob)) for blob in self._blobs)
 
     def add(self, units: BitMap, fold: Fold) -> None:
         """Add a set unless it is known."""
@@ -102,7 +103,7 @@ class ToldSets:
         else:
             fitting, folds = np.arange(count), self._folds[:count]
         close = fitting[np.count_nonzero(folds != fold, axis=1) < k]
-        return (BitMap.deserialize(self._blobs[index]) for index in close.tolist())
+        return (BitMap.deserialize(bytes(self._blobs[index])) for index in close.tolist())
 
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
         """Return the content as arrays that `from_arrays` understands."""
@@ -112,16 +113,21 @@ class ToldSets:
             "folds": self._folds[:count],
             "lengths": np.array([len(blob) for blob in self._blobs], dtype=np.int64),
             "blobs": np.frombuffer(b"".join(self._blobs), dtype=np.uint8),
+            "digests": np.frombuffer(b"".join(self._digests), dtype=np.uint8),
         }
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, npt.NDArray[np.generic]]) -> ToldSets:
         """Rebuild what `arrays` returned."""
         told = cls(arrays["folds"].shape[1])
-        blobs = arrays["blobs"].tobytes()
+        # views: most sets are never looked at again
+        blobs = memoryview(arrays["blobs"])  # type: ignore[arg-type]
         ends = np.cumsum(arrays["lengths"]).tolist()
         told._blobs = [blobs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        told._digests = set(map(_digest, told._blobs))
+        digests = arrays["digests"].tobytes()
+        told._digests = {
+            digests[start : start + _DIGEST_BYTES] for start in range(0, len(digests), _DIGEST_BYTES)
+        }
         spare = max(0, _FIRST_CAPACITY - len(ends))
         told._sizes = np.pad(arrays["sizes"].astype(np.int64), (0, spare))
         told._folds = np.pad(arrays["folds"].astype(np.uint32), ((0, spare), (0, 0)))
@@ -133,4 +139,4 @@ class ToldSets:
 
 
 def _digest(blob: bytes) -> bytes:
-    return blake2b(blob, digest_size=16).digest()
+    return blake2b(blob, digest_size=_DIGEST_BYTES).digest()

@@ -1,0 +1,129 @@
+"""The proof about a code, where people share columns, and its search, against exact linear algebra."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import assume, given, settings
+from pyroaring import BitMap
+
+from kanon_pg.ledger.code import Code
+from kanon_pg.ledger.field import Field
+from kanon_pg.ledger.forms import Form
+from kanon_pg.ledger.sparse import holds_sparse_vector
+from kanon_pg.ledger.told import ToldSets, folded
+from tests.fixtures.tracking import singled_out
+
+SIZE = 12
+LARGEST = 2**52 + 2**40
+keys = st.binary(min_size=16, max_size=16)
+subsets = st.frozensets(st.integers(0, SIZE - 1), min_size=1)
+
+
+def code_of(sets: list[frozenset[int]], field: Field, k: int) -> Code:
+    code = Code.empty(field, k)
+    for units in sets:
+        code = code.extended(code.news(field.vectors([BitMap(units)], None)))
+    return code
+
+
+@settings(max_examples=300, deadline=None)
+@given(keys, st.integers(3, SIZE), st.lists(subsets, min_size=1, max_size=6), st.integers(2, 5))
+def test_a_proof_holds_even_if_people_share_columns(
+    key: bytes, width: int, sets: list[frozenset[int]], k: int
+) -> None:
+    if code_of(sets, Field(key, width), k).proof() == "safe":
+        assert not singled_out(sets, range(SIZE), k)
+
+
+@settings(max_examples=300, deadline=None)
+@given(keys, st.lists(subsets, min_size=1, max_size=7), st.integers(2, 5))
+def test_with_a_column_for_everybody_the_proof_is_right_both_ways(
+    key: bytes, sets: list[frozenset[int]], k: int
+) -> None:
+    expected = "unsafe" if singled_out(sets, range(SIZE), k) else "safe"
+    assert code_of(sets, Field(key, SIZE), k).proof() == expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(keys, st.lists(subsets, min_size=1, max_size=7), st.integers(2, 5))
+def test_the_search_alone_finds_sparse_vectors_and_nothing_else(
+    key: bytes, sets: list[frozenset[int]], k: int
+) -> None:
+    field = Field(key, SIZE)
+    every_column = np.ones(SIZE, dtype=np.bool_)
+    form = Form.empty(SIZE).extended(
+        field.vectors([BitMap(units) for units in sets], None), every_column, field
+    )
+    assert form is not None
+    assert np.array_equal(form.rows[:, form.pivots], np.eye(len(form.pivots)))
+    assert holds_sparse_vector(form, k, k - 1, 100_000, field) is singled_out(sets, range(SIZE), k)
+    assert holds_sparse_vector(form, k, k - 1, 0, field) is None
+
+
+@given(keys, st.lists(st.lists(subsets, min_size=1, max_size=3), min_size=1, max_size=3))
+def test_all_forms_span_the_same_space_from_disjoint_columns(
+    key: bytes, answers: list[list[frozenset[int]]]
+) -> None:
+    field = Field(key, 40)
+    code = Code.empty(field, 7)
+    for sets in answers:
+        code = code.extended(code.news(field.vectors([BitMap(units) for units in sets], None)))
+    pivots = np.concatenate([form.pivots for form in code.forms])
+    assert len(set(pivots.tolist())) == len(pivots)
+    for form in code.forms:
+        assert len(form.pivots) == code.rank
+        for other in code.forms:
+            assert not form.remainder(other.rows, field).any()
+        for sets in answers:
+            assert not form.remainder(field.vectors([BitMap(units) for units in sets], None), field).any()
+
+
+@given(keys, st.frozensets(st.integers(0, 5000)), st.frozensets(st.integers(0, 5000)))
+def test_vectors_add_as_sets_do(key: bytes, first: frozenset[int], second: frozenset[int]) -> None:
+    field = Field(key, 64)
+    whole, one, two, both = (
+        field.vector(BitMap(units), None) for units in (first | second, first, second, first & second)
+    )
+    assert not field.reduced(whole + both - one - two).any()
+
+
+@given(keys, st.integers(0, LARGEST), st.integers(-LARGEST, LARGEST))
+def test_numbers_are_reduced_exactly(key: bytes, positive: int, any_number: int) -> None:
+    field = Field(key, 1)
+    for number in (positive, any_number, any_number // field.modulus * field.modulus):
+        rest = field.reduced(np.array([[float(number)]]))[0, 0]
+        assert (number - int(rest)) % field.modulus == 0
+        assert abs(rest) <= field.modulus / 2 + 8
+        assert (rest == 0) == (number % field.modulus == 0)
+
+
+@given(keys)
+def test_the_modulus_is_a_prime_of_24_bits(key: bytes) -> None:
+    modulus = Field(key, 1).modulus
+    assert modulus.bit_length() == 24
+    assert all(modulus % divisor for divisor in range(2, int(modulus**0.5) + 1))
+
+
+@given(
+    keys,
+    st.lists(st.frozensets(st.integers(0, 300), max_size=40), min_size=1, max_size=8),
+    st.frozensets(st.integers(0, 300), max_size=6),
+    st.integers(2, 8),
+    st.booleans(),
+)
+def test_no_near_set_is_overlooked(
+    key: bytes, sets: list[frozenset[int]], change: frozenset[int], k: int, by_size: bool
+) -> None:
+    assume(len(change) < k)
+    field = Field(key, 256)
+    told = ToldSets(64)
+    for units in sets:
+        vector = field.vector(BitMap(units), None)
+        told.add(BitMap(units), folded(vector, 64, field.modulus))
+    new = BitMap(sets[0] ^ change)
+    fold = folded(field.vector(new, None), 64, field.modulus)
+    found = list(told.near(new, fold, k, by_size=by_size))
+    for units in sets:
+        if len(new ^ BitMap(units)) < k:
+            assert BitMap(units) in found
