@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from rich.table import Table
 
-from tests.benchmarks import growth, minimum, papers, peers, real, synthetic
+from tests.benchmarks import growth, ledger, minimum, papers, peers, real, synthetic
 from tests.benchmarks.settings import Settings
 
 Spec = Callable[[Settings], Iterator[Table]]
@@ -26,6 +26,7 @@ SPECS: dict[str, Spec] = {
     "synthetic": synthetic.phases,
     "growth-columns": growth.by_columns,
     "growth-k": growth.by_k,
+    "ledger": ledger.questions,
 }
 
 __all__ = ["SPECS", "Settings"]
