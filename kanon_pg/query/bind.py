@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kanon_pg.query.aggregates import holds_aggregate
 from kanon_pg.query.bind_expressions import bind_expression
-from kanon_pg.query.bound import Bound, Fixed
+from kanon_pg.query.bound import Bound, Fixed, Given
 from kanon_pg.query.catalog import CatalogSnapshot
 from kanon_pg.query.conversion import as_type, together
 from kanon_pg.query.findings import Refusal, Span
 from kanon_pg.query.level import Level, Output, Plan, Sorting
 from kanon_pg.query.scope import Groups, Rows
-from kanon_pg.query.sources import Environment, SourceBinder, holds_aggregate, named_outputs, output_name
-from kanon_pg.query.syntax import Constant, Expression, Item, Name, OrderItem, Query, Select, Star
+from kanon_pg.query.sources import Environment, SourceBinder, named_outputs, output_name
+from kanon_pg.query.syntax import Constant, Expression, Item, Name, OrderItem, Placeholder, Query, Select, Star
 from kanon_pg.query.types import UNKNOWN
 
 _MOST_INSTANCES = 24
@@ -217,6 +218,8 @@ def _row_count(expression: Expression | None) -> Bound | None:
     if expression is None:
         return None
     hint = "Write LIMIT 10."
+    if isinstance(expression, Placeholder):
+        return Given(type="int8", number=expression.number, span=expression.span)
     if isinstance(expression, Constant) and expression.kind == "number" and (expression.text or "").isdigit():
         value = int(expression.text or "0")
         if value <= 10**9:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Protocol
 
+from kanon_pg.query.aggregates import is_aggregate
 from kanon_pg.query.bound import Aggregate, Bound, Fixed, Given, Operation
 from kanon_pg.query.constant_checks import check_constant
 from kanon_pg.query.constants import interval_text, number_constant, unknown_text
@@ -40,11 +42,6 @@ class Surroundings(Protocol):
 
     def aggregate(self, call: Call) -> Aggregate:
         """Return the bound aggregate, or refuse it here."""
-
-
-def is_aggregate(function: str) -> bool:
-    """Tell whether the function is an aggregate."""
-    return function == "count" or function in AGGREGATES
 
 
 def bind_expression(expression: Expression, around: Surroundings) -> Bound:
@@ -284,9 +281,9 @@ def _percentile(call: Call, condition: Bound | None, rows: Surroundings) -> Aggr
         hint = f"Write {call.function}(0.5) WITHIN GROUP (ORDER BY column)."
         raise Refusal("Q212", call.span, f"{call.function} needs WITHIN GROUP.", hint)
     fraction = constant_value(bind_expression(call.arguments[0], rows))
-    if fraction is None or not 0 < fraction < 1:
+    if fraction is None or not Decimal("0.01") <= fraction <= Decimal("0.99"):
         raise Refusal(
-            "Q214", call.span, "The fraction of a percentile is a constant between 0 and 1.", "Write 0.5."
+            "Q214", call.span, "The fraction of a percentile is a constant from 0.01 to 0.99.", "Write 0.5."
         )
     kind, argument = _summarized(call, bind_expression(call.within.expression, rows))
     return Aggregate(

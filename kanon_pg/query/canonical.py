@@ -13,6 +13,7 @@ from kanon_pg.query.backing import Counted, counted
 from kanon_pg.query.bound import Bound, Given, walk
 from kanon_pg.query.joins import fact
 from kanon_pg.query.level import Level, Plan, Sorting
+from kanon_pg.query.named_groups import named_groups
 from kanon_pg.query.options import Options
 from kanon_pg.query.render import Writer, people, quoted, rows_of
 from kanon_pg.query.suppression import kept_groups
@@ -33,7 +34,7 @@ class Canonical:
     def __init__(self, plan: Plan, options: Options) -> None:
         self._plan = plan
         self._options = options
-        self._strict = options.mode == "suppress"
+        self._suppresses = options.mode == "suppress"
         self._answers: dict[Plan, str] = {}
         self._tables: list[str] = []
         self._numbers = _numbers(plan)
@@ -93,7 +94,7 @@ class Canonical:
         parts += [
             f'{writer.aggregate(item)} AS "a{position}"' for position, item in enumerate(level.aggregates())
         ]
-        counts = counted(level, strict=self._strict)
+        counts = counted(level, strict=self._suppresses or self._options.strict)
         parts += [
             f'{self._count(item, level, writer)} AS "h{position}"' for position, item in enumerate(counts)
         ]
@@ -105,12 +106,16 @@ class Canonical:
             grouping = " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0"
         rows = rows_of(level, writer, self._answers)
         self._tables.append(f"{_base(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
-        if counts and self._strict:
-            self._tables.extend(kept_groups(level, counts, _base(level), _table(level)))
+        named = self._named(level) if counts else ()
+        if counts and self._suppresses:
+            lacking = tuple(f"{sql} OPERATOR(pg_catalog.<) {minimum}" for sql, minimum in named)
+            self._tables.extend(kept_groups(level, counts, lacking, _base(level), _table(level)))
             self._hide(counts, '"l"."h{0}"')
         elif counts:
             self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
             self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {_base(level)})')
+            for sql, minimum in named:
+                self._hide_one(sql, HiddenColumn(self._next(), minimum, counts[0].instance.oid, "value"))
         else:
             self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
 
@@ -128,11 +133,20 @@ class Canonical:
 
     def _hide(self, counts: tuple[Counted, ...], template: str) -> None:
         for position, item in enumerate(counts):
-            name = f"kanon_people_{len(self.hidden) + 1}"
-            relation = item.instance.relation
-            oid = relation.oid if relation is not None else 0
-            self.hidden.append(HiddenColumn(name, item.minimum, oid, item.what))
-            self._hidden_sql.append(f"{template.format(position)} AS {quoted(name)}")
+            hidden = HiddenColumn(self._next(), item.minimum, item.instance.oid, item.what)
+            self._hide_one(template.format(position), hidden)
+
+    def _next(self) -> str:
+        return f"kanon_people_{len(self.hidden) + 1}"
+
+    def _hide_one(self, sql: str, hidden: HiddenColumn) -> None:
+        self.hidden.append(hidden)
+        self._hidden_sql.append(f"{sql} AS {quoted(hidden.name)}")
+
+    def _named(self, level: Level) -> tuple[tuple[str, int], ...]:
+        if not self._options.strict:
+            return ()
+        return tuple(pair for key in named_groups(level) for pair in key.counts(_base(level)))
 
     def _select(self, level: Level, names: list[str]) -> str:
         writer = self.writer(level)
@@ -183,7 +197,11 @@ def _numbers(plan: Plan) -> dict[int, int]:
 
 def given(plan: Plan) -> list[Given]:
     """Return every use of a parameter in a plan."""
-    return [item for root in _roots(plan) for item in walk(root) if isinstance(item, Given)]
+    return [item for root in (*_roots(plan), *_counts(plan)) for item in walk(root) if isinstance(item, Given)]
+
+
+def _counts(plan: Plan) -> list[Bound]:
+    return [count for count in (plan.limit, plan.offset) if count is not None]
 
 
 def _roots(plan: Plan) -> list[Bound]:

@@ -21,6 +21,7 @@ from kanon_pg.query.catalog import CatalogSnapshot
 from kanon_pg.query.entity_sets import entity_sets
 from kanon_pg.query.findings import Finding, Refusal
 from kanon_pg.query.level import Output, Plan
+from kanon_pg.query.named_groups import hidden_conditions
 from kanon_pg.query.options import Options
 from kanon_pg.query.reader import read_query
 from kanon_pg.query.rules import RULES
@@ -64,6 +65,7 @@ def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
     for level in plan.levels():
         if level.protected():
             findings.extend(finding for rule in RULES for finding in rule(level))
+            findings.extend(hidden_conditions(level, options))
     if findings:
         return _refused(findings)
     canonical = Canonical(plan, options)

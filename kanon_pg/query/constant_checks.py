@@ -43,7 +43,7 @@ def _between(lowest: int, highest: int) -> Callable[[Bound], bool]:
 
 
 def _word(words: frozenset[str]) -> Callable[[Bound], bool]:
-    return lambda expression: (text_of(expression) or "") in words
+    return lambda expression: (text_of(expression) or "").lower() in words
 
 
 def _format(expression: Bound) -> bool:

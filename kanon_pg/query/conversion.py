@@ -114,7 +114,7 @@ def written_cast(expression: Bound, target: str, span: Span) -> Bound:
         return typed(expression, target)
     if source == target:
         return expression
-    if source in NUMBERS and target in INTEGERS:
+    if source in NUMBERS and target in {"int4", "int8"}:
         return _rounded(expression, target, span)
     if source == "bool" and target == "int4":
         template = "CAST({0} AS pg_catalog.int4)"
@@ -139,7 +139,7 @@ def _rounded(expression: Bound, target: str, span: Span) -> Bound:
 
 def _cannot_fail(source: str, target: str) -> bool:
     if source in NUMBERS and target in NUMBERS:
-        return target != "float4" or source in INTEGERS
+        return target != "int2" and (target != "float4" or source in INTEGERS)
     if target == "text":
         return source in {*INTEGERS, "numeric", "bool", "date", "timestamp", "uuid", "time", "text"}
     return (source, target) in {("date", "timestamp"), ("timestamp", "date")}

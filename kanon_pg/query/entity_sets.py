@@ -67,9 +67,8 @@ def _entity_set(
         rows += (" AND " if level.where else " WHERE ") + " AND ".join(conditions)
     sql = f'SELECT DISTINCT {group} AS "kanon_group", {entity(instance)} AS "kanon_entity"{rows}'
     inner = canonical.tables_before(level)
-    relation = instance.relation
     return EntitySet(
-        relation=relation.oid if relation is not None else 0,
+        relation=instance.oid,
         instance=instance.alias,
         level=level.number,
         what="group" if mask is None else "filter",

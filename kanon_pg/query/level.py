@@ -47,6 +47,11 @@ class Instance:
         return f"s{self.number}"
 
     @property
+    def oid(self) -> int:
+        """OID of the relation, 0 for the answer of a query."""
+        return self.relation.oid if self.relation is not None else 0
+
+    @property
     def protection(self) -> Protection | None:
         """How people are counted here, None for public relations and answers."""
         return self.relation.protection if self.relation is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kanon_pg.query.bound import Bound, Fixed, Operation, number_type
+from kanon_pg.query.bound import Bound, Fixed, Given, Operation, number_type
 from kanon_pg.query.constant_checks import check_pattern
 from kanon_pg.query.conversion import as_type, cast, constant_value, real, together
 from kanon_pg.query.findings import Refusal, Span
@@ -12,6 +12,8 @@ from kanon_pg.query.types import FLOATS, INTEGERS, MOMENTS, NUMBERS, UNKNOWN
 
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
 _MOST_ITEMS = 500
+_PATTERN = "pg_catalog.replace(pg_catalog.left({0}, 200), E'\\\\', E'\\\\\\\\')"
+"""A pattern that arrives as a parameter: its backslashes stand for themselves, so that it cannot fail."""
 
 
 def apply(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
@@ -72,6 +74,17 @@ def _in(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     return _truth(operator, template, (value, *items), span)
 
 
+def _any(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
+    """Bind ``value = ANY ($1)``: the parameter is an array of the value's type."""
+    value, array = operands
+    if not isinstance(array, Given) or value.type == UNKNOWN:
+        raise Refusal("Q206", span, "= ANY takes a column and a parameter.", "Write column = ANY ($1).")
+    if value.wide:
+        value = real(value, "numeric")
+    listed = Given(type=f"{number_type(value)}[]", number=array.number, span=array.span)
+    return _truth(operator, "({0} OPERATOR(pg_catalog.=) ANY ({1}))", (value, listed), span)
+
+
 def _distinct(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     left, right = together(operands, span)
     template = (
@@ -85,7 +98,10 @@ def _distinct(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 def _like(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     value, pattern = as_type(operands[0], "text"), as_type(operands[1], "text")
-    check_pattern(pattern)
+    if isinstance(pattern, Given):
+        pattern = Operation(type="text", name="pattern", template=_PATTERN, operands=(pattern,), span=pattern.span)
+    else:
+        check_pattern(pattern)
     sign = "~~" if operator == "like" else "~~*"
     return _truth(operator, f"({{0}} OPERATOR(pg_catalog.{sign}) {{1}})", (value, pattern), span)
 
@@ -257,6 +273,7 @@ _BINDING: dict[str, Callable[[str, tuple[Bound, ...], Span], Bound]] = {
     **dict.fromkeys(("+", "-", "*", "/", "%"), _arithmetic),
     "between": _between,
     "in": _in,
+    "any": _any,
     "||": _join_texts,
     "neg": _negative,
 }

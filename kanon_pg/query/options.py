@@ -38,10 +38,15 @@ class Options:
         with as much as protects it from being computed from totals.
     dominance : float or None
         Largest share, in (0, 1), of a sum or average that one person may contribute; None for no rule.
+    strict : bool
+        Whether nobody counts as too few where the text names a set: nobody whom a FILTER leaves out, and
+        nobody in a group that a condition or a CASE in GROUP BY names. Without it, "nobody" (answered) and
+        "one person" (refused) differ, which a patient asker can use.
     limits : Limits
         Bounds on the text.
     """
 
     mode: Mode = "reject"
+    strict: bool = False
     dominance: float | None = None
     limits: Limits = Limits()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kanon_pg.query.aggregates import holds_aggregate
 from kanon_pg.query.findings import Refusal
 from kanon_pg.query.raw import child, children, identifier, only, optional, string, unknown
 from kanon_pg.query.sqlglot_reader import RawNode
@@ -29,6 +30,7 @@ _BINARY = {
 }  # fmt: skip
 _HARMLESS = ("typed", "safe")
 """Marks that the parser sets by dialect, not by the text."""
+_NEGATED = frozenset({"Like", "ILike", "In", "Between"})
 _UNITS = frozenset({"year", "month", "week", "day", "hour", "minute", "second"})
 
 
@@ -51,9 +53,12 @@ def read_expression(node: RawNode) -> Expression:
         If it holds anything that is not on the list.
     """
     if node.kind in _BINARY:
-        only(node, "this", "expression", *_HARMLESS)
+        only(node, "this", "expression", *_HARMLESS, *(("negate",) if node.kind in _NEGATED else ()))
+        if node.kind == "EQ" and child(node, "expression").kind == "Any":
+            return _any(node)
         operands = read_expression(child(node, "this")), read_expression(child(node, "expression"))
-        return Apply(span=node.span, operator=_BINARY[node.kind], operands=operands)
+        positive = Apply(span=node.span, operator=_BINARY[node.kind], operands=operands)
+        return _opposite(positive) if node.values.get("negate") else positive
     reading = _READING.get(node.kind)
     if reading is None:
         unknown(node)
@@ -130,21 +135,38 @@ def _is(node: RawNode) -> Expression:
     operand = read_expression(child(node, "this"))
     name = "is " + ("null" if test.text is None else test.text)
     positive = Apply(span=node.span, operator=name, operands=(operand,))
-    return (
-        Apply(span=node.span, operator="not", operands=(positive,)) if node.values.get("negate") else positive
-    )
+    return _opposite(positive) if node.values.get("negate") else positive
+
+
+def _opposite(positive: Apply) -> Apply:
+    return Apply(span=positive.span, operator="not", operands=(positive,))
+
+
+def _any(node: RawNode) -> Expression:
+    listed = child(node, "expression")
+    only(listed, "this")
+    array = child(listed, "this")
+    while array.kind == "Paren":
+        only(array, "this")
+        array = child(array, "this")
+    value = read_expression(child(node, "this"))
+    if array.kind not in {"Parameter", "Placeholder"}:
+        unknown(listed)
+    return Apply(span=node.span, operator="any", operands=(value, read_expression(array)))
 
 
 def _in(node: RawNode) -> Expression:
-    only(node, "this", "expressions")
+    only(node, "this", "expressions", "negate")
     items = tuple(read_expression(item) for item in children(node, "expressions"))
-    return Apply(span=node.span, operator="in", operands=(read_expression(child(node, "this")), *items))
+    positive = Apply(span=node.span, operator="in", operands=(read_expression(child(node, "this")), *items))
+    return _opposite(positive) if node.values.get("negate") else positive
 
 
 def _between(node: RawNode) -> Expression:
-    only(node, "this", "low", "high")
+    only(node, "this", "low", "high", "negate")
     operands = tuple(read_expression(child(node, name)) for name in ("this", "low", "high"))
-    return Apply(span=node.span, operator="between", operands=operands)
+    positive = Apply(span=node.span, operator="between", operands=operands)
+    return _opposite(positive) if node.values.get("negate") else positive
 
 
 def _case(node: RawNode) -> Expression:
@@ -168,14 +190,34 @@ def _cast(node: RawNode) -> Expression:
     only(node, "this", "to")
     target = child(node, "to")
     only(target, "this", "expressions", "kind", "nested")
+    name = string(target, "this").lower()
+    if "expressions" in target.values and name == "decimal":
+        return _rounded(node, target)
     if "expressions" in target.values:
         hint = "Write the type without a length or precision; round() cuts decimals."
         raise Refusal("Q024", node.span, "Casts to a type with a length or precision can fail.", hint)
     operand = read_expression(child(node, "this"))
-    name = string(target, "this").lower()
     if name == "user-defined":
         name = _qualified(child(target, "kind"))
     return Cast(span=node.span, operand=operand, type_name=name)
+
+
+def _rounded(node: RawNode, target: RawNode) -> Expression:
+    """Read ``numeric(precision, scale)`` as rounding to the scale, which cannot be out of range."""
+    numbers = []
+    for parameter in children(target, "expressions"):
+        only(parameter, "this")
+        literal = child(parameter, "this")
+        only(literal, "this")
+        numbers.append(string(literal, "this"))
+    if not 1 <= len(numbers) <= 2 or not all(number.isdigit() and len(number) < 4 for number in numbers):
+        raise Refusal("Q024", node.span, "This type is not allowed.", "Write round(x, 2).")
+    scale = Constant(span=target.span, kind="number", text=numbers[1] if len(numbers) == 2 else "0")
+    operand = read_expression(child(node, "this"))
+    if not holds_aggregate(operand):
+        raise Refusal("Q024", node.span, "Casts to a type with a precision can fail.", "Write round(x, 2).")
+    number = Cast(span=node.span, operand=operand, type_name="numeric")
+    return Call(span=node.span, function="round", arguments=(number, scale))
 
 
 def _qualified(node: RawNode) -> str:
@@ -191,7 +233,7 @@ def _interval(node: RawNode) -> Expression:
     only(value, "this", "is_string")
     text = string(value, "this")
     if unit is not None:
-        word = string(unit, "this").lower()
+        word = string(unit, "this").lower().removesuffix("s")
         if word not in _UNITS:
             raise Refusal(
                 "Q025", node.span, "This unit of an interval is not allowed.", "Write interval '30 days'."

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from kanon_pg.query.bind_expressions import bind_expression, is_aggregate
+from kanon_pg.query.aggregates import holds_aggregate
+from kanon_pg.query.bind_expressions import bind_expression
 from kanon_pg.query.bound import Bound, ColumnOf
 from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Relation
 from kanon_pg.query.conversion import as_type
@@ -18,7 +19,6 @@ from kanon_pg.query.level import Instance, Plan, conjuncts
 from kanon_pg.query.operators import apply
 from kanon_pg.query.scope import Rows, Visible
 from kanon_pg.query.syntax import (
-    Apply,
     Call,
     Case,
     Cast,
@@ -223,24 +223,6 @@ def _row_selection(query: Query) -> Select | None:
     if not select.sources or any(holds_aggregate(item.expression) for item in select.items):
         return None
     return select
-
-
-def holds_aggregate(expression: Expression) -> bool:
-    """Tell whether an aggregate occurs anywhere in the expression."""
-    if isinstance(expression, Call):
-        return is_aggregate(expression.function) or any(
-            holds_aggregate(item) for item in expression.arguments
-        )
-    if isinstance(expression, Apply):
-        return any(holds_aggregate(item) for item in expression.operands)
-    if isinstance(expression, Cast):
-        return holds_aggregate(expression.operand)
-    if isinstance(expression, Case):
-        parts = [part for branch in expression.branches for part in branch]
-        return any(
-            holds_aggregate(part) for part in (*parts, *([expression.default] if expression.default else []))
-        )
-    return False
 
 
 def _usable(column: Column) -> bool:

@@ -22,7 +22,7 @@ from kanon_pg.query.level import Level, Plan
 from kanon_pg.query.options import Options
 
 
-def kept_groups(level: Level, counts: tuple[Counted, ...], base: str, table: str) -> tuple[str, ...]:
+def kept_groups(level: Level, counts: tuple[Counted, ...], lacking: tuple[str, ...], base: str, table: str) -> tuple[str, ...]:
     """Return the common table expressions that reduce the groups of a level to those that may be shown.
 
     Parameters
@@ -31,6 +31,8 @@ def kept_groups(level: Level, counts: tuple[Counted, ...], base: str, table: str
         The protected level.
     counts : tuple of Counted
         What its columns ``h0`` ... hold.
+    lacking : tuple of str
+        SQL conditions under which a group that the text names has nobody.
     base, table : str
         Quoted names of the groups and of those kept.
 
@@ -42,7 +44,7 @@ def kept_groups(level: Level, counts: tuple[Counted, ...], base: str, table: str
     large = " AND ".join(
         f'"h{position}" OPERATOR(pg_catalog.>=) {item.minimum}' for position, item in enumerate(counts)
     )
-    short = " OR ".join(_short(position, item) for position, item in enumerate(counts))
+    short = " OR ".join([*(_short(position, item) for position, item in enumerate(counts)), *lacking])
     order = ", ".join(['"h0"', *(f'"k{position}"' for position in range(len(level.keys)))])
     ranked = (
         f'SELECT *, ({large}) AS "ok",'

@@ -40,7 +40,7 @@ class HiddenColumn:
     relation : int
         OID of the protected relation whose people are counted.
     what : str
-        'people', 'filter', 'complement', 'percentile' or 'dominance'.
+        'people', 'filter', 'complement', 'percentile', 'dominance' or 'value' (see `named_groups`).
     """
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Operation, is_constant, walk
+from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Fixed, Operation, is_constant, walk
 from kanon_pg.query.findings import Finding
 from kanon_pg.query.joins import fact
 from kanon_pg.query.level import Level
@@ -33,6 +33,8 @@ def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | N
     if aggregate.function == "count" and not isinstance(argument, ColumnOf):
         hint = "Write count(column), or count(*) FILTER (WHERE ...)."
         yield _finding(argument, "count takes a plain column.", hint)
+        return
+    if aggregate.function == "sum" and isinstance(argument, Fixed) and argument.type == "int4":
         return
     if is_constant(argument):
         yield _finding(
