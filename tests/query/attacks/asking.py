@@ -12,6 +12,7 @@ IS_IN_ONCOLOGY = f"{V} and ward = 'oncology'"
 
 PAIRWISE = Policy(ledger="pairwise")
 LINEAR = Policy(ledger="linear")
+STRICT = Policy(ledger="pairwise", strict=True)
 
 
 def in_session(text: str, role: str = ADA) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import PAIRWISE, cost_of, number_of
+from tests.query.attacks.asking import PAIRWISE, STRICT, cost_of, number_of
 from tests.query.cases import BROKEN_OFF, WITHHELD, Attack, Policy, Secret, Step, V, attack, harmless, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -12,7 +12,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of(f"not ({V} and ward = 'oncology')"),
         secret=Secret.WARD,
         expect=WITHHELD,
-        policy=PAIRWISE,
+        policy=STRICT,
     ),
     attack(
         "everybody but k - 1",
@@ -27,7 +27,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of("ward <> 'oncology' or birth_date <> '1957-05-09'"),
         secret=Secret.WARD,
         expect=WITHHELD,
-        policy=PAIRWISE,
+        policy=STRICT,
     ),
     attack(
         "complement within a group",
@@ -58,12 +58,13 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step(f"select {V} and ward = 'oncology', count(*) from patients group by 1"),
         secret=Secret.WARD,
         expect=harmless("the row of one person is left out whether it exists or not, its complement too"),
-        policy=Policy(mode="suppress"),
+        policy=Policy(mode="suppress", strict=True),
     ),
     attack(
         "filter and its complement within one row",
         Step(f"select count(*), count(*) filter (where not ({V} and ward = 'oncology')) from patients"),
         secret=Secret.WARD,
         expect=WITHHELD,
+        policy=STRICT,
     ),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import IS_IN_ONCOLOGY
-from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, backed, of_kind
+
+_TOTAL = "if it cannot fail, it is a condition like any other; no error of the server may be seen"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "errors",
@@ -16,19 +18,19 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "division by a column",
         "select count(*) from patients where 1 / (cost - 94821.37) < 2",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "division by a difference of dates",
         "select count(*) from patients where ward = 'oncology' and 1 / (birth_date - date '1957-05-09') < 2",
         secret=Secret.WARD,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "modulo by zero",
         "select count(*) from patients where ward = 'oncology' and 5 % (birth_date - date '1957-05-09') < 6",
         secret=Secret.WARD,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "cast that fails on one value",
@@ -49,19 +51,25 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "cast to a length",
         "select count(*) from patients where (cost - 94721)::numeric(4, 2) > 0 and cost > 94800",
         secret=Secret.COST,
+        expect=backed(_TOTAL),
     ),
     attack(
         "integer overflow on one person",
         "select count(*) from patients where (cost::integer * 22648) > 0",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
-    attack("smallint overflow", "select count(*) from patients where cost::smallint > 0", secret=Secret.COST),
+    attack(
+        "smallint overflow",
+        "select count(*) from patients where cost::smallint > 0",
+        secret=Secret.COST,
+        expect=backed(_TOTAL),
+    ),
     attack(
         "overflow of a product",
         "select count(*) from patients where cost::float8 * 2.0e303 > 0",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "overflow of exp",
@@ -72,19 +80,19 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "logarithm of zero",
         "select count(*) from patients where ln(abs(cost - 94821.37)) < 99",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "square root of a negative number",
         "select count(*) from patients where sqrt(94000 - cost) >= 0",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "power of zero",
         "select count(*) from patients where power(cost - 94821.37, -1) < 99",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "regular expression from a column",
@@ -112,7 +120,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "date out of range",
         "select count(*) from patients where birth_date + (cost * 24000)::integer > date '1900-01-01'",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "make_date",
@@ -125,20 +133,20 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select count(*) from patients where birth_date + interval '1 year' * (cost::float8 * 3.1) >"
         " date '1900-01-01'",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "width_bucket with equal bounds",
         "select count(*) from patients where width_bucket(1, cost, 94821.37, 5) > 0",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "width_bucket with a count from a column",
         "select count(*) from patients where width_bucket(5, 0, 10, (cost - 94820.87)::integer) >= 0"
         " and cost > 90000 ",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "chr of zero",
@@ -161,7 +169,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "left with a count from a column",
         "select count(*) from patients where left(zip, (cost * 40000)::integer) <> 'q'",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=backed(_TOTAL),
     ),
     attack(
         "json that does not parse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.query.attacks.asking import STRICT
 from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, backed, harmless, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -62,5 +63,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select {V} and ward = 'oncology', count(*) from patients group by 1",
         secret=Secret.WARD,
         expect=WITHHELD,
+        policy=STRICT,
     ),
 )

@@ -109,4 +109,43 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=BROKEN_OFF,
         policy=LINEAR,
     ),
+    attack(
+        "rows of a joined table as weights: everybody has three tests, the victim one",
+        Step("select sum(cost) from patients"),
+        Step("select sum(p.cost) from patients p join lab_results l on l.patient_id = p.patient_id"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=LINEAR,
+    ),
+    attack(
+        "the same through an average",
+        Step("select avg(cost), count(*) from patients"),
+        Step(
+            "select avg(p.cost), count(*) from patients p join lab_results l on l.patient_id = p.patient_id"
+        ),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=LINEAR,
+    ),
+    attack(
+        "rows of a joined table as weights, the same people each time",
+        *(
+            Step(
+                "select sum(p.cost), count(distinct p.patient_id) from patients p join visits v"
+                f" on v.patient_id = p.patient_id where p.{V} or v.minutes > {least}"
+            )
+            for least in (4, 5, 6, 7)
+        ),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=LINEAR,
+    ),
+    attack(
+        "a join with itself on a key of few people as weights",
+        Step("select sum(p.cost) from patients p join patients q on q.birth_date = p.birth_date"),
+        Step("select sum(cost) from patients"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=LINEAR,
+    ),
 )

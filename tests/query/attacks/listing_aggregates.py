@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import NEAR
-from tests.query.cases import REFUSED, WITHHELD, Attack, Draft, Policy, Secret, V, attack, backed, of_kind
+from tests.query.cases import (
+    EXPLAINED,
+    REFUSED,
+    WITHHELD,
+    Attack,
+    Draft,
+    Expectation,
+    Policy,
+    Secret,
+    V,
+    attack,
+    backed,
+    of_kind,
+)
 
 
-def _lists(name: str, expression: str, secret: Secret = Secret.COST) -> Draft:
-    return attack(name, f"select {expression} from patients where {NEAR}", secret=secret)
+def _lists(
+    name: str, expression: str, secret: Secret = Secret.COST, expect: Expectation = EXPLAINED
+) -> Draft:
+    return attack(name, f"select {expression} from patients where {NEAR}", secret=secret, expect=expect)
 
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -38,7 +53,9 @@ ATTACKS: tuple[Attack, ...] = of_kind(
     ),
     _lists("percentile_disc of 1 is max", "percentile_disc(1) within group (order by cost)"),
     _lists("percentile_cont of 1 is max", "percentile_cont(1.0) within group (order by cost)"),
-    _lists("percentile_disc of almost 1", "percentile_disc(0.9999) within group (order by cost)"),
+    _lists(
+        "percentile_disc of almost 1", "percentile_disc(0.9999) within group (order by cost)", expect=REFUSED
+    ),
     _lists("percentiles as an array", "percentile_disc(array[0.98, 0.99, 1]) within group (order by cost)"),
     _lists("percentile of descending order", "percentile_disc(0) within group (order by cost desc)"),
     attack(

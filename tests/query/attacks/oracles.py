@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import NEAR, PAIRWISE, cost_of, number_of
+from tests.query.attacks.asking import NEAR, PAIRWISE, STRICT, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,
     WITHHELD,
@@ -48,6 +48,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         secret=Secret.WARD,
         expect=WITHHELD,
+        policy=STRICT,
     ),
     attack(
         "one person more makes a group of an open domain that was not there",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.attacks.asking import beforehand, in_session
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.hospital import ADA
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "packing",
@@ -77,5 +79,86 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " count(*) from patients group by 1",
         secret=Secret.COST,
         expect=REFUSED,
+    ),
+    attack(
+        "sum of a public column is a weighted count of people",
+        "select p.ward, sum(z.population) from patients p join zip_regions z on"
+        " z.zip = p.zip group by p.ward",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "average of a public column",
+        "select p.ward, avg(z.population), count(*) from patients p join zip_regions z on z.zip = p.zip"
+        " where p.birth_date between date '1955-01-01' and date '1959-12-31' group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "weights made in a derived table",
+        "select p.ward, sum(m.w) from patients p join (select zip, population *"
+        " 1000003::bigint as w from zip_regions)"
+        " as m on m.zip = p.zip group by p.ward",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "extreme of a public column shows the key of one person",
+        "select p.diagnosis, max(z.population), max(z.city) from patients p join"
+        " zip_regions z on z.zip = p.zip"
+        " where p.birth_date between date '1957-01-01' and date '1957-12-31' group by p.diagnosis",
+        secret=Secret.DIAGNOSIS,
+        expect=REFUSED,
+    ),
+    *(
+        attack(
+            name,
+            beforehand("create schema if not exists query_evil"),
+            beforehand(f"grant all on schema query_evil to {ADA}"),
+            in_session(made),
+            asked,
+            secret=Secret.WARD,
+            expect=REFUSED,
+            channel=Channel.EFFECT,
+        )
+        for name, made, asked in (
+            (
+                "weights of one's own, one for each day of birth",
+                "create table query_evil.m as select date '1935-01-01' + n as born, power(2::numeric, n) as w"
+                " from generate_series(0, 26300) as n",
+                "select p.ward, sum(m.w) from patients p join query_evil.m on m.born ="
+                " p.birth_date group by 1",
+            ),
+            (
+                "weights of one's own with a primary key",
+                "create table query_evil.m (born date primary key, w numeric)",
+                "select p.ward, sum(m.w) from patients p join query_evil.m on m.born ="
+                " p.birth_date group by 1",
+            ),
+            (
+                "as many rows as the weight of a person",
+                "create table query_evil.m as select zip, n from hospital.zip_regions,"
+                " generate_series(1, 2) as n",
+                "select p.ward, count(*) from patients p join query_evil.m on m.zip = p.zip group by p.ward",
+            ),
+            (
+                "different values as many as the weight of a person",
+                "create table query_evil.m as select zip, n from hospital.zip_regions,"
+                " generate_series(1, 2) as n",
+                "select p.ward, count(distinct m.n) from patients p join query_evil.m on"
+                " m.zip = p.zip group by 1",
+            ),
+            (
+                "register of one's own: the last name with a diagnosis",
+                "create table query_evil.m (born date primary key, name text)",
+                "select p.diagnosis, max(m.name) from patients p join query_evil.m on m.born = p.birth_date"
+                " group by 1",
+            ),
+            (
+                "register of one's own: the middle name with a diagnosis",
+                "create table query_evil.m (born date primary key, name text)",
+                "select p.diagnosis, percentile_disc(0.5) within group (order by m.name) from patients p"
+                " join query_evil.m on m.born = p.birth_date group by p.diagnosis",
+            ),
+        )
     ),
 )
