@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from kanon_pg.query.backing import Counted, counted
 from kanon_pg.query.bound import Bound, Given, walk
+from kanon_pg.query.dominance import dominated, shares, within
 from kanon_pg.query.joins import fact
 from kanon_pg.query.level import Level, Plan, Sorting
 from kanon_pg.query.named_groups import named_groups
@@ -114,6 +115,7 @@ class Canonical:
         elif counts:
             self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
             self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {_base(level)})')
+            self._dominance(level, writer)
             for sql, minimum in named:
                 self._hide_one(sql, HiddenColumn(self._next(), minimum, counts[0].instance.oid, "value"))
         else:
@@ -135,6 +137,16 @@ class Canonical:
         for position, item in enumerate(counts):
             hidden = HiddenColumn(self._next(), item.minimum, item.instance.oid, item.what)
             self._hide_one(template.format(position), hidden)
+
+    def _dominance(self, level: Level, writer: Writer) -> None:
+        if self._options.dominance is None:
+            return
+        for aggregate in dominated(level):
+            table = quoted(f"kanon_shares_{len(self._tables)}")
+            self._tables.append(f"{table} AS MATERIALIZED ({shares(level, aggregate, writer, self._answers)})")
+            rows = fact(level)
+            hidden = HiddenColumn(self._next(), 1, rows.oid if rows is not None else 0, "dominance")
+            self._hide_one(within(self._options.dominance, table), hidden)
 
     def _next(self) -> str:
         return f"kanon_people_{len(self.hidden) + 1}"

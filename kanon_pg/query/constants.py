@@ -21,7 +21,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
 _ZONED = re.compile(_MOMENT.pattern + r"(?:Z|[+-]\d{2}(?::?\d{2})?)?")
 _TIME = re.compile(r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?")
-_PART = re.compile(r"-?(\d{1,6})\s*(years?|mons?|months?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?)")
+_PART = re.compile(r"-?(\d{1,6})\s*(years?|months?|mons?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?)")
 _WORDS = {"true": "true", "t": "true", "yes": "true", "on": "true", "1": "true",
           "false": "false", "f": "false", "no": "false", "off": "false", "0": "false"}  # fmt: skip
 _LARGEST = {"int2": 2**15 - 1, "int4": 2**31 - 1, "int8": 2**63 - 1}

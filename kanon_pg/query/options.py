@@ -50,3 +50,9 @@ class Options:
     strict: bool = False
     dominance: float | None = None
     limits: Limits = Limits()
+
+    def __post_init__(self) -> None:
+        if self.dominance is not None and not 0 < self.dominance < 1:
+            raise ValueError("dominance is a share between 0 and 1")
+        if self.mode not in {"reject", "suppress"}:
+            raise ValueError("mode is 'reject' or 'suppress'")

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.query.backing import Counted
+from kanon_pg.query.dominance import dominated
 from kanon_pg.query.findings import Finding
 from kanon_pg.query.level import Level, Plan
 from kanon_pg.query.options import Options
@@ -74,8 +75,7 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
         hint = "Ask this part as a query of its own."
         yield Finding("Q510", level.span.start, level.span.end, sentence, hint)
     if levels and options.dominance is not None:
-        sums = [item for item in levels[0].aggregates() if item.function in {"sum", "avg"}]
-        for item in sums:
+        for item in dominated(levels[0]):
             sentence = "Sums that one person may dominate cannot be left out group by group."
             yield Finding("Q511", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
     if levels and levels[0] not in plan.branches and any(output for output in plan.branches[0].outputs):

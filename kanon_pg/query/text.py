@@ -24,7 +24,7 @@ _PIECE = re.compile(
     |(?P<open>\()
     |(?P<close>\))
     |(?P<end>;)
-    |(?P<sign>::|<=|>=|<>|!=|\|\||[-+*/%=<>,.])""",
+    |(?P<sign>::|<=|>=|<>|!=|\|\||/(?!\*)|\*(?!/)|[-+%=<>,.])""",
     re.VERBOSE | re.DOTALL,
 )
 _PREFIXED = frozenset({"e", "b", "x", "n", "u", "r", "_utf8"})
