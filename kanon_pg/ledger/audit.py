@@ -88,7 +88,7 @@ class Audit:
         if self.younger is None:
             return replace(self, older=older)
         younger = self.younger
-        if self.older.rank >= self.rank // 2:
+        if older.rank >= self.rank // 2:
             younger = younger.extended(younger.news(vectors))
         if older.rank > self.rank and younger.rank:
             return replace(self, older=younger, younger=Code.empty(older.field, older.k))

@@ -11,6 +11,8 @@ from kanon_pg.ledger.field import Field, Matrix
 
 Columns = npt.NDArray[np.intp]
 
+_BLOCK = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
@@ -41,7 +43,7 @@ class Form:
     def extended(self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: Field) -> Form | None:
         """Return the form of the space with more vectors, or None if the allowed columns do not suffice.
 
-        Time O((rank + vectors) * vectors * width).
+        Time O((rank + vectors) * vectors * width), in blocks, so that most of it is matrix products.
 
         Parameters
         ----------
@@ -52,6 +54,15 @@ class Form:
         field : Field
             Where to calculate.
         """
+        form = self
+        for start in range(0, len(vectors), _BLOCK):
+            grown = form._with_block(vectors[start : start + _BLOCK], allowed, field)
+            if grown is None:
+                return None
+            form = grown
+        return form
+
+    def _with_block(self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: Field) -> Form | None:
         rest = self.remainder(vectors, field).copy()
         needed = np.count_nonzero(self.rows, axis=0)
         chosen: list[int] = []
