@@ -1,0 +1,196 @@
+"""Annealing, flows and integer programs of regions: what must be true of every solution they return."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from kanon_pg.core.patterns import suppression_costs
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.solution import Solution
+from kanon_pg.solvers.annealing import anneal
+from kanon_pg.solvers.annealing_graph import graph_around
+from kanon_pg.solvers.annealing_refine import refine
+from kanon_pg.solvers.annealing_thinning import thin
+from kanon_pg.solvers.brute_force import brute_force
+from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.compatibility import compatibility_of
+from kanon_pg.solvers.flow import cost_of, reassign
+from kanon_pg.solvers.neighbourhood import improve_by_regions
+from tests.fixtures.packing import pack
+from tests.fixtures.searching import Ending, case_of, cost_after_recount
+
+
+def annealed(case, clock=None, seed=1):
+    return anneal(
+        case.table, case.graph, case.start, case.k, clock or Clock(),
+        effort=200_000, seed=seed, prices=case.prices,
+    )  # fmt: skip
+
+
+def annealed_without_prices(case, clock=None, seed=1):
+    return anneal(case.table, case.graph, case.start, case.k, clock or Clock(), effort=200_000, seed=seed)
+
+
+def refined(case, clock=None, seed=1):
+    return refine(
+        case.table, case.graph, case.start, case.k, clock or Clock(),
+        prices=case.prices, seconds=0.02, seed=seed,
+    )  # fmt: skip
+
+
+def by_regions(case, clock=None, seed=1):
+    return improve_by_regions(
+        case.table, case.graph, case.start, case.k, clock or Clock(), rounds=3, prices=case.prices, seed=seed
+    )
+
+
+def reassigned(case, clock=None, seed=1):
+    return reassign(case.table, case.graph, case.start, case.k)
+
+
+SEARCHES = [annealed, annealed_without_prices, refined, by_regions, reassigned]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("persons", [0, 25])
+def test_solutions_are_valid_and_never_dearer(search, persons):
+    for seed in range(6):
+        case = case_of(seed, persons=persons, k=2 + seed % 4)
+        found = search(case)
+        cost = cost_after_recount(case, found)
+        assert cost <= cost_of(case.table, case.start) + 1e-9
+        assert cost >= (case.prices * case.table.rows).sum() / 1e6 - 1e-9
+        assert not (persons and found.is_divided)
+
+
+@pytest.mark.parametrize("search", [annealed, refined, by_regions])
+def test_equal_seeds_give_equal_solutions(search):
+    for persons in (0, 30):
+        case = case_of(5, rows=60, persons=persons)
+        one, other = search(case), search(case)
+        assert np.array_equal(one.row_type, other.row_type)
+        assert np.array_equal(one.vector, other.vector)
+        assert np.array_equal(one.rows, other.rows)
+
+
+@cache
+def tiny(seed):
+    """Return a tiny case and its optimum. Rows may be divided: the oracle sees each as a row type."""
+    case = case_of(seed, rows=5, columns=3, values=2, k=2)
+    single = RowTypeTable.from_packed(pack([(*row, number) for number, row in enumerate(case.rows)]))
+    own = RowTypeTable(
+        case.table.columns, single.cells[:3], single.rows, single.people, (None,) * 3,
+        single.shared_start, single.shared_people,
+    )  # fmt: skip
+    return case, brute_force(own, case.mask.vectors, case.k)
+
+
+@pytest.mark.parametrize("search", [annealed, refined, by_regions])
+def test_most_tiny_tables_are_solved_to_the_optimum(search):
+    optimal = 0
+    for seed in range(12):
+        case, optimum = tiny(seed)
+        cost = cost_after_recount(case, search(case))
+        assert cost >= optimum - 1e-9
+        optimal += cost <= optimum + 1e-9
+    assert optimal >= 10
+
+
+@pytest.mark.parametrize("search", [annealed, refined, by_regions])
+@pytest.mark.parametrize("reports", [0, 1, 2])
+def test_searches_stop_when_time_is_over(search, reports):
+    case = case_of(3, rows=80)
+    clock = Ending(reports)
+    found = search(case, clock)
+    assert cost_after_recount(case, found) <= cost_of(case.table, case.start)
+    assert clock.reports >= reports - 4
+
+
+def distributions(rows, places):
+    """Yield all ways to distribute equal rows among some places."""
+    if places == 1:
+        yield (rows,)
+        return
+    for first in range(rows + 1):
+        for rest in distributions(rows - first, places - 1):
+            yield (first, *rest)
+
+
+def cheapest_distribution(case):
+    """Try all distributions of rows among the instances that the start uses."""
+    table, start = case.table, case.start
+    used = {}
+    for row_type, vector in zip(start.row_type, start.vector, strict=True):
+        kept = tuple(
+            None if vector >> column & 1 else int(table.cells[column][row_type])
+            for column in range(table.width)
+        )
+        used.setdefault((int(vector), kept), len(used))
+    costs = [float(suppression_costs(np.array([vector]), table.weights)[0]) for vector, _ in used]
+    best = [np.inf]
+
+    def extend(row_type, sizes, cost):
+        if row_type == len(table):
+            if all(size >= case.k for size in sizes):
+                best[0] = min(best[0], cost)
+            return
+        fits = [
+            place
+            for (_, kept), place in used.items()
+            if all(cell is None or cell == table.cells[column][row_type] for column, cell in enumerate(kept))
+        ]
+        for way in distributions(int(table.rows[row_type]), len(fits)):
+            after = list(sizes)
+            for place, rows in zip(fits, way, strict=True):
+                after[place] += rows
+            more = sum(costs[place] * rows for place, rows in zip(fits, way, strict=True))
+            extend(row_type + 1, after, cost + more)
+
+    extend(0, [0] * len(used), 0.0)
+    return best[0]
+
+
+def test_a_flow_is_the_best_distribution_among_given_instances():
+    gained = 0
+    for seed in range(40):
+        case = case_of(seed, rows=9, columns=3, values=2, k=2 + seed % 2)
+        cost = cost_after_recount(case, reassigned(case))
+        # Instances with the same members are one for the flow: it may even use a cheaper one.
+        assert cost <= cheapest_distribution(case) + 1e-9
+        gained += cost < cost_of(case.table, case.start) - 1e-9
+    assert gained > 0
+
+
+def test_the_rule_of_the_paper_lets_few_rows_be_fully_suppressed():
+    """Seven rows in two groups and one that is unlike all others: alone it is cheapest."""
+    table = RowTypeTable.from_packed(pack([(0, 0)] * 3 + [(1, 1)] * 3 + [(2, 2)]))
+    vectors = np.arange(4)
+    graph = compatibility_of(table, vectors, 3, Clock())
+    start = Solution.undivided(table, np.full(len(table), 3))
+    for may_be_small, cost in ((True, 2.0), (False, 8.0)):
+        found = anneal(table, graph, start, 3, Clock(), effort=100_000, rest_may_be_small=may_be_small)
+        assert cost_of(table, found) == cost
+        assert cost_of(table, reassign(table, graph, found, 3, rest_may_be_small=may_be_small)) == cost
+
+
+def test_a_thin_graph_keeps_the_solution_and_drops_what_costs_too_much():
+    case = case_of(8, rows=120, columns=5)
+    thinned = thin(case.table, case.graph, case.start, case.k, case.prices, 0.1)
+    assert thinned.edges < case.graph.edges
+    assert thinned.row_types == len(case.table)
+    again = anneal(case.table, thinned, case.start, case.k, Clock(), effort=0)
+    assert cost_after_recount(case, again) <= cost_of(case.table, case.start)
+
+
+def test_a_graph_that_does_not_fit_is_built_around_the_solution():
+    case = case_of(8, rows=120, columns=5)
+    most = case.graph.edges // 2
+    around = graph_around(
+        case.table, case.mask.vectors, case.start, case.k, Clock(), prices=case.prices, most_edges=most
+    )
+    assert around.edges <= most
+    found = anneal(case.table, around, case.start, case.k, Clock(), effort=200_000)
+    assert cost_after_recount(case, found) < cost_of(case.table, case.start)
