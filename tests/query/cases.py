@@ -47,6 +47,8 @@ class Expectation:
         The refusal may come at any step, because it needs several answers to attack; otherwise at the last.
     may_differ : bool
         What happens may depend on the victim.
+    only_as_is : bool
+        Where the victim's secrets are others, the same question is honest.
     is_limit : bool
         The attack works, slowly; the threat model says so.
     why : str
@@ -56,12 +58,14 @@ class Expectation:
     outcomes: frozenset[Outcome]
     in_any_step: bool = False
     may_differ: bool = False
+    only_as_is: bool = False
     is_limit: bool = False
     why: str = ""
 
 
 EXPLAINED = Expectation(frozenset({Outcome.EXPLAINED}))
 WITHHELD = Expectation(frozenset({Outcome.WITHHELD}))
+WITHHELD_AS_IS = Expectation(frozenset({Outcome.WITHHELD}), may_differ=True, only_as_is=True)
 REFUSED = Expectation(frozenset({Outcome.EXPLAINED, Outcome.WITHHELD}))
 BROKEN_OFF = Expectation(frozenset({Outcome.EXPLAINED, Outcome.WITHHELD}), in_any_step=True)
 """At least one step is refused; answers to the others may be given, each is honest by itself."""

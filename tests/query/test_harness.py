@@ -55,7 +55,8 @@ def test_a_door_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refus
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=named)
 def test_a_door_that_tells_the_world_is_blamed(attack: Attack) -> None:
-    assert bool(judged(attack, [tells(world) for world in worlds(attack)])) != attack.expect.may_differ
+    may_be_told = attack.expect.may_differ and Outcome.ANSWERED in attack.expect.outcomes
+    assert bool(judged(attack, [tells(world) for world in worlds(attack)])) != may_be_told
 
 
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if not attack.expect.may_differ], ids=named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.query.attacks.asking import PAIRWISE
 from tests.query.cases import EXPLAINED, REFUSED, Attack, Channel, Secret, V, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -95,6 +96,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f" (select sum(cost) as c from patients where not {V}) as b",
         secret=Secret.COST,
         expect=REFUSED,
+        policy=PAIRWISE,
     ),
     attack(
         "join of two aggregated levels on their sums",
@@ -103,6 +105,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " on b.ward = a.ward and b.c <> a.c",
         secret=Secret.WARD,
         expect=REFUSED,
+        policy=PAIRWISE,
     ),
     attack(
         "common table expression that writes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.query.attacks.asking import PAIRWISE
 from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -36,6 +37,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " avg(cost) filter (where zip = '10437' and birth_date < date '1957-05-09') from patients",
         secret=Secret.COST,
         expect=REFUSED,
+        policy=PAIRWISE,
     ),
     attack(
         "two filters, one null aware",

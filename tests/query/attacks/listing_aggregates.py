@@ -7,6 +7,7 @@ from tests.query.cases import (
     EXPLAINED,
     REFUSED,
     WITHHELD,
+    WITHHELD_AS_IS,
     Attack,
     Draft,
     Expectation,
@@ -44,6 +45,24 @@ ATTACKS: tuple[Attack, ...] = of_kind(
     _lists("max", "max(cost)"),
     _lists("min", "min(-cost)"),
     _lists("max of text", f"max(ward) filter (where {V})", Secret.WARD),
+    attack(
+        "latest day of birth up to the victim's, in one ward",
+        "select max(birth_date), count(*) from patients where ward = 'oncology'"
+        " and birth_date <= date '1957-05-09'",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "extremes of a quasi-identifier as a search, group by group",
+        "select ward, min(birth_date) from patients where birth_date >= date '1957-05-09' group by ward",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "number of different values up to the victim's",
+        "select ward, count(distinct birth_date), count(*) from patients where birth_date between"
+        " date '1955-01-01' and date '1957-05-09' group by ward",
+        secret=Secret.WARD,
+        expect=backed("counts of k people; what they say about one is a matter of the ledger"),
+    ),
     attack(
         "max of a quasi-identifier",
         "select max(birth_date) from patients where ward = 'oncology' and zip = '10437'"
@@ -126,7 +145,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select sum(cost), count(*) from patients where zip = '10437' and birth_date"
         " between date '1955-01-01' and date '1960-12-31'",
         secret=Secret.COST,
-        expect=WITHHELD,
+        expect=WITHHELD_AS_IS,
         policy=Policy(dominance=0.5),
     ),
     attack(
@@ -134,7 +153,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select avg(cost) from patients where zip = '10437' and birth_date"
         " between date '1955-01-01' and date '1960-12-31'",
         secret=Secret.COST,
-        expect=WITHHELD,
+        expect=WITHHELD_AS_IS,
         policy=Policy(dominance=0.5),
     ),
 )

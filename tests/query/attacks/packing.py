@@ -47,7 +47,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "public column alone as the aggregated value, chosen by the person",
         f"select sum(w.beds) from patients p join wards w on w.ward = p.ward where p.{V}",
         secret=Secret.WARD,
-        expect=WITHHELD,
+        expect=REFUSED,
     ),
     attack(
         "texts that add up",

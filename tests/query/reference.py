@@ -1,0 +1,54 @@
+"""The smallest door that enforces: check, run once, look at the hidden columns. No ledger, no budget.
+
+It follows what the head of `kanon_pg.query.check` says and nothing else, so that the checker can be attacked
+without the services around it, and so that doors have something to be compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+
+from kanon_pg.query.check import Options, Verdict, check
+from tests.query.cases import Policy
+from tests.query.harness import Answer, Door, Refusal, Seen
+from tests.query.snapshot import hospital
+
+WITHHELD = Refusal(explained=False, seen=b"The answer is withheld.")
+
+
+def reference_door(connection: psycopg.Connection[Any], policy: Policy) -> Door:
+    """Return a door to a database; the connection may read everything."""
+    options = Options(mode=policy.mode, dominance=policy.dominance)  # type: ignore[arg-type]
+    connection.execute("set search_path = pg_catalog, pg_temp")
+    connection.execute("set statement_timeout = '20s'")
+
+    def ask(_role: str, text: str, params: Sequence[Any], _session: int) -> Seen:
+        verdict = check(text, hospital(), options)
+        if not verdict.accepted:
+            return Refusal(explained=True, seen=repr(verdict.findings).encode())
+        return _answer(connection, verdict, params)
+
+    return Door(ask)
+
+
+def _answer(connection: psycopg.Connection[Any], verdict: Verdict, params: Sequence[Any]) -> Seen:
+    values = [None if value is None else str(value) for value in params]
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute("set transaction read only")
+            cursor = psycopg.RawCursor(connection)
+            cursor.execute((verdict.canonical_sql or "").encode(), values or None)
+            rows = cursor.fetchall()
+    except (psycopg.Error, ValueError):
+        return WITHHELD
+    shown = len(verdict.outputs)
+    for row in rows:
+        for value, hidden in zip(row[shown:], verdict.hidden, strict=True):
+            if value is None or value < hidden.minimum:
+                return WITHHELD
+    if not rows and verdict.empty_refused:
+        return WITHHELD
+    return Answer.of([row[:shown] for row in rows])

@@ -1,0 +1,46 @@
+"""The checker alone withstands every attack that needs neither a ledger nor a session of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.query.cases import Attack, Channel, Policy, Via, flat
+from tests.query.conftest import Worlds
+from tests.query.corpus import ATTACKS
+from tests.query.harness import Trial, complaints, constant_words, run, worlds
+from tests.query.honest import Expected, HonestQuestion, workload
+from tests.query.people import World
+
+pytest.importorskip("kanon_pg.query.check", reason="there is no checker yet")
+
+from tests.query.reference import reference_door
+
+BY_CHECKER = [
+    attack
+    for attack in ATTACKS
+    if attack.channel is not Channel.EFFECT
+    and all(step.via is Via.DOOR for step in flat(attack.steps))
+    and attack.policy in (Policy(), Policy(mode="suppress"), Policy(dominance=attack.policy.dominance))
+]
+
+
+def tried(attack: Attack, bare_worlds: Worlds) -> list[Trial]:
+    return [run(attack, reference_door(bare_worlds[world], attack.policy)) for world in worlds(attack)]
+
+
+@pytest.mark.parametrize("attack", BY_CHECKER, ids=lambda attack: f"{attack.kind}: {attack.name}")
+def test_an_attack_is_refused_or_harmless(attack: Attack, bare_worlds: Worlds) -> None:
+    trials = tried(attack, bare_worlds)
+    assert not complaints(attack, *trials)
+    assert len(constant_words(trials)) <= 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [question for question in workload() if question.expected is Expected.ANSWERED],
+    ids=lambda question: f"{question.author}: {question.name}",
+)
+def test_an_honest_question_is_answered(question: HonestQuestion, bare_worlds: Worlds) -> None:
+    door = reference_door(bare_worlds[World.AS_IS], Policy())
+    values = [parameter.value for parameter in question.parameters]
+    assert door.ask("", question.text, values, 1).rows  # type: ignore[union-attr]
