@@ -37,7 +37,7 @@ from kanon_pg.ledger.frames import HEADER_BYTES, framed, is_header, next_digest,
 MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
 """Longest record."""
 
-_POLL_SECONDS = 0.002
+_POLL_SECONDS = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,8 @@ class Journal:
         Parameters
         ----------
         checkpoint : callable
-            Called about every 2 ms while waiting; what it raises ends the waiting (cancel, time limit).
+            Called about every half millisecond while waiting; what it raises ends the waiting (cancel, time
+            limit).
 
         Yields
         ------
