@@ -9,6 +9,9 @@ from typing import Any
 METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian")
 """Names a request may give as method; `kanon_pg.solvers.methods` has the solver of each."""
 
+KERNELS = ("plain", "models", "pairs")
+"""Sets of kernels that are compiled at their first use."""
+
 DIVERSITIES = ("frequency", "entropy", "distinct")
 """Meanings of l: no value more often than 1/l, entropy of at least log l, at least l distinct values."""
 
@@ -43,6 +46,13 @@ class PrivacyModels:
 
     def __bool__(self) -> bool:
         return self.l is not None or self.p is not None or self.t is not None
+
+
+def kernels_for(method: str, models: PrivacyModels) -> str:
+    """Return which of `KERNELS` a method needs under some privacy models."""
+    if models:
+        return "models"
+    return "pairs" if method == "pairs" else "plain"
 
 
 @dataclass(frozen=True, slots=True)

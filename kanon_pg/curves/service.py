@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.request import PrivacyModels, SolveRequest, kernels_for
 from kanon_pg.curves.points import Curve, Solved, points_of
 from kanon_pg.curves.request import CurveRequest
 from kanon_pg.curves.subject import CurveSubject, resolve_subject
@@ -53,7 +53,7 @@ def curve(db: Database, request: CurveRequest) -> Curve:
     with db.deadline(request.time_limit):
         subject = resolve_subject(db, request)
         memory = memory_budget(db)
-    compile_once(db, memory)
+    compile_once(db, memory, kernels_for(request.method, PrivacyModels()))
     ends = time.monotonic() + request.time_limit
     with db.deadline(request.time_limit), working_memory(db, memory), exact_text(db):
         counted = _count(db, subject, memory)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier
@@ -82,7 +82,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         plan = plan_release(db, request, role)
         require_sensitive(request, plan.sensitive)
         memory = memory_budget(db)
-    compile_once(db, memory)
+    compile_once(db, memory, kernels_for(request.method, request.models))
     work = _Work(db, request, plan, role, memory, started=time.monotonic())
     with db.deadline(request.time_limit):
         generation = _queue_for(db, plan.name)
@@ -90,8 +90,8 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
             return _build_and_publish(work, generation)
 
 
-def compile_once(db: Database, memory_bytes: int) -> None:
-    """Compile the solvers on the first call of an installation; the time limit is not for that.
+def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
+    """Compile solvers at their first use in an installation; the time limit is not for that.
 
     Parameters
     ----------
@@ -99,11 +99,15 @@ def compile_once(db: Database, memory_bytes: int) -> None:
         Its user is told what takes so long.
     memory_bytes : int
         Budget of the worker.
+    kernels : str
+        A name of `kanon_pg.core.request.KERNELS`.
     """
-    if not solvers_are_compiled():
+    if not solvers_are_compiled(kernels):
         db.notice("Compiling the solvers, once for this installation and user; this takes up to a minute.")
         db.progress("compiling")
-        compile_solvers(checkpoint=db.checkpoint, progress=lambda *_: None, memory_bytes=memory_bytes)
+        compile_solvers(
+            kernels, checkpoint=db.checkpoint, progress=lambda *_: None, memory_bytes=memory_bytes
+        )
 
 
 def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:

@@ -47,9 +47,9 @@ def code_cache() -> CodeCache:
         return CodeCache(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
 
 
-def compiled_mark(folder: Path) -> Path:
-    """Return the file whose existence says that everything is compiled in this folder."""
-    return folder / "compiled"
+def compiled_mark(folder: Path, kernels: str) -> Path:
+    """Return the file whose existence says that a set of kernels is compiled in this folder."""
+    return folder / f"compiled-{kernels}"
 
 
 def _stamp() -> str:
@@ -58,7 +58,7 @@ def _stamp() -> str:
     Numba itself notices a changed file, but not that compiled code has a changed function inlined.
     """
     package = Path(kanon_pg.__file__).parent
-    files = (file for part in ("core", "solvers") for file in (package / part).glob("*.py"))
+    files = (file for part in ("core", "solvers") for file in (package / part).rglob("*.py"))
     return f"{max(file.stat().st_mtime_ns for file in files):x}"
 
 

@@ -128,7 +128,7 @@ def _serve(job: Message, connection: socket.socket, module: str, parent: int) ->
     try:
         with job, _dies_with(parent):
             if job.kind == "compile":
-                _compile(module)
+                _compile(module, job.fields["kernels"])
                 outcome = None
             else:
                 outcome = _solve(job, module, _Reporter(connection))
@@ -163,9 +163,9 @@ def _solve(job: Message, solver: str, progress: Progress) -> SolveOutcome:
         return solve(row_types, SolveRequest.from_json(request), progress)
 
 
-def _compile(warm_up: str) -> None:
-    importlib.import_module(warm_up).warm_up()
-    compiled_mark(Path(os.environ["NUMBA_CACHE_DIR"])).touch(mode=0o600)
+def _compile(warm_up: str, kernels: str) -> None:
+    importlib.import_module(warm_up).warm_up(kernels)
+    compiled_mark(Path(os.environ["NUMBA_CACHE_DIR"]), kernels).touch(mode=0o600)
 
 
 def _send_outcome(connection: socket.socket, outcome: SolveOutcome | None) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.errors import SolverUnavailable
-from kanon_pg.runner.cache import CodeCache, code_cache, compiled_mark
+from kanon_pg.runner.cache import CodeCache, code_cache
 
 SOLVER = "kanon_pg.solvers.registry"
 """Module whose function ``solve`` the worker calls."""
@@ -59,7 +59,7 @@ class Worker:
         self.process = process
         self.channel = channel
         self.ready = False
-        self.compiled_mark = compiled_mark(cache.folder)
+        self.code_folder = cache.folder
         self._owner = os.getpid()
         self.end = weakref.finalize(self, _end, self._owner, process, channel, cache)
 

@@ -22,6 +22,7 @@ from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.errors import KanonError, MemoryExceeded, SolverError, SolverUnavailable, by_sqlstate
 from kanon_pg.runner import launch
+from kanon_pg.runner.cache import compiled_mark
 from kanon_pg.runner.limits import more_memory
 from kanon_pg.runner.messages import Message, MessageError, attachment, receive, send
 
@@ -118,12 +119,18 @@ def solve_in_child(
 
 
 def compile_solvers(
-    *, checkpoint: Callable[[], None], progress: Callable[[str, float | None], None], memory_bytes: int
+    kernels: str,
+    *,
+    checkpoint: Callable[[], None],
+    progress: Callable[[str, float | None], None],
+    memory_bytes: int,
 ) -> None:
-    """Compile the solvers for this user unless that was done before; takes up to a minute then.
+    """Compile solvers for this user unless that was done before; takes up to a minute then.
 
     Parameters
     ----------
+    kernels : str
+        A name of `kanon_pg.core.request.KERNELS`.
     checkpoint, progress, memory_bytes
         As in `solve_in_child`.
 
@@ -132,14 +139,13 @@ def compile_solvers(
     KanonError
         As in `solve_in_child`.
     """
-    worker = _current_worker()
-    if not worker.compiled_mark.exists():
-        _done(_Job("compile", [b""], memory_bytes, checkpoint, progress), _compiled)
+    if not solvers_are_compiled(kernels):
+        _done(_Job("compile", [b""], memory_bytes, checkpoint, progress, kernels), _compiled)
 
 
-def solvers_are_compiled() -> bool:
+def solvers_are_compiled(kernels: str) -> bool:
     """Whether `compile_solvers` would return at once."""
-    return _current_worker().compiled_mark.exists()
+    return compiled_mark(_current_worker().code_folder, kernels).exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,7 @@ class _Job:
     memory_bytes: int
     checkpoint: Callable[[], None]
     progress: Callable[[str, float | None], None]
+    kernels: str = ""
 
 
 def _done(job: _Job, read: Callable[[Message], Parsed]) -> Parsed:
@@ -189,7 +196,8 @@ def _ask(job: _Job) -> Message | None:
     worker = _current_worker()
     with attachment(job.parts, tick=job.checkpoint) as attached:
         try:
-            send(worker.channel, job.kind, {"memory_bytes": job.memory_bytes}, attached)
+            fields = {"memory_bytes": job.memory_bytes, "kernels": job.kernels}
+            send(worker.channel, job.kind, fields, attached)
         except (BrokenPipeError, ConnectionResetError):
             _check_it_retired(worker, job.memory_bytes)
             return None

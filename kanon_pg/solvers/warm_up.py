@@ -25,19 +25,31 @@ from kanon_pg.solvers.search import search_greedily
 _EFFORT = 100_000
 
 
-def warm_up() -> None:
-    """Run every kernel on tiny tables, with and without an entity.
+def warm_up(kernels: str) -> None:
+    """Run every kernel of a set on tiny tables, with and without an entity.
 
     Compiled kernels are kept on disk (see `kanon_pg.core.compiled`), so one call per installation and
     user suffices; it takes up to a minute the first time and a second or two afterwards.
+
+    Parameters
+    ----------
+    kernels : str
+        A name of `kanon_pg.core.request.KERNELS`.
     """
+    _SETS[kernels]()
+
+
+def _solve_plainly() -> None:
     for has_entity in (False, True):
         packed = _tiny_table(has_entity)
         for method in ("greedy", "mondrian"):
             solve(packed, SolveRequest(k=3, method=method))
         _search(packed)
-        _satisfy_models(_tiny_table(has_entity, sensitive=True))
-    _pair()
+
+
+def _satisfy_models() -> None:
+    for has_entity in (False, True):
+        _satisfy(_tiny_table(has_entity, sensitive=True))
 
 
 def _search(packed: PackedRowTypes) -> None:
@@ -53,7 +65,7 @@ def _search(packed: PackedRowTypes) -> None:
         search_exactly(table, mask, request, clock, found, prices, nodes=0)
 
 
-def _satisfy_models(packed: PackedRowTypes) -> None:
+def _satisfy(packed: PackedRowTypes) -> None:
     request = SolveRequest(k=3, models=PrivacyModels(p=2), method="greedy")
     solve(packed, request)
     table = RowTypeTable.from_packed(packed)
@@ -104,3 +116,6 @@ def _packed(
 
 def _bytes(numbers: NDArray[np.int64]) -> bytes:
     return numbers.astype(">i8").tobytes()
+
+
+_SETS = {"plain": _solve_plainly, "models": _satisfy_models, "pairs": _pair}

@@ -16,7 +16,7 @@ from tests.fixtures.doors import Door
 _PREPARE = """
 create table people as
     select i as id, i % 7 as age, i % 5 as ward, (array['f', 'm'])[1 + i / 3 % 2] as sex,
-        'd' || case when i % 7 < 4 then 0 else i * i % 5 end as diagnosis, i % 13 as stay
+        'd' || case when i % 7 < 3 then 0 else 1 + i * i % 4 end as diagnosis, i % 13 as stay
     from generate_series(1, 240) as i;
 alter table people add primary key (id);
 """

@@ -28,16 +28,21 @@ def folder(tmp_path, call, monkeypatch):
 
 
 def compile_solvers(checkpoint=nothing) -> None:
-    parent.compile_solvers(checkpoint=checkpoint, progress=nothing, memory_bytes=MEMORY)
+    parent.compile_solvers("plain", checkpoint=checkpoint, progress=nothing, memory_bytes=MEMORY)
 
 
 def test_a_later_session_finds_the_solvers_compiled(folder):
-    assert not parent.solvers_are_compiled()
+    assert not parent.solvers_are_compiled("plain")
     compile_solvers()
     parent.stop_worker()
-    assert parent.solvers_are_compiled()
+    assert parent.solvers_are_compiled("plain")
     compile_solvers()
     assert (folder / "runs").read_text() == "x"
+
+
+def test_each_set_of_kernels_is_compiled_at_its_first_use(folder):
+    compile_solvers()
+    assert not parent.solvers_are_compiled("models")
 
 
 def test_the_worker_that_compiled_also_solves(folder, call):
@@ -51,6 +56,6 @@ def test_a_cancelled_compilation_is_begun_again(folder):
     with pytest.raises(Cancelled):
         compile_solvers(checkpoint=cancel)
     assert parent.worker_pid() is None
-    (folder / "compiled").unlink(missing_ok=True)
+    (folder / "compiled-plain").unlink(missing_ok=True)
     compile_solvers()
-    assert parent.solvers_are_compiled()
+    assert parent.solvers_are_compiled("plain")

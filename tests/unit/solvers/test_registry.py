@@ -7,7 +7,7 @@ import pytest
 
 from kanon_pg.core.classes import classes_of
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.request import KERNELS, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.core.verify import recount
@@ -155,5 +155,6 @@ def test_colliding_hashes_are_noticed():
         recount(packed, Solution.undivided(table, nothing_suppressed), classes.class_of)
 
 
-def test_warm_up_runs_every_method():
-    warm_up()
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_warm_up_runs_every_set_of_kernels(kernels):
+    warm_up(kernels)
