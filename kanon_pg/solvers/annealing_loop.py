@@ -20,7 +20,7 @@ _TINY = 1e-9
 def _rise(board: Board, taken: Taken, bench: Bench) -> float:
     """Return by how much the cost rises in the new places, infinite if somebody has none."""
     rise = 0.0
-    for place in range(taken.count[0]):
+    for place in range(taken.length[0]):
         if bench.fallback[place] == NOBODY:
             return np.inf
         rise += board.rows[taken.item[place]] * (bench.worth[place] - board.cost[taken.source[place]])
@@ -29,7 +29,7 @@ def _rise(board: Board, taken: Taken, bench: Bench) -> float:
 
 @kernel
 def _seat_taken(board: Board, standing: Standing, taken: Taken, places: NDArray[np.int32]) -> None:
-    for place in range(taken.count[0]):
+    for place in range(taken.length[0]):
         item = taken.item[place]
         taken.flag[item] = False
         seat(board, standing, item, places[place])
@@ -48,7 +48,7 @@ def _are_large_enough(board: Board, standing: Standing, places: NDArray[np.int32
 
 @kernel
 def _undo(board: Board, standing: Standing, taken: Taken, bench: Bench) -> None:
-    for place in range(taken.count[0]):
+    for place in range(taken.length[0]):
         lift(board, standing, taken.item[place])
     _seat_taken(board, standing, taken, taken.source)
 
@@ -97,7 +97,7 @@ def anneal_steps(
             continue
         _seat_taken(board, standing, taken, bench.fallback)
         if shares_people:
-            count = taken.count[0]
+            count = taken.length[0]
             enough = _are_large_enough(board, standing, taken.source, count)
             enough &= _are_large_enough(board, standing, bench.fallback, count)
             if not enough:

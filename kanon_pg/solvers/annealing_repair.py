@@ -67,7 +67,7 @@ def bench_for(board: Board, most: int) -> Bench:
 def _find_fallbacks(board: Board, standing: Standing, taken: Taken, bench: Bench, unit: float) -> int:
     """Find the cheapest open class for each item; return how many instances were looked at."""
     looked = 0
-    for place in range(taken.count[0]):
+    for place in range(taken.length[0]):
         row_type = board.type_of[taken.item[place]]
         bench.fallback[place] = NOBODY
         bench.worth[place] = board.cost[board.cost.size - 1] + unit
@@ -84,7 +84,7 @@ def _find_fallbacks(board: Board, standing: Standing, taken: Taken, bench: Bench
 @kernel
 def _list_pairs(board: Board, standing: Standing, taken: Taken, bench: Bench, margin: float) -> int:
     """List the closed instances that each item could join, dearest items first."""
-    count = taken.count[0]
+    count = taken.length[0]
     bench.order[:count] = np.argsort(-bench.worth[:count], kind="mergesort")
     bench.last_stamp[0] += 1
     stamp = bench.last_stamp[0]
@@ -122,7 +122,7 @@ def _slot_of(board: Board, bench: Bench, number: int, slots: int) -> int:
     while bench.table[place] >> 32 == bench.last_stamp[0]:
         slot = bench.table[place] & 0xFFFFFFFF
         if bench.sign[bench.slot_instance[slot]] == sign:
-            return slot
+            return int(slot)
         place = (place + 1) % bench.table.size
     bench.table[place] = (bench.last_stamp[0] << 32) | slots
     return slots

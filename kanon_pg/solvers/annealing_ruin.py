@@ -19,11 +19,11 @@ _CLASSES = 2
 
 
 class Taken(NamedTuple):
-    """Items that were taken out and where they came from (`count` of them), and a flag for each item."""
+    """Items that were taken out and where they came from (`length` of them), and a flag for each item."""
 
     item: NDArray[np.int32]
     source: NDArray[np.int32]
-    count: NDArray[np.int64]
+    length: NDArray[np.int64]
     flag: NDArray[np.bool_]
 
 
@@ -49,10 +49,10 @@ def cheaper_edges(board: Board, row_type: int, cost: float) -> int:
 
 @kernel
 def _take(board: Board, standing: Standing, taken: Taken, item: int) -> None:
-    place = taken.count[0]
+    place = taken.length[0]
     taken.item[place] = item
     taken.source[place] = standing.held_by[item]
-    taken.count[0] += 1
+    taken.length[0] += 1
     taken.flag[item] = True
     lift(board, standing, item)
 
@@ -60,7 +60,7 @@ def _take(board: Board, standing: Standing, taken: Taken, item: int) -> None:
 @kernel
 def take_class(board: Board, standing: Standing, taken: Taken, number: int) -> bool:
     """Take all items of a class; do nothing and return False if there is no room for them."""
-    room = taken.item.size - taken.count[0]
+    room = taken.item.size - taken.length[0]
     item = standing.head[number]
     while item != NOBODY and room > 0:
         item = standing.following[item]
@@ -78,7 +78,7 @@ def take_spare(board: Board, standing: Standing, taken: Taken, item: int) -> boo
     """Take one item if its class stays large enough without it."""
     number = standing.held_by[item]
     spare = standing.people[number] - limit_of(board, number)
-    if spare < board.people[item] or taken.count[0] == taken.item.size:
+    if spare < board.people[item] or taken.length[0] == taken.item.size:
         return False
     _take(board, standing, taken, item)
     return True
@@ -156,14 +156,14 @@ def ruin(board: Board, standing: Standing, taken: Taken, random: NDArray[np.uint
     unit : float
         A usual difference of costs.
     """
-    taken.count[0] = 0
+    taken.length[0] = 0
     item = _someone_to_gain(board, standing, random)
     number = standing.held_by[item]
     if below(random, 4) == 0 or not take_spare(board, standing, taken, item):
         take_class(board, standing, taken, number)
     for _ in range(1 + below(random, _ROUNDS)):
-        if taken.count[0] > 0:
-            item = taken.item[below(random, taken.count[0])]
+        if taken.length[0] > 0:
+            item = taken.item[below(random, taken.length[0])]
         _ruin_more(board, standing, taken, random, item, unit)
 
 

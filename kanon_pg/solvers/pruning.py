@@ -52,7 +52,7 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
 @kernel
 def pair_excess(
     begin: Numbers,
-    member: Numbers,
+    member: NDArray[np.integer],
     cost: NDArray[np.float64],
     price: NDArray[np.float64],
     rows: Numbers,
