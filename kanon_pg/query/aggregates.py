@@ -14,7 +14,9 @@ def is_aggregate(function: str) -> bool:
 def holds_aggregate(expression: Expression) -> bool:
     """Tell whether an aggregate occurs anywhere in the expression."""
     if isinstance(expression, Call):
-        return is_aggregate(expression.function) or any(holds_aggregate(item) for item in expression.arguments)
+        return is_aggregate(expression.function) or any(
+            holds_aggregate(item) for item in expression.arguments
+        )
     if isinstance(expression, Apply):
         return any(holds_aggregate(item) for item in expression.operands)
     if isinstance(expression, Cast):

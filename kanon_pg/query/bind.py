@@ -13,7 +13,17 @@ from kanon_pg.query.findings import Refusal, Span
 from kanon_pg.query.level import Level, Output, Plan, Sorting
 from kanon_pg.query.scope import Groups, Rows
 from kanon_pg.query.sources import Environment, SourceBinder, named_outputs, output_name
-from kanon_pg.query.syntax import Constant, Expression, Item, Name, OrderItem, Placeholder, Query, Select, Star
+from kanon_pg.query.syntax import (
+    Constant,
+    Expression,
+    Item,
+    Name,
+    OrderItem,
+    Placeholder,
+    Query,
+    Select,
+    Star,
+)
 from kanon_pg.query.types import UNKNOWN
 
 _MOST_INSTANCES = 24
@@ -111,10 +121,16 @@ class Binder:
             as_type(bind_expression(select.having, groups), "bool") if select.having is not None else None
         )
         return Level(
-            number=number, instances=tuple(binder.found), where=tuple(collected.where), keys=keys,
-            outputs=outputs, having=having, sorting=tuple(_sorting(item, outputs, groups) for item in order),
-            repeated=not grouped and not select.distinct, span=select.span,
-        )  # fmt: skip
+            number=number,
+            instances=tuple(binder.found),
+            where=tuple(collected.where),
+            keys=keys,
+            outputs=outputs,
+            having=having,
+            sorting=tuple(_sorting(item, outputs, groups) for item in order),
+            repeated=not grouped and not select.distinct,
+            span=select.span,
+        )
 
 
 def _keys(select: Select, rows: Rows) -> tuple[Bound, ...]:

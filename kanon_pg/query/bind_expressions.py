@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
-from typing import Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
 
 from kanon_pg.query.aggregates import is_aggregate
 from kanon_pg.query.bound import Aggregate, Bound, Fixed, Given, Operation
@@ -12,8 +13,8 @@ from kanon_pg.query.constant_checks import check_constant
 from kanon_pg.query.constants import interval_text, number_constant, unknown_text
 from kanon_pg.query.conversion import as_type, constant_value, real, written_cast
 from kanon_pg.query.findings import Refusal, Span
-from kanon_pg.query.functions import ADVICE, AGGREGATES, FUNCTIONS, PERCENTILES, Overload
-from kanon_pg.query.operators import apply, case, coalesce, extreme, nullif
+from kanon_pg.query.functions import ADVICE, FUNCTIONS, Overload
+from kanon_pg.query.operators import apply, case, coalesce, extreme, modulo, nullif
 from kanon_pg.query.syntax import (
     Apply,
     Call,
@@ -26,7 +27,7 @@ from kanon_pg.query.syntax import (
     Now,
     Placeholder,
 )
-from kanon_pg.query.types import INTEGERS, UNKNOWN, common_type, written_type
+from kanon_pg.query.types import UNKNOWN, common_type, written_type
 
 _NOW = {"current_date": "date", "current_timestamp": "timestamptz", "localtimestamp": "timestamp"}
 
@@ -67,29 +68,28 @@ def bind_expression(expression: Expression, around: Surroundings) -> Bound:
     known = around.known(expression)
     if known is not None:
         return known
-    if isinstance(expression, Name):
-        return around.column(expression)
-    if isinstance(expression, Constant):
-        return _constant(expression)
-    if isinstance(expression, Placeholder):
-        return Given(type=UNKNOWN, number=expression.number, span=expression.span)
-    if isinstance(expression, Interval):
-        return _interval(expression)
-    if isinstance(expression, Now):
-        return _now(expression.what, expression.span)
-    if isinstance(expression, Apply):
-        operands = tuple(bind_expression(operand, around) for operand in expression.operands)
-        return apply(expression.operator, operands, expression.span)
-    if isinstance(expression, Cast):
-        return _cast(expression, around)
-    if isinstance(expression, Case):
-        return _case(expression, around)
-    if isinstance(expression, Call):
-        return _call(expression, around)
-    raise Refusal("Q021", expression.span, "A star has no place here.", "Name the columns.")
+    binding = _BINDING.get(type(expression))
+    if binding is None:
+        raise Refusal("Q021", expression.span, "A star has no place here.", "Name the columns.")
+    return binding(expression, around)
 
 
-def _constant(constant: Constant) -> Bound:
+def _name(name: Name, around: Surroundings) -> Bound:
+    return around.column(name)
+
+
+def _placeholder(placeholder: Placeholder, around: Surroundings) -> Bound:
+    del around
+    return Given(type=UNKNOWN, number=placeholder.number, span=placeholder.span)
+
+
+def _apply(expression: Apply, around: Surroundings) -> Bound:
+    operands = tuple(bind_expression(operand, around) for operand in expression.operands)
+    return apply(expression.operator, operands, expression.span)
+
+
+def _constant(constant: Constant, around: Surroundings) -> Bound:
+    del around
     if constant.kind == "number":
         return number_constant(constant.text or "", constant.span)
     if constant.kind == "boolean":
@@ -97,7 +97,8 @@ def _constant(constant: Constant) -> Bound:
     return unknown_text(constant.text, constant.span)
 
 
-def _interval(interval: Interval) -> Bound:
+def _interval(interval: Interval, around: Surroundings) -> Bound:
+    del around
     text = interval_text(interval.text)
     if text is None:
         hint = "Write interval '30 days' or interval '1 year 2 months'."
@@ -105,7 +106,12 @@ def _interval(interval: Interval) -> Bound:
     return Fixed(type="interval", text=text, span=interval.span)
 
 
-def _now(what: str, span: Span) -> Bound:
+def _now(now: Now, around: Surroundings) -> Bound:
+    del around
+    return _time(now.what, now.span)
+
+
+def _time(what: str, span: Span) -> Bound:
     return Operation(type=_NOW[what], name=what, template=what.upper(), operands=(), span=span)
 
 
@@ -133,16 +139,20 @@ def _call(call: Call, around: Surroundings) -> Bound:
         raise _not_allowed(call)
     arguments = tuple(bind_expression(argument, around) for argument in call.arguments)
     if call.function == "now" and not arguments:
-        return _now("current_timestamp", call.span)
-    if call.function == "coalesce" and arguments:
-        return coalesce(arguments, call.span)
-    if call.function == "nullif":
-        return nullif(arguments, call.span)
-    if call.function in {"greatest", "least"} and arguments:
-        return extreme(call.function, arguments, call.span)
-    if call.function == "mod" and len(arguments) == 2:
-        return apply("%", arguments, call.span)
+        return _time("current_timestamp", call.span)
+    special = _SPECIAL.get(call.function)
+    if special is not None and arguments:
+        return special(arguments, call.span)
     return _overloaded(call, arguments)
+
+
+_SPECIAL: dict[str, Callable[[tuple[Bound, ...], Span], Bound]] = {
+    "coalesce": coalesce,
+    "nullif": nullif,
+    "greatest": partial(extreme, "greatest"),
+    "least": partial(extreme, "least"),
+    "mod": modulo,
+}
 
 
 def _not_allowed(call: Call) -> Refusal:
@@ -173,9 +183,13 @@ def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
     if chosen.carried:
         kind = arguments[0].type
     return Operation(
-        type=kind, wide=chosen.carried, name=call.function, template=chosen.template,
-        operands=converted, span=call.span,
-    )  # fmt: skip
+        type=kind,
+        wide=chosen.carried,
+        name=call.function,
+        template=chosen.template,
+        operands=converted,
+        span=call.span,
+    )
 
 
 def _fits(overload: Overload, arguments: tuple[Bound, ...]) -> bool:
@@ -209,84 +223,14 @@ def _signatures(name: str, overloads: tuple[Overload, ...]) -> str:
     return "Allowed: " + "; ".join(forms) + "."
 
 
-def bind_aggregate(call: Call, rows: Surroundings) -> Aggregate:
-    """Bind an aggregate whose argument and FILTER are computed for single rows.
-
-    Parameters
-    ----------
-    call : Call
-        The aggregate.
-    rows : Surroundings
-        Meaning of names in rows; refuses aggregates.
-
-    Returns
-    -------
-    Aggregate
-        Typed aggregate.
-
-    Raises
-    ------
-    Refusal
-        Q211 to Q219.
-    """
-    condition = as_type(bind_expression(call.condition, rows), "bool") if call.condition is not None else None
-    if call.function in PERCENTILES:
-        return _percentile(call, condition, rows)
-    if call.within is not None:
-        raise Refusal("Q212", call.span, "WITHIN GROUP belongs to percentile_cont and percentile_disc.")
-    if call.function == "count" and (call.star or not call.arguments):
-        if not call.star or call.distinct:
-            raise Refusal("Q211", call.span, "count takes a column or a star.", "Write count(*).")
-        return Aggregate(type="int8", function="count", argument=None, condition=condition, span=call.span)
-    if call.star or len(call.arguments) != 1:
-        raise Refusal(
-            "Q211", call.span, f"{call.function} takes one column.", f"Write {call.function}(column)."
-        )
-    if call.distinct and call.function != "count":
-        raise Refusal("Q213", call.span, "DISTINCT is allowed in count only.", "Leave DISTINCT out.")
-    argument = bind_expression(call.arguments[0], rows)
-    if call.function != "count":
-        kind, argument = _summarized(call, argument)
-        return Aggregate(
-            type=kind, wide=_stays_wide(kind, argument), function=call.function, argument=argument,
-            condition=condition, span=call.span,
-        )  # fmt: skip
-    every_row = isinstance(argument, Fixed) and argument.text is not None and not call.distinct
-    return Aggregate(
-        type="int8", function="count", argument=None if every_row else as_type(argument, _settled(argument)),
-        distinct=call.distinct, condition=condition, span=call.span,
-    )  # fmt: skip
-
-
-def _settled(argument: Bound) -> str:
-    return "text" if argument.type == UNKNOWN else argument.type
-
-
-def _stays_wide(kind: str, argument: Bound) -> bool:
-    return argument.wide and kind in INTEGERS
-
-
-def _summarized(call: Call, argument: Bound) -> tuple[str, Bound]:
-    for summary in AGGREGATES[call.function]:
-        if summary.takes == argument.type:
-            return summary.gives, argument
-    for summary in AGGREGATES[call.function]:
-        if common_type(argument.type, summary.takes) == summary.takes and argument.type != UNKNOWN:
-            return summary.gives, as_type(argument, summary.takes)
-    raise Refusal("Q211", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
-
-
-def _percentile(call: Call, condition: Bound | None, rows: Surroundings) -> Aggregate:
-    if call.within is None or call.star or call.distinct or len(call.arguments) != 1:
-        hint = f"Write {call.function}(0.5) WITHIN GROUP (ORDER BY column)."
-        raise Refusal("Q212", call.span, f"{call.function} needs WITHIN GROUP.", hint)
-    fraction = constant_value(bind_expression(call.arguments[0], rows))
-    if fraction is None or not Decimal("0.01") <= fraction <= Decimal("0.99"):
-        raise Refusal(
-            "Q214", call.span, "The fraction of a percentile is a constant from 0.01 to 0.99.", "Write 0.5."
-        )
-    kind, argument = _summarized(call, bind_expression(call.within.expression, rows))
-    return Aggregate(
-        type=kind, wide=_stays_wide(kind, argument), function=call.function, argument=argument, condition=condition,
-        fraction=format(fraction, "f"), descending=call.within.descending, span=call.span,
-    )  # fmt: skip
+_BINDING: dict[type, Callable[[Any, Surroundings], Bound]] = {
+    Name: _name,
+    Constant: _constant,
+    Placeholder: _placeholder,
+    Interval: _interval,
+    Now: _now,
+    Apply: _apply,
+    Cast: _cast,
+    Case: _case,
+    Call: _call,
+}

@@ -143,7 +143,8 @@ class Canonical:
             return
         for aggregate in dominated(level):
             table = quoted(f"kanon_shares_{len(self._tables)}")
-            self._tables.append(f"{table} AS MATERIALIZED ({shares(level, aggregate, writer, self._answers)})")
+            query = shares(level, aggregate, writer, self._answers)
+            self._tables.append(f"{table} AS MATERIALIZED ({query})")
             rows = fact(level)
             hidden = HiddenColumn(self._next(), 1, rows.oid if rows is not None else 0, "dominance")
             self._hide_one(within(self._options.dominance, table), hidden)
@@ -209,7 +210,8 @@ def _numbers(plan: Plan) -> dict[int, int]:
 
 def given(plan: Plan) -> list[Given]:
     """Return every use of a parameter in a plan."""
-    return [item for root in (*_roots(plan), *_counts(plan)) for item in walk(root) if isinstance(item, Given)]
+    roots = (*_roots(plan), *_counts(plan))
+    return [item for root in roots for item in walk(root) if isinstance(item, Given)]
 
 
 def _counts(plan: Plan) -> list[Bound]:

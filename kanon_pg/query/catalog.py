@@ -83,13 +83,14 @@ class Protection:
         Whether the relation has a declaration of its own or of its partitioned parent. A relation that
         is protected by dependency alone (a view over a declared table) cannot be asked.
     extremes : str
-        Aggregates ``min`` and ``max``: 'never', 'not sensitive' or 'always'.
+        Columns whose smallest and largest value may be asked, which is one person's: 'never',
+        'insensitive' or 'always'. With 'insensitive', neither sensitive columns nor quasi-identifiers.
     """
 
     k: int
     entity: str | None = None
     declared: bool = True
-    extremes: str = "not sensitive"
+    extremes: str = "insensitive"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,22 @@ from kanon_pg.query.bound import Bound, Fixed, Operation
 from kanon_pg.query.conversion import constant_value
 from kanon_pg.query.findings import Refusal
 
-_UNITS = frozenset({"microseconds", "milliseconds", "second", "minute", "hour", "day", "week", "month", "quarter",
-                    "year", "decade", "century"})  # fmt: skip
+_UNITS = frozenset(
+    {
+        "microseconds",
+        "milliseconds",
+        "second",
+        "minute",
+        "hour",
+        "day",
+        "week",
+        "month",
+        "quarter",
+        "year",
+        "decade",
+        "century",
+    }
+)
 _DATE = frozenset(
     {"year", "isoyear", "quarter", "month", "week", "day", "dow", "isodow", "doy", "decade", "century"}
 )

@@ -22,8 +22,18 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})
 _ZONED = re.compile(_MOMENT.pattern + r"(?:Z|[+-]\d{2}(?::?\d{2})?)?")
 _TIME = re.compile(r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?")
 _PART = re.compile(r"-?(\d{1,6})\s*(years?|months?|mons?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?)")
-_WORDS = {"true": "true", "t": "true", "yes": "true", "on": "true", "1": "true",
-          "false": "false", "f": "false", "no": "false", "off": "false", "0": "false"}  # fmt: skip
+_WORDS = {
+    "true": "true",
+    "t": "true",
+    "yes": "true",
+    "on": "true",
+    "1": "true",
+    "false": "false",
+    "f": "false",
+    "no": "false",
+    "off": "false",
+    "0": "false",
+}
 _LARGEST = {"int2": 2**15 - 1, "int4": 2**31 - 1, "int8": 2**63 - 1}
 _MOST_DAYS = 400_000
 _DAYS = {"y": 366.0, "mon": 31.0, "w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "s": 1 / 86400}
@@ -93,7 +103,7 @@ def _time(text: str) -> str | None:
 
 
 def interval_text(text: str) -> str | None:
-    """Return an interval such as ``1 year 2 months`` as given, or None if it is not plain or above 1000 years."""
+    """Return an interval such as ``1 year 2 months``, or None if it is not plain or above 1000 years."""
     rest, days = text.strip().lower(), 0.0
     parts = list(_PART.finditer(rest))
     if not parts or re.sub(r"\s+", "", _PART.sub("", rest)):

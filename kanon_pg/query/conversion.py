@@ -90,12 +90,18 @@ def together(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
     converted = tuple(as_type(expression, target) for expression in expressions)
     if target in INTEGERS and any(item.wide for item in converted):
         return tuple(
-            item if item.wide else Operation(
-                type=target, wide=True, name="cast", template="CAST({0} AS pg_catalog.numeric)",
-                operands=(item,), span=item.span,
+            item
+            if item.wide
+            else Operation(
+                type=target,
+                wide=True,
+                name="cast",
+                template="CAST({0} AS pg_catalog.numeric)",
+                operands=(item,),
+                span=item.span,
             )
             for item in converted
-        )  # fmt: skip
+        )
     return converted
 
 

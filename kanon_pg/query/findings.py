@@ -45,7 +45,7 @@ class Finding:
     hint: str = ""
 
 
-class Refusal(Exception):  # noqa: N818 - ends a step of the checker, never leaves `check`
+class Refusal(Exception):
     """Ends the check with one finding; only `kanon_pg.query.check` catches it.
 
     Parameters

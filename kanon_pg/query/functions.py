@@ -52,7 +52,10 @@ def _positive(name: str) -> tuple[Overload, ...]:
 
 
 _FINITE = "CASE WHEN pg_catalog.isfinite({0}) AND pg_catalog.isfinite({1}) THEN pg_catalog.age({0}, {1}) END"
-_TODAY = "CASE WHEN pg_catalog.isfinite({0}) THEN pg_catalog.age(CAST(CURRENT_DATE AS pg_catalog.timestamp), {0}) END"
+_TODAY = (
+    "CASE WHEN pg_catalog.isfinite({0})"
+    " THEN pg_catalog.age(CAST(CURRENT_DATE AS pg_catalog.timestamp), {0}) END"
+)
 _BUCKET = (
     "CASE WHEN {0} OPERATOR(pg_catalog.<>) CAST('NaN' AS pg_catalog.%s)"
     " THEN pg_catalog.width_bucket({0}, {1}, {2}, {3}) END"
@@ -144,7 +147,7 @@ FUNCTIONS: Final[dict[str, tuple[Overload, ...]]] = {
         for moment in ("timestamptz", "timestamp")
     ),
 }
-"""By name in lower case. Resolution: first the overload that fits exactly, then the first that fits widened."""
+"""By name in lower case. The overload that fits exactly is taken, else the first that fits widened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,19 +205,48 @@ PERCENTILES: Final = frozenset({"percentile_cont", "percentile_disc"})
 EXTREMES: Final = frozenset({"min", "max"})
 SUMS: Final = frozenset({"sum", "avg"})
 
-ADVICE: Final[dict[str, str]] = {
-    **dict.fromkeys(("string_agg", "array_agg", "json_agg", "jsonb_agg", "xmlagg"), "Lists of values show single people; use GROUP BY and count(*)."),
-    **dict.fromkeys(("bool_and", "bool_or", "every"), "Write count(*) FILTER (WHERE ...)."),
-    **dict.fromkeys(("corr", "covar_pop", "covar_samp", "regr_slope"), "Products of columns weigh people; aggregate the columns one by one."),
-    **dict.fromkeys(("row_number", "rank", "lag", "lead", "ntile", "first_value"), "Window functions are not allowed; use GROUP BY."),
-    **dict.fromkeys(("random", "gen_random_uuid", "clock_timestamp", "setseed"), "Only functions that give the same value again are allowed."),
-    **dict.fromkeys(("regexp_replace", "regexp_match", "regexp_matches", "regexp_like"), "Write LIKE with a constant pattern."),
-    **dict.fromkeys(("power", "pow", "exp", "factorial"), "It can overflow; multiply by constants instead."),
-    **dict.fromkeys(("generate_series", "unnest"), "Functions that return rows are not allowed."),
-    "mode": "Write GROUP BY, ORDER BY count(*) DESC LIMIT 1.",
-    "concat": "Write a || b.",
-    "replace": "Use CASE to rename values.",
-    "make_date": "Write a constant such as date '2024-01-31', or date_trunc.",
-    "to_date": "Write a constant such as date '2024-01-31'.",
-    "grouping": "Write one GROUP BY per grouping, with UNION ALL.",
-}  # fmt: skip
+_ADVICE_FOR: Final[dict[str, tuple[str, ...]]] = {
+    "Lists of values show single people; use GROUP BY and count(*).": (
+        "string_agg",
+        "array_agg",
+        "json_agg",
+        "jsonb_agg",
+        "xmlagg",
+    ),
+    "Write count(*) FILTER (WHERE ...).": ("bool_and", "bool_or", "every"),
+    "Products of columns weigh people; aggregate the columns one by one.": (
+        "corr",
+        "covar_pop",
+        "covar_samp",
+        "regr_slope",
+    ),
+    "Window functions are not allowed; use GROUP BY.": (
+        "row_number",
+        "rank",
+        "lag",
+        "lead",
+        "ntile",
+        "first_value",
+    ),
+    "Only functions that give the same value again are allowed.": (
+        "random",
+        "gen_random_uuid",
+        "clock_timestamp",
+        "setseed",
+    ),
+    "Write LIKE with a constant pattern.": (
+        "regexp_replace",
+        "regexp_match",
+        "regexp_matches",
+        "regexp_like",
+    ),
+    "It can overflow; multiply by constants instead.": ("power", "pow", "exp", "factorial"),
+    "Functions that return rows are not allowed.": ("generate_series", "unnest"),
+    "Write GROUP BY, ORDER BY count(*) DESC LIMIT 1.": ("mode",),
+    "Write a || b.": ("concat", "concat_ws", "format"),
+    "Use CASE to rename values.": ("replace", "translate"),
+    "Write a constant such as date '2024-01-31', or date_trunc.": ("make_date", "to_date", "to_timestamp"),
+    "Write one GROUP BY per grouping, with UNION ALL.": ("grouping",),
+}
+ADVICE: Final = {name: hint for hint, names in _ADVICE_FOR.items() for name in names}
+"""What to write instead of functions that people ask for."""

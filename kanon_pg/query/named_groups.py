@@ -35,9 +35,10 @@ class NamedGroups:
     null: bool
 
     def counts(self, base: str) -> tuple[tuple[str, int], ...]:
-        """Return scalar subqueries over the groups, each with the smallest value that means "all are there"."""
+        """Return scalar subqueries, each with the smallest value that means "every group is there"."""
         column = f'"k{self.key}"'
-        found = [(f"(SELECT pg_catalog.count(DISTINCT {column}) FROM {base})", self.values)] if self.values else []
+        distinct = f"(SELECT pg_catalog.count(DISTINCT {column}) FROM {base})"
+        found = [(distinct, self.values)] if self.values else []
         if self.null:
             found.append((f"(SELECT pg_catalog.count(*) FROM {base} WHERE {column} IS NULL)", 1))
         return tuple(found)

@@ -99,7 +99,9 @@ def _distinct(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 def _like(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     value, pattern = as_type(operands[0], "text"), as_type(operands[1], "text")
     if isinstance(pattern, Given):
-        pattern = Operation(type="text", name="pattern", template=_PATTERN, operands=(pattern,), span=pattern.span)
+        pattern = Operation(
+            type="text", name="pattern", template=_PATTERN, operands=(pattern,), span=pattern.span
+        )
     else:
         check_pattern(pattern)
     sign = "~~" if operator == "like" else "~~*"
@@ -128,9 +130,13 @@ def _negative(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
         raise Refusal("Q202", span, f"A minus sign before {operand.type} is not allowed.")
     carrier = "numeric" if operand.type in INTEGERS else operand.type
     return Operation(
-        type=operand.type, wide=operand.type in INTEGERS, name=operator,
-        template="(OPERATOR(pg_catalog.-) {0})", operands=(real(operand, carrier),), span=span,
-    )  # fmt: skip
+        type=operand.type,
+        wide=operand.type in INTEGERS,
+        name=operator,
+        template="(OPERATOR(pg_catalog.-) {0})",
+        operands=(real(operand, carrier),),
+        span=span,
+    )
 
 
 def _arithmetic(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
@@ -229,6 +235,13 @@ def extreme(name: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     parts = together(operands, span)
     places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
     return _same(f"{name.upper()}({places})", name, parts, span)
+
+
+def modulo(operands: tuple[Bound, ...], span: Span) -> Bound:
+    """Bind ``mod``, which is ``%``."""
+    if len(operands) != 2:
+        raise Refusal("Q206", span, "mod takes two arguments.")
+    return apply("%", operands, span)
 
 
 def nullif(operands: tuple[Bound, ...], span: Span) -> Bound:

@@ -205,4 +205,4 @@ def _source(node: RawNode) -> Table | Derived:
         if name is None:
             raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
         return Derived(span=node.span, query=_query(child(node, "this")), alias=name)
-    unknown(node)
+    return unknown(node)

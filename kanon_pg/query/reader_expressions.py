@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from kanon_pg.query.aggregates import holds_aggregate
 from kanon_pg.query.findings import Refusal
-from kanon_pg.query.raw import child, children, identifier, only, optional, string, unknown
+from kanon_pg.query.raw import child, children, identifier, only, string, unknown
+from kanon_pg.query.reader_forms import FORMS, Read
+from kanon_pg.query.reader_leaves import LEAVES
 from kanon_pg.query.sqlglot_reader import RawNode
 from kanon_pg.query.syntax import (
     Apply,
     Call,
-    Case,
     Cast,
     Constant,
     Expression,
-    Interval,
-    Name,
-    Now,
     OrderItem,
-    Placeholder,
-    Star,
 )
 
 _BINARY = {
-    "And": "and", "Or": "or", "EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">=",
-    "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%", "DPipe": "||", "Like": "like", "ILike": "ilike",
-    "NullSafeEQ": "is not distinct from", "NullSafeNEQ": "is distinct from",
-}  # fmt: skip
+    "And": "and",
+    "Or": "or",
+    "EQ": "=",
+    "NEQ": "<>",
+    "LT": "<",
+    "LTE": "<=",
+    "GT": ">",
+    "GTE": ">=",
+    "Add": "+",
+    "Sub": "-",
+    "Mul": "*",
+    "Div": "/",
+    "Mod": "%",
+    "DPipe": "||",
+    "Like": "like",
+    "ILike": "ilike",
+    "NullSafeEQ": "is not distinct from",
+    "NullSafeNEQ": "is distinct from",
+}
 _HARMLESS = ("typed", "safe")
 """Marks that the parser sets by dialect, not by the text."""
 _NEGATED = frozenset({"Like", "ILike", "In", "Between"})
-_UNITS = frozenset({"year", "month", "week", "day", "hour", "minute", "second"})
 
 
 def read_expression(node: RawNode) -> Expression:
@@ -65,56 +76,9 @@ def read_expression(node: RawNode) -> Expression:
     return reading(node)
 
 
-def _column(node: RawNode) -> Expression:
-    only(node, "this", "table")
-    table = optional(node, "table")
-    last = child(node, "this")
-    if last.kind == "Star":
-        only(last)
-        return Star(span=node.span, table=identifier(table) if table else None)
-    parts = (identifier(table), identifier(last)) if table else (identifier(last),)
-    return Name(span=node.span, parts=parts)
-
-
-def _star(node: RawNode) -> Expression:
-    only(node)
-    return Star(span=node.span)
-
-
-def _literal(node: RawNode) -> Expression:
-    only(node, "this", "is_string")
-    kind = "string" if node.values.get("is_string") else "number"
-    return Constant(span=node.span, kind=kind, text=string(node, "this"))  # type: ignore[arg-type]
-
-
-def _boolean(node: RawNode) -> Expression:
-    only(node, "this")
-    return Constant(span=node.span, kind="boolean", text="true" if node.values.get("this") else "false")
-
-
-def _null(node: RawNode) -> Expression:
-    only(node)
-    return Constant(span=node.span, kind="null", text=None)
-
-
 def _paren(node: RawNode) -> Expression:
     only(node, "this")
     return read_expression(child(node, "this"))
-
-
-def _parameter(node: RawNode) -> Expression:
-    only(node, "this")
-    number = child(node, "this")
-    only(number, "this")
-    text = string(number, "this")
-    if not text.isdigit() or not 1 <= int(text) <= 99:
-        raise Refusal("Q023", node.span, "Parameters are numbered from $1 to $99.", "Write $1.")
-    return Placeholder(span=node.span, number=int(text))
-
-
-def _placeholder(node: RawNode) -> Expression:
-    only(node)
-    return Placeholder(span=node.span, number=100 + node.span.end)
 
 
 def _unary(operator: str) -> Callable[[RawNode], Expression]:
@@ -169,23 +133,6 @@ def _between(node: RawNode) -> Expression:
     return _opposite(positive) if node.values.get("negate") else positive
 
 
-def _case(node: RawNode) -> Expression:
-    only(node, "this", "ifs", "default")
-    subject = optional(node, "this")
-    compared = read_expression(subject) if subject else None
-    branches = []
-    for branch in children(node, "ifs"):
-        only(branch, "this", "true")
-        condition = read_expression(child(branch, "this"))
-        if compared is not None:
-            condition = Apply(span=condition.span, operator="=", operands=(compared, condition))
-        branches.append((condition, read_expression(child(branch, "true"))))
-    default = optional(node, "default")
-    return Case(
-        span=node.span, branches=tuple(branches), default=read_expression(default) if default else None
-    )
-
-
 def _cast(node: RawNode) -> Expression:
     only(node, "this", "to")
     target = child(node, "to")
@@ -225,64 +172,6 @@ def _qualified(node: RawNode) -> str:
         only(node, "this", "expression")
         return f"{identifier(child(node, 'this'))}.{identifier(child(node, 'expression'))}"
     return identifier(node)
-
-
-def _interval(node: RawNode) -> Expression:
-    only(node, "this", "unit")
-    value, unit = child(node, "this"), optional(node, "unit")
-    only(value, "this", "is_string")
-    text = string(value, "this")
-    if unit is not None:
-        word = string(unit, "this").lower().removesuffix("s")
-        if word not in _UNITS:
-            raise Refusal(
-                "Q025", node.span, "This unit of an interval is not allowed.", "Write interval '30 days'."
-            )
-        text = f"{text} {word}"
-    return Interval(span=node.span, text=text)
-
-
-def _now(what: str) -> Callable[[RawNode], Expression]:
-    def read(node: RawNode) -> Expression:
-        only(node)
-        return Now(span=node.span, what=what)  # type: ignore[arg-type]
-
-    return read
-
-
-def _extract(node: RawNode) -> Expression:
-    only(node, "this", "expression")
-    field = child(node, "this")
-    only(field, "this", "is_string")
-    name = Constant(span=field.span, kind="string", text=string(field, "this").lower())
-    return Call(
-        span=node.span, function="extract", arguments=(name, read_expression(child(node, "expression")))
-    )
-
-
-def _substring(node: RawNode) -> Expression:
-    only(node, "this", "start", "length")
-    names = [name for name in ("this", "start", "length") if name in node.values]
-    arguments = tuple(read_expression(child(node, name)) for name in names)
-    return Call(span=node.span, function="substring", arguments=arguments)
-
-
-def _position(node: RawNode) -> Expression:
-    only(node, "this", "substr")
-    arguments = read_expression(child(node, "this")), read_expression(child(node, "substr"))
-    return Call(span=node.span, function="strpos", arguments=arguments)
-
-
-def _trim(node: RawNode) -> Expression:
-    only(node, "this", "expression", "position")
-    side = str(node.values.get("position", "BOTH")).upper()
-    function = {"BOTH": "btrim", "LEADING": "ltrim", "TRAILING": "rtrim"}.get(side)
-    if function is None:
-        unknown(node)
-    arguments = [read_expression(child(node, "this"))]
-    if "expression" in node.values:
-        arguments.append(read_expression(child(node, "expression")))
-    return Call(span=node.span, function=function, arguments=tuple(arguments))
 
 
 def _function_name(node: RawNode) -> str:
@@ -335,9 +224,14 @@ def _filter(node: RawNode) -> Expression:
         unknown(node)
     condition = read_expression(child(where, "this"))
     return Call(
-        span=node.span, function=call.function, arguments=call.arguments, star=call.star,
-        distinct=call.distinct, condition=condition, within=call.within,
-    )  # fmt: skip
+        span=node.span,
+        function=call.function,
+        arguments=call.arguments,
+        star=call.star,
+        distinct=call.distinct,
+        condition=condition,
+        within=call.within,
+    )
 
 
 def _within(node: RawNode) -> Expression:
@@ -349,9 +243,13 @@ def _within(node: RawNode) -> Expression:
     if len(items) != 1:
         raise Refusal("Q021", node.span, "WITHIN GROUP takes one column.", "Write ORDER BY with one column.")
     return Call(
-        span=node.span, function=call.function, arguments=call.arguments, star=call.star,
-        distinct=call.distinct, within=read_order_item(items[0]),
-    )  # fmt: skip
+        span=node.span,
+        function=call.function,
+        arguments=call.arguments,
+        star=call.star,
+        distinct=call.distinct,
+        within=read_order_item(items[0]),
+    )
 
 
 def read_order_item(node: RawNode) -> OrderItem:
@@ -368,11 +266,22 @@ def read_order_item(node: RawNode) -> OrderItem:
     )
 
 
+def _form(form: Callable[[RawNode, Read], Expression], node: RawNode) -> Expression:
+    return form(node, read_expression)
+
+
 _READING: dict[str, Callable[[RawNode], Expression]] = {
-    "Column": _column, "Star": _star, "Literal": _literal, "Boolean": _boolean, "Null": _null, "Paren": _paren,
-    "Parameter": _parameter, "Placeholder": _placeholder, "Neg": _unary("neg"), "Not": _unary("not"), "Is": _is,
-    "In": _in, "Between": _between, "Case": _case, "Cast": _cast, "Interval": _interval, "Extract": _extract,
-    "Substring": _substring, "StrPosition": _position, "Trim": _trim, "Anonymous": _call, "Dot": _dot,
-    "Filter": _filter, "WithinGroup": _within, "CurrentDate": _now("current_date"),
-    "CurrentTimestamp": _now("current_timestamp"), "Localtimestamp": _now("localtimestamp"),
-}  # fmt: skip
+    **LEAVES,
+    **{kind: partial(_form, form) for kind, form in FORMS.items()},
+    "Paren": _paren,
+    "Neg": _unary("neg"),
+    "Not": _unary("not"),
+    "Is": _is,
+    "In": _in,
+    "Between": _between,
+    "Cast": _cast,
+    "Anonymous": _call,
+    "Dot": _dot,
+    "Filter": _filter,
+    "WithinGroup": _within,
+}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from kanon_pg.query.bind_expressions import bind_aggregate, bind_expression
+from kanon_pg.query.bind_aggregates import bind_aggregate
+from kanon_pg.query.bind_expressions import bind_expression
 from kanon_pg.query.bound import Aggregate, Bound, KeyOf
 from kanon_pg.query.findings import Refusal, Span
 from kanon_pg.query.syntax import Call, Constant, Expression, Name, Placeholder

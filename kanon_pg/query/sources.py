@@ -142,9 +142,14 @@ class SourceBinder:
                     "Q103", query.span, f'Two outputs are called "{output.name}".', "Name them with AS."
                 )
             columns[output.name] = ColumnOf(
-                type=output.expression.type, wide=output.expression.wide, instance=instance.number,
-                name=output.name, nullable=True, stored_type=output.expression.type, span=query.span,
-            )  # fmt: skip
+                type=output.expression.type,
+                wide=output.expression.wide,
+                instance=instance.number,
+                name=output.name,
+                nullable=True,
+                stored_type=output.expression.type,
+                span=query.span,
+            )
         return Visible(alias, columns)
 
     def _dissolved(self, select: Select, inner: Environment, alias: str, collected: Collected) -> Visible:
@@ -232,9 +237,13 @@ def _usable(column: Column) -> bool:
 def _column(column: Column, instance: int, outer: bool) -> ColumnOf:
     kind = "text" if column.type_name in AS_TEXT else column.type_name
     return ColumnOf(
-        type=kind, instance=instance, name=column.name, nullable=column.nullable or outer,
-        stored_type=column.type_name, span=Span(0, 0),
-    )  # fmt: skip
+        type=kind,
+        instance=instance,
+        name=column.name,
+        nullable=column.nullable or outer,
+        stored_type=column.type_name,
+        span=Span(0, 0),
+    )
 
 
 def _check_relation(relation: Relation, span: Span) -> None:

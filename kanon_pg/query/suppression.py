@@ -23,7 +23,9 @@ from kanon_pg.query.level import Level, Plan
 from kanon_pg.query.options import Options
 
 
-def kept_groups(level: Level, counts: tuple[Counted, ...], lacking: tuple[str, ...], base: str, table: str) -> tuple[str, ...]:
+def kept_groups(
+    level: Level, counts: tuple[Counted, ...], lacking: tuple[str, ...], base: str, table: str
+) -> tuple[str, ...]:
     """Return the common table expressions that reduce the groups of a level to those that may be shown.
 
     Parameters

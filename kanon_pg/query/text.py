@@ -100,27 +100,26 @@ def _check_piece(kind: str, piece: str, previous: str, span: Span) -> None:
         raise Refusal("Q006", span, "A number runs into a name.", "Put a space between them.")
 
 
+_STRANGE = {
+    "$": ("Q007", "Dollar quotes are not allowed.", "Write strings in single quotes: 'text'."),
+    "'": ("Q008", "A string does not end.", "Add the closing quote."),
+    '"': ("Q008", "A quoted name does not end or is empty.", "Add the closing quote."),
+    "/": ("Q008", "A comment does not end, or holds another one.", "Leave the comment out."),
+    ":": ("Q009", "Parameters are written $1 or %s.", "Write $1."),
+    "[": ("Q009", "Arrays are not allowed.", "Compare with IN (...), or write several outputs."),
+    **dict.fromkeys(
+        "~!@#&^|?",
+        ("Q009", "This operator is not allowed.", "Allowed are + - * / % ||, comparisons and LIKE."),
+    ),
+}
+
+
 def _strange(text: str, position: int) -> Refusal:
-    span = Span(position, min(position + 1, len(text)))
+    span = Span(position, position + 1)
     character = text[position]
     if not character.isascii():
         hint = "Use ordinary spaces, and names of letters, digits and underscores."
         return Refusal("Q003", span, "Characters beyond ASCII are allowed in strings only.", hint)
-    if character == "$":
-        return Refusal(
-            "Q007", span, "Dollar quotes are not allowed.", "Write strings in single quotes: 'text'."
-        )
-    if character in "'\"":
-        return Refusal("Q008", span, "A string or a quoted name does not end.", "Add the closing quote.")
-    if text.startswith("/*", position):
-        return Refusal("Q008", span, "A comment does not end or holds another one.", "Leave the comment out.")
-    if character == ":":
-        return Refusal("Q009", span, "Parameters are written $1 or %s.", "Write $1.")
-    if character == "[":
-        return Refusal(
-            "Q009", span, "Arrays are not allowed.", "Compare with IN (...) instead of = ANY (ARRAY[...])."
-        )
-    if character in "~!@#&^|?":
-        hint = "Allowed are + - * / % || and comparisons; LIKE instead of regular expressions."
-        return Refusal("Q009", span, f"The operator {character} is not allowed.", hint)
-    return Refusal("Q009", span, "This character has no place in a query.", "Leave it out.")
+    plain = ("Q009", "This character has no place in a query.", "Leave it out.")
+    code, sentence, hint = _STRANGE.get(character, plain)
+    return Refusal(code, span, sentence, hint)

@@ -22,12 +22,33 @@ AS_TEXT: Final = frozenset({"varchar", "bpchar"})
 """Column types that are read as text (trailing blanks of ``char(n)`` mean nothing and are cut off)."""
 
 WRITTEN: Final = {
-    "smallint": "int2", "int2": "int2", "int": "int4", "integer": "int4", "int4": "int4", "bigint": "int8",
-    "int8": "int8", "decimal": "numeric", "numeric": "numeric", "real": "float4", "float": "float8",
-    "float4": "float4", "float8": "float8", "double": "float8", "double precision": "float8", "boolean": "bool",
-    "bool": "bool", "text": "text", "varchar": "text", "character varying": "text", "date": "date",
-    "timestamp": "timestamp", "timestamptz": "timestamptz", "time": "time", "interval": "interval", "uuid": "uuid",
-}  # fmt: skip
+    "smallint": "int2",
+    "int2": "int2",
+    "int": "int4",
+    "integer": "int4",
+    "int4": "int4",
+    "bigint": "int8",
+    "int8": "int8",
+    "decimal": "numeric",
+    "numeric": "numeric",
+    "real": "float4",
+    "float": "float8",
+    "float4": "float4",
+    "float8": "float8",
+    "double": "float8",
+    "double precision": "float8",
+    "boolean": "bool",
+    "bool": "bool",
+    "text": "text",
+    "varchar": "text",
+    "character varying": "text",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamptz",
+    "time": "time",
+    "interval": "interval",
+    "uuid": "uuid",
+}
 """Types as the parser writes them (lower case) and the names they have in ``pg_catalog``."""
 
 
@@ -60,7 +81,7 @@ def common_type(left: str, right: str) -> str | None:
     str or None
         None if the types do not meet without a cast that could fail.
     """
-    if left == right or right == UNKNOWN:
+    if right in {left, UNKNOWN}:
         return left
     if left == UNKNOWN:
         return right

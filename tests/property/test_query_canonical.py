@@ -21,44 +21,55 @@ Connection = psycopg.Connection[Any]
 
 OWN = (
     "select left(zip, 2) || '-' || sex, count(*) from patients group by 1",
-    "select substring(zip from 1 for 2), substr(zip, 2), right(zip, 1), split_part(ward, 'o', 1) from patients",
+    "select substring(zip from 1 for 2), substr(zip, 2), right(zip, 1), split_part(ward, 'o', 1)"
+    " from patients",
     "select trim(both 'o' from ward), ltrim(ward, 'i'), position('c' in ward), reverse(ward) from patients",
-    "select round(cost / 1000, 1), round(cost), trunc(cost, -2), ceil(cost), abs(-cost), sign(cost) from patients",
+    "select round(cost / 1000, 1), round(cost), trunc(cost, -2), ceil(cost), abs(-cost), sign(cost)"
+    " from patients",
     "select minutes / 7, minutes % 7, -minutes, minutes * 3 - 2, mod(minutes, 5), abs(minutes) from visits",
     "select sum(minutes * 2), avg(minutes - 5), sum(minutes) / 7, sum(minutes) % 7, count(*) / 3 from visits",
     "select floor(minutes), round(minutes), ceil(minutes / 7), sqrt(minutes), ln(minutes + 1) from visits",
-    "select value::numeric, value * 2, value / 3, round(value), width_bucket(value, 0, 100, 5) from lab_results",
+    "select value::numeric, value * 2, value / 3, round(value), width_bucket(value, 0, 100, 5) from"
+    " lab_results",
     "select sum(value), avg(value), stddev(value), var_pop(value) from lab_results where value > 0",
     "select date_trunc('year', admission_date), date_part('month', admission_date) from patients",
     "select extract(dow from admission_date), extract(epoch from visited_at) from patients join visits"
     " using (patient_id)",
-    "select discharge_date - admission_date, admission_date + 30, admission_date - interval '1 month' from patients",
+    "select discharge_date - admission_date, admission_date + 30, admission_date - interval '1"
+    " month' from patients",
     "select age(discharge_date, admission_date), count(*) from patients group by 1",
     "select to_char(visited_at, 'YYYY \"Q\"Q') q, count(*) from visits group by q order by q desc nulls last",
     "select sex, percentile_cont(0.25) within group (order by cost desc), percentile_disc(0.5) within group"
     " (order by birth_date) filter (where readmitted) from patients group by sex",
-    "select coalesce(discharge_date, date '2030-01-01') > date '2024-01-01', count(*) from patients group by 1",
+    "select coalesce(discharge_date, date '2030-01-01') > date '2024-01-01', count(*) from patients"
+    " group by 1",
     "select nullif(sex, 'F'), greatest(ward, sex), least(cost, 10), case sex when 'F' then 1 else 2.5 end"
     " from patients",
     "select ward is distinct from 'icu', discharge_date is not distinct from null, count(*) from patients"
     " group by 1, 2",
-    "select readmitted is not true, not readmitted, readmitted is null, count(*) from patients group by 1, 2, 3",
+    "select readmitted is not true, not readmitted, readmitted is null, count(*) from patients"
+    " group by 1, 2, 3",
     "select ward, sex from patients where ward like 'o%' or ward not ilike '%C%' and sex in ('F', 'x')",
-    "select distinct ward, cost > 100 from patients where cost between 10 and 1e5 or zip not between 'a' and 'b'",
+    "select distinct ward, cost > 100 from patients where cost between 10 and 1e5 or zip not"
+    " between 'a' and 'b'",
     "select 1, 'a', null, true, 2.50, 1e3 from patients where ward = 'icu'",
-    "select ward, count(*) n, 'x' from patients group by ward union all select 'all', count(*), null from patients"
+    "select ward, count(*) n, 'x' from patients group by ward union all select 'all', count(*),"
+    " null from patients"
     " order by n desc, 1 limit 4 offset 1",
-    "select p.ward, a.n, count(*) from patients p join (select ward, count(*) n from patients group by ward) a"
+    "select p.ward, a.n, count(*) from patients p join (select ward, count(*) n from patients group"
+    " by ward) a"
     " on a.ward = p.ward where p.cost > a.n group by 1, 2",
     "select p.ward from patients p, (select avg(cost) m from patients) x where p.cost > x.m",
     "with w as (select ward, count(*) n from patients group by ward) select a.ward, b.n from w a, w b"
     " where a.ward = b.ward",
     "select count(distinct p.patient_id) from patients p, visits v, lab_results l"
     " where p.patient_id = v.patient_id and l.patient_id = p.patient_id and l.abnormal",
-    "select z.region, count(*) from patients p left join zip_regions z on z.zip = p.zip and z.urban group by 1",
+    "select z.region, count(*) from patients p left join zip_regions z on z.zip = p.zip and z.urban"
+    " group by 1",
     "select avg(cost)::int, avg(cost)::numeric(10, 1), sum(cost)::bigint, count(*)::float8 / 3 from patients",
     "select count(fee), count(*) - count(fee), sum(fee), avg(fee) from visits",
-    "select kind, count(*) from visits group by kind having count(*) > 3 and avg(minutes) > 1 order by count(fee)",
+    "select kind, count(*) from visits group by kind having count(*) > 3 and avg(minutes) > 1 order"
+    " by count(fee)",
     "select building, max(beds), min(title), sum(beds * floor) from wards group by building",
     "select * from wards",
     "select w.*, sex from patients p join wards w using (ward) where ward <> 'it''s \\ok'",
@@ -78,7 +89,9 @@ def connection(server: Server) -> Iterator[Connection]:
         yield made
 
 
-def run(connection: Connection, sql: str, path: str, values: list[str] | None = None) -> list[tuple[Any, ...]]:
+def run(
+    connection: Connection, sql: str, path: str, values: list[str] | None = None
+) -> list[tuple[Any, ...]]:
     with connection.transaction(force_rollback=True):
         connection.execute(f"set local search_path = {path}")
         return psycopg.RawCursor(connection).execute(sql.encode(), values or None).fetchall()

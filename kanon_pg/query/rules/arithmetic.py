@@ -33,31 +33,30 @@ def arithmetic(level: Level) -> Iterator[Finding]:
             if problem is not None:
                 yield Finding("Q330", item.span.start, item.span.end, *problem)
         if factors > _MOST_FACTORS:
-            sentence = f"More than {_MOST_FACTORS} products or shifts of dates in one expression are not allowed on single rows."
-            yield Finding(
-                "Q330", expression.span.start, expression.span.end, sentence, "Calculate with aggregates."
+            sentence = (
+                f"One expression on single rows takes {_MOST_FACTORS} products and shifts of dates at most."
             )
+            place = expression.span
+            yield Finding("Q330", place.start, place.end, sentence, "Calculate with aggregates.")
 
 
 def _problem(item: Operation) -> tuple[str, str] | None:
-    if any(
-        isinstance(part, Given) for operand in item.operands if is_constant(operand) for part in walk(operand)
-    ):
+    fixed = [operand for operand in item.operands if is_constant(operand)]
+    if any(isinstance(part, Given) for operand in fixed for part in walk(operand)):
         return "A parameter cannot be part of arithmetic on single rows.", "Write the number as a constant."
-    if any(_is_out_of_bounds(operand) for operand in item.operands):
-        return (
-            "Arithmetic on single rows takes one number between 1e-12 and 1e12.",
-            "Write the number itself.",
-        )
-    if item.name not in _PRODUCTS or is_constant(item.operands[-1]):
-        return None
-    if item.name == "*" and is_constant(item.operands[0]):
+    if any(_is_out_of_bounds(operand) for operand in fixed):
+        hint = "Write the number itself."
+        return "Arithmetic on single rows takes one number between 1e-12 and 1e12.", hint
+    return _product_of_columns(item)
+
+
+def _product_of_columns(item: Operation) -> tuple[str, str] | None:
+    scaled = is_constant(item.operands[-1]) or (item.name == "*" and is_constant(item.operands[0]))
+    if item.name not in _PRODUCTS or scaled:
         return None
     if item.type in FLOATS:
-        return (
-            f"{item.name} of two columns can overflow.",
-            "Multiply and divide by constants only, or cast to numeric.",
-        )
+        hint = "Multiply and divide by constants only, or cast to numeric."
+        return f"{item.name} of two columns can overflow.", hint
     if any(_is_product(part) for operand in item.operands for part in walk(operand)):
         return "A product of columns may not be multiplied again.", "Calculate with aggregates."
     return None

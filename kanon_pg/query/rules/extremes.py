@@ -29,6 +29,6 @@ def _is_allowed(level: Level, column: ColumnOf) -> bool:
         return True
     choice = instance.protection.extremes
     found = instance.relation.column(column.name)
-    if choice == "not sensitive":
-        return found is not None and found.role in {Role.QUASI_IDENTIFIER, Role.INSENSITIVE}
+    if choice == "insensitive":
+        return found is not None and found.role is Role.INSENSITIVE
     return choice == "always"

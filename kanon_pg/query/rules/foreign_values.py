@@ -27,7 +27,7 @@ def foreign_values(level: Level) -> Iterator[Finding]:
                 continue
             waiting.extend(item.operands)
             if not _passes_on(item) and any(_holds_foreign(operand, level) for operand in item.operands):
-                sentence = f"{item.name} of a value that is not a column of a protected relation is not allowed here."
+                sentence = f"{item.name} may be applied to columns of protected relations only."
                 hint = "Calculate it in the subquery that returns it, or compare it as it is."
                 yield Finding("Q331", item.span.start, item.span.end, sentence, hint)
 
@@ -35,7 +35,7 @@ def foreign_values(level: Level) -> Iterator[Finding]:
 def _passes_on(item: Operation) -> bool:
     if item.name == "cast":
         source, target = item.operands[0].type, item.type
-        return source in _EXACT and target in _EXACT or source == "float4"
+        return (source in _EXACT and target in _EXACT) or source == "float4"
     return item.name in _HARMLESS or (item.type == "bool" and item.name != "ilike")
 
 
