@@ -3,8 +3,9 @@
 For one protected relation, in this order:
 
 1. *size*: every told set, and each level's total, is backed by at least k people;
-2. *complement*: nobody, or at least k people, are left out of each of them (the total of everybody is taken
-   as known: Denning, Denning and Schwartz, "The tracker: a threat to statistical database security", 1979);
+2. *complement*: nobody, or at least k people, are left out of each of them alone, as if the total of
+   everybody were known (Denning, Denning and Schwartz, "The tracker: a threat to statistical database
+   security", 1979); in combinations everybody counts once it was told;
 3. *difference*: each of them equals, or differs in at least k people from, every set that was ever told,
    totals of levels included (and with ``one_sided``, each side of the difference alone);
 4. *combination*: no sum of multiples of the told sets of this answer and of the covered history (mode
@@ -112,8 +113,14 @@ class Ledger:
             The sets behind it, in the snapshot it was computed in.
         population : Population
             Everybody in that snapshot.
+
+        Raises
+        ------
+        LedgerError
+            The population does not say whose a unit is.
         """
         k = self.rules.k
+        _require_owners(answer, population)
         totals = list(answer.with_totals())
         if not all(population.is_backed(units, k) for units in totals):
             return Decision(allowed=False, reason="size")
@@ -158,7 +165,13 @@ class Ledger:
             As recorded.
         population : Population
             The owners of its units; who is in the relation now does not matter.
+
+        Raises
+        ------
+        LedgerError
+            The population does not say whose a unit is: it is older than the answer.
         """
+        _require_owners(answer, population)
         if self.rules.mode == "off":
             return
         vectors = self._field.vectors(list(answer.sets()), population.owners)
@@ -246,6 +259,11 @@ class Ledger:
             )
         near = told.near(units, fold, k, by_size=population.owners is None)
         return any(_is_few(units ^ other, population, k) for other in near)
+
+
+def _require_owners(answer: Answer, population: Population) -> None:
+    if not all(population.knows(units) for units in answer.sets()):
+        raise LedgerError("Rows were numbered after the list of their owners was read.", hint="Ask again.")
 
 
 def _is_few(units: BitMap, population: Population, k: int) -> bool:

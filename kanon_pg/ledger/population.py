@@ -37,6 +37,10 @@ class Population:
     units: BitMap
     owners: array[int] | None = None
 
+    def knows(self, units: BitMap) -> bool:
+        """Whether the person of each unit is known."""
+        return self.owners is None or not units or units.max() < len(self.owners)
+
     def people(self, units: BitMap) -> int:
         """Return the number of distinct people behind some units."""
         if self.owners is None:

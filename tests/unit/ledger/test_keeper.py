@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,25 @@ def test_an_unreadable_history_answers_nothing(path: Path) -> None:
         ask(keeper, ALL)
     with pytest.raises(LedgerError, match="was closed"):
         ask(keeper, ALL)
+
+
+def test_owners_older_than_the_history_answer_nothing(path: Path) -> None:
+    """Another session numbered and told new rows after this one had read whose rows there are."""
+    owners = array("I", range(101))
+    newer = Population(BitMap(range(101)), owners)
+    older = Population(BitMap(range(100)), owners[:100])
+    here, there = Keeper(path, RULES, KEY), Keeper(path, RULES, KEY)
+    everybody = Answer(((newer.units,),))
+    assert decide(Question(1.0, "ann", "SELECT"), [Part(there, newer, everybody)]).allowed
+    for _ in range(2):
+        with pytest.raises(LedgerError):
+            decide(Question(2.0, "bob", "SELECT"), [Part(here, older, ALL)])
+    fresh = Keeper(path, RULES, KEY)
+    assert decide(Question(3.0, "bob", "SELECT"), [Part(fresh, newer, ALL)]).reason == "complement"
+    with pytest.raises(LedgerError, match="numbered after"):
+        fresh.ledger.check(everybody, older)
+    fresh.close()
+    there.close()
 
 
 def test_a_decision_is_told_before_anything_else_is() -> None:
