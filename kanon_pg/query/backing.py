@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from itertools import permutations
 
 from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Operation
 from kanon_pg.query.functions import PERCENTILES
@@ -42,8 +43,9 @@ def counted(level: Level, *, strict: bool) -> tuple[Counted, ...]:
     """Return everything that has to be counted with the groups of a level.
 
     For every protected instance: the people of the group; for every FILTER and every aggregate of a column
-    that may be NULL, the people whose rows take part; for every FILTER and every count of such a column,
-    also the people whose rows do not, because the difference to the group's own figures shows them.
+    that may be NULL, the people whose rows take part. What one figure has and another one of the same row
+    has not is a figure, too, so the people outside of every FILTER, in one FILTER but not in another, and
+    without a value where values are counted, are counted as well: nobody, or enough.
 
     Parameters
     ----------
@@ -62,8 +64,9 @@ def counted(level: Level, *, strict: bool) -> tuple[Counted, ...]:
         k = _k(instance)
         found[Counted(instance, None, False, k, False, "people")] = None
         for aggregate in level.aggregates():
-            for item in _of_aggregate(aggregate, instance, k, strict=strict):
-                found[item] = None
+            found.update(dict.fromkeys(_of_aggregate(aggregate, instance, k, strict=strict)))
+        for mask in _differences(level):
+            found[Counted(instance, mask, False, k, True, "complement")] = None
     return tuple(found)
 
 
@@ -76,11 +79,26 @@ def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: b
     found = []
     if mask is not None:
         found.append(Counted(instance, mask, False, k, False, "filter"))
-        if aggregate.condition is not None or aggregate.function == "count":
-            found.append(Counted(instance, mask, True, k, not strict, "complement"))
+    left_out = mask if aggregate.function == "count" else aggregate.condition
+    if left_out is not None:
+        found.append(Counted(instance, left_out, True, k, not strict, "complement"))
     if aggregate.function in PERCENTILES:
         found.append(Counted(instance, mask, False, _percentile_minimum(aggregate, k), False, "percentile"))
     return found
+
+
+def filters(level: Level) -> tuple[Bound, ...]:
+    """Return the different FILTER conditions of a level."""
+    conditions = (aggregate.condition for aggregate in level.aggregates())
+    return tuple(dict.fromkeys(condition for condition in conditions if condition is not None))
+
+
+def _differences(level: Level) -> tuple[Bound, ...]:
+    template = "({0} AND ({1}) IS NOT TRUE)"
+    return tuple(
+        Operation(type="bool", name="and not", template=template, operands=(one, other), span=one.span)
+        for one, other in permutations(filters(level), 2)
+    )
 
 
 def _percentile_minimum(aggregate: Aggregate, k: int) -> int:

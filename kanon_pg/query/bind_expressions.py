@@ -179,6 +179,8 @@ def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
     converted = _convert(chosen, arguments)
     for position, check in chosen.constants.items():
         check_constant(arguments[position], check, call.function)
+    if call.function == "width_bucket" and constant_value(arguments[1]) == constant_value(arguments[2]):
+        raise Refusal("Q204", call.span, "The bounds of width_bucket are equal.", "Write different bounds.")
     kind = chosen.gives
     if chosen.carried:
         kind = arguments[0].type

@@ -131,7 +131,7 @@ class Canonical:
         )
         if not item.may_be_none:
             return number
-        return f"CASE {number} WHEN 0 THEN {item.minimum} ELSE {number} END"
+        return f"CASE WHEN {number} OPERATOR(pg_catalog.=) 0 THEN {item.minimum} ELSE {number} END"
 
     def _hide(self, counts: tuple[Counted, ...], template: str) -> None:
         for position, item in enumerate(counts):

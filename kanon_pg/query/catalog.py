@@ -58,6 +58,8 @@ class Column:
         False only if the catalog proves that no NULL can occur.
     role : Role
         Ignored in public relations.
+    collation : int
+        ``pg_attribute.attcollation``: 0 for types without collation, 100 for the database's default.
     deterministic : bool
         Whether equality of the column's collation is equality of bytes (True for types without collation).
     """
@@ -67,6 +69,7 @@ class Column:
     nullable: bool = True
     role: Role = Role.QUASI_IDENTIFIER
     deterministic: bool = True
+    collation: int = 100
 
 
 @dataclass(frozen=True, slots=True)

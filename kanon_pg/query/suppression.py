@@ -80,7 +80,7 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
         for item in dominated(levels[0]):
             sentence = "Sums that one person may dominate cannot be left out group by group."
             yield Finding("Q511", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
-    if levels and levels[0] not in plan.branches and any(output for output in plan.branches[0].outputs):
+    if levels and levels[0] not in plan.branches:
         sentence = "Groups can be left out of the query itself only, not of a subquery."
         yield Finding(
             "Q510", levels[0].span.start, levels[0].span.end, sentence, "Ask the subquery by itself."

@@ -12,8 +12,10 @@ from kanon_pg.query.findings import Finding
 from kanon_pg.query.level import Level
 from kanon_pg.query.rules.aggregate_arguments import aggregate_arguments
 from kanon_pg.query.rules.arithmetic import arithmetic
+from kanon_pg.query.rules.collations import collations
 from kanon_pg.query.rules.distinct_values import distinct_values
 from kanon_pg.query.rules.extremes import extremes
+from kanon_pg.query.rules.filters import number_of_filters
 from kanon_pg.query.rules.foreign_values import foreign_values
 from kanon_pg.query.rules.joined_rows import joined_rows
 from kanon_pg.query.rules.outer_joins import outer_joins
@@ -28,4 +30,6 @@ RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
     extremes,
     arithmetic,
     foreign_values,
+    number_of_filters,
+    collations,
 )

@@ -1,7 +1,8 @@
 """Arithmetic on single rows cannot overflow.
 
 A product that overflows for one person's value alone would answer a question about that person by
-failing. Constants are therefore bounded, products of columns are not multiplied again, and floating
+failing; a constant expression can do so, too, if a CASE computes it for that person only. Constants are
+therefore bounded, products of columns are not multiplied again, and floating
 point numbers are multiplied and divided by constants only.
 """
 
@@ -13,12 +14,12 @@ from kanon_pg.query.bound import Bound, Given, Operation, is_constant, walk
 from kanon_pg.query.conversion import constant_value
 from kanon_pg.query.findings import Finding
 from kanon_pg.query.level import Level
-from kanon_pg.query.types import FLOATS, MOMENTS, NUMBERS
+from kanon_pg.query.types import FLOATS, MOMENTS
 
 _PRODUCTS = {"*", "/", "%"}
 _ARITHMETIC = _PRODUCTS | {"+", "-", "neg"}
 _LARGEST = 10**12
-_MOST_FACTORS = 6
+_MOST_FACTORS = 8
 
 
 def arithmetic(level: Level) -> Iterator[Finding]:
@@ -26,7 +27,7 @@ def arithmetic(level: Level) -> Iterator[Finding]:
     for expression in level.row_expressions():
         factors = 0
         for item in walk(expression):
-            if not isinstance(item, Operation) or item.name not in _ARITHMETIC or is_constant(item):
+            if not isinstance(item, Operation) or item.name not in _ARITHMETIC:
                 continue
             factors += item.name in _PRODUCTS or item.type in MOMENTS
             problem = _problem(item)
@@ -70,6 +71,4 @@ def _is_product(item: Bound) -> bool:
 
 def _is_out_of_bounds(operand: Bound) -> bool:
     value = constant_value(operand)
-    if value is None:
-        return is_constant(operand) and operand.type in NUMBERS
-    return bool(value) and not 1 / _LARGEST <= abs(float(value)) <= _LARGEST
+    return bool(value) and not 1 / _LARGEST <= abs(float(value or 1)) <= _LARGEST
