@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,11 +63,12 @@ def _part(network: Network, nodes: Numbers, instances: Numbers, local: Numbers) 
     )
 
 
-def slices(begin: Numbers, chosen: Numbers) -> Numbers:
+def slices(begin: Numbers, chosen: NDArray[np.integer[Any]]) -> Numbers:
     """Return the positions from begin[i] up to begin[i + 1] of all chosen i, one after the other."""
     lengths = begin[chosen + 1] - begin[chosen]
     ends = np.cumsum(lengths)
-    return np.arange(int(lengths.sum())) + np.repeat(begin[chosen] - (ends - lengths), lengths)
+    positions: Numbers = np.arange(int(lengths.sum())) + np.repeat(begin[chosen] - (ends - lengths), lengths)
+    return positions
 
 
 def _sorted_by(rank: Numbers, count: int) -> tuple[Numbers, Numbers]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.errors import MemoryExceeded
-from kanon_pg.solvers.annealing import EFFORT_PER_SECOND, anneal
-from kanon_pg.solvers.annealing_thinning import thin
+from kanon_pg.solvers.annealing_graph import graph_around
+from kanon_pg.solvers.annealing_refine import refine
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.compatibility import Compatibility, compatibility_of
+from kanon_pg.solvers.compatibility import Compatibility
 from kanon_pg.solvers.exact import search_exactly
 from kanon_pg.solvers.models_exact import search_exactly_with_models
 from kanon_pg.solvers.models_search import search_greedily_with_models
@@ -32,14 +33,11 @@ _FEW_PAIRS = 300_000
 """Pairs of a row type and an instance up to which the integer programs come before the local search."""
 
 _MANY_PAIRS = 30_000_000
-"""Pairs of a row type and a vector beyond which nobody is looked for in a dearer class than today's."""
+"""Pairs of a row type and a vector beyond which integer programs of all of them are not tried."""
 
 _FEW_NODES = 200
-_FIRST_ROUND = 3 * EFFORT_PER_SECOND
+_FIRST_ROUND = 5.0
 _LONGER_ROUND = 2
-_LARGEST_EXCESS = 2.0
-"""Classes that cost more in excess of their rows' prices, in usual weights, are left to the exact search."""
-
 _STALE = 0.0003
 _MOST_STALE_ROUNDS = 2
 
@@ -80,7 +78,7 @@ class Quest:
 
     @property
     def is_small(self) -> bool:
-        """Whether all pairs of a row type and an instance can be looked at."""
+        """Whether integer programs of everything can be tried."""
         return self.mask.vectors.size * len(self.table) <= _MANY_PAIRS
 
     @property
@@ -139,7 +137,8 @@ def _search(quest: Quest) -> Found:
     if graph.edges <= _FEW_PAIRS and quest.is_small:
         part = clock.part(_SHARE_FOR_PROGRAMS)
         found = search_exactly(table, mask, request, part, found, found.prices, nodes=quest.nodes)
-    found = _anneal(quest, graph, found)
+    if found.prices is not None:
+        found = _refine(quest, graph, found, found.prices)
     if not quest.is_over(found) and quest.goal == 0.0 and quest.is_small:
         found = search_exactly(table, mask, request, clock, found, found.prices)
     return found
@@ -158,35 +157,28 @@ def _with_prices(quest: Quest, found: Found) -> Found:
 
 
 def _graph(quest: Quest, found: Found) -> Compatibility | None:
-    """Return who can be in which class that is not dearer than today's; None if that is too much."""
-    table, vectors, k = quest.table, quest.mask.vectors, quest.request.k
-    dearest = None
-    if not quest.is_small:
-        solution = found.solution
-        dearest = np.zeros(len(table))
-        np.maximum.at(dearest, solution.row_type, suppression_costs(solution.vector, table.weights))
+    """Return who can be in which class, or what fits of it around the solution; None if nothing fits."""
     try:
-        return compatibility_of(table, vectors, k, quest.clock, dearest=dearest)
+        return graph_around(
+            quest.table, quest.mask.vectors, found.solution, quest.request.k, quest.clock, prices=found.prices
+        )
     except MemoryExceeded:
         return None
 
 
-def _anneal(quest: Quest, graph: Compatibility, found: Found) -> Found:
+def _refine(quest: Quest, graph: Compatibility, found: Found, prices: NDArray[np.int64]) -> Found:
     """Search around the solution in rounds, each longer than the one before, until that is worth nothing."""
-    if found.prices is not None and not quest.request.rest_may_be_small:
-        most = _LARGEST_EXCESS * float(quest.table.weights.mean())
-        graph = thin(quest.table, graph, found.solution, quest.request.k, found.prices, most)
-    effort, stale = _FIRST_ROUND, 0
+    seconds, stale = _FIRST_ROUND, 0
     seed = quest.request.seed or 0
     while not quest.is_over(found) and stale < _MOST_STALE_ROUNDS:
         before = quest.cost(found)
-        better = anneal(
-            quest.table, graph, found.solution, quest.request.k, quest.clock, effort=effort, seed=seed,
-            prices=found.prices, rest_may_be_small=quest.request.rest_may_be_small,
+        better = refine(
+            quest.table, graph, found.solution, quest.request.k, quest.clock, prices=prices, seconds=seconds,
+            seed=seed, rest_may_be_small=quest.request.rest_may_be_small,
         )  # fmt: skip
         found = _taking(quest, found, better)
         stale = stale + 1 if before - quest.cost(found) <= _STALE * before else 0
-        effort, seed = effort * _LONGER_ROUND, seed + 1
+        seconds, seed = seconds * _LONGER_ROUND, seed + 1
     return found
 
 
@@ -194,5 +186,5 @@ def _taking(quest: Quest, found: Found, solution: Solution) -> Found:
     better = replace(found, solution=solution)
     if quest.cost(better) >= quest.cost(found):
         return found
-    method = found.method if "annealed" in found.method else f"{found.method}, annealed"
+    method = found.method if "annealed" in found.method else f"{found.method}, annealed and refined"
     return replace(better, method=method)

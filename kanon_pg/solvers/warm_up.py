@@ -12,9 +12,9 @@ from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColum
 from kanon_pg.core.patterns import all_patterns
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.annealing import anneal
+from kanon_pg.solvers.annealing_graph import graph_around
+from kanon_pg.solvers.annealing_refine import refine
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.compatibility import compatibility_of
 from kanon_pg.solvers.exact import search_exactly
 from kanon_pg.solvers.models_search import satisfy_models
 from kanon_pg.solvers.pairs import search_by_pairs
@@ -22,7 +22,7 @@ from kanon_pg.solvers.prices import raise_prices
 from kanon_pg.solvers.registry import solve
 from kanon_pg.solvers.search import search_greedily
 
-_EFFORT = 100_000
+_SECONDS = 0.02
 
 
 def warm_up(kernels: str) -> None:
@@ -59,8 +59,8 @@ def _search(packed: PackedRowTypes) -> None:
     found = search_greedily(table, mask, request, clock)
     raised = raise_prices(table, mask.vectors, request.k, clock)
     certified_bound(packed, mask.vectors, request.k, raised.prices)
-    graph = compatibility_of(table, mask.vectors, request.k, clock)
-    anneal(table, graph, found.solution, request.k, clock, effort=_EFFORT)
+    graph = graph_around(table, mask.vectors, found.solution, request.k, clock, prices=raised.prices)
+    refine(table, graph, found.solution, request.k, clock, prices=raised.prices, seconds=_SECONDS)
     for prices in (None, raised.prices):
         search_exactly(table, mask, request, clock, found, prices, nodes=0)
 
