@@ -98,6 +98,16 @@ def test_numbers_are_reduced_exactly(key: bytes, positive: int, any_number: int)
         assert (rest == 0) == (number % field.modulus == 0)
 
 
+@given(keys, st.integers(1, 400), st.booleans())
+def test_products_of_any_length_are_exact(key: bytes, terms: int, negative: bool) -> None:
+    field = Field(key, 1)
+    largest = field.modulus // 2 - np.arange(terms)
+    left = np.where(negative, -largest, largest).astype(np.float64)
+    product = field.times(left[None, :], largest.astype(np.float64)[:, None])[0, 0]
+    exact = sum(int(a) * int(b) for a, b in zip(left, largest, strict=True))
+    assert (int(product) - exact) % field.modulus == 0
+
+
 @given(keys)
 def test_the_modulus_is_a_prime_of_24_bits(key: bytes) -> None:
     modulus = Field(key, 1).modulus

@@ -254,6 +254,16 @@ def test_the_pairwise_ledger_forgets_combinations_but_no_set() -> None:
     assert asker.ask((sets[0] | sets[1]) - {VICTIM}) is None
 
 
+def test_the_pairwise_ledger_forgets_no_total() -> None:
+    asker = Asker("pairwise", rank=8)
+    sets = [frozenset(range(start, start + 10)) for start in range(0, SIZE, 10)]
+    assert asker.ask(sets[0], sets[1]) is None
+    for group in sets[2:14]:
+        assert asker.ask(group) is None
+    assert asker.ask((sets[1] | sets[14]) - {19}) is None
+    assert asker.ask((sets[0] | sets[1]) - {VICTIM}) == "difference"
+
+
 @both
 def test_more_people_than_columns(mode: Mode) -> None:
     asker = Asker(mode, units=frozenset(range(20_000)))
