@@ -18,8 +18,8 @@ from kanon_pg.core.patterns import suppression_costs
 from kanon_pg.core.row_types import RowTypeTable, mix
 from kanon_pg.errors import MemoryExceeded
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.order import few_changes
-from kanon_pg.solvers.scan import Grouping, group_candidates, grouping_for, list_groups, update_keys
+from kanon_pg.solvers.greedy.order import few_changes
+from kanon_pg.solvers.greedy.scan import Grouping, group_candidates, grouping_for, list_groups, update_keys
 
 MOST_EDGES = 30_000_000
 """Most pairs of a row type and an instance that a graph may have: about 0.5 GiB with working arrays."""

@@ -9,10 +9,10 @@ from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.models_search import satisfy_models, search_greedily_with_models
-from kanon_pg.solvers.pairs import search_by_pairs
+from kanon_pg.solvers.models.search import satisfy_models, search_greedily_with_models
+from kanon_pg.solvers.pairs.search import search_by_pairs
 from kanon_pg.solvers.portfolio import search_until_good, search_until_optimal
-from kanon_pg.solvers.row_assignment import search_by_row_assignment
+from kanon_pg.solvers.row_assignment.search import search_by_row_assignment
 from kanon_pg.solvers.search import Found, search_by_mondrian, search_greedily
 
 Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], Found]

@@ -16,7 +16,7 @@ from kanon_pg.core.compiled import kernel
 from kanon_pg.core.patterns import PatternMask
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.partition import Members, distinct_people, members_of
+from kanon_pg.solvers.local_search.partition import Members, distinct_people, members_of
 
 _WORK_PER_STEP = 2_000_000
 

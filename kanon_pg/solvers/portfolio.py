@@ -12,14 +12,14 @@ from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.errors import MemoryExceeded
-from kanon_pg.solvers.annealing_graph import graph_around
-from kanon_pg.solvers.annealing_refine import refine
+from kanon_pg.solvers.annealing.graph import graph_around
+from kanon_pg.solvers.bounds.prices import raise_prices
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.compatibility import Compatibility
-from kanon_pg.solvers.exact import search_exactly
-from kanon_pg.solvers.models_exact import search_exactly_with_models
-from kanon_pg.solvers.models_search import search_greedily_with_models
-from kanon_pg.solvers.prices import raise_prices
+from kanon_pg.solvers.exact.search import search_exactly
+from kanon_pg.solvers.models.exact import search_exactly_with_models
+from kanon_pg.solvers.models.search import search_greedily_with_models
+from kanon_pg.solvers.refinement.refine import refine
 from kanon_pg.solvers.search import Found, search_greedily
 
 GOAL = 0.01

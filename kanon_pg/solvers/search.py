@@ -12,13 +12,13 @@ from kanon_pg.core.patterns import PatternMask
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
-from kanon_pg.solvers.bounds import cheapest_reach
+from kanon_pg.solvers.bounds.reach import cheapest_reach
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.greedy import greedy
-from kanon_pg.solvers.improvement import improve
+from kanon_pg.solvers.greedy.heuristic import greedy
+from kanon_pg.solvers.greedy.order import cheapest_first
+from kanon_pg.solvers.greedy.rest import fill_rest
+from kanon_pg.solvers.local_search.improvement import improve
 from kanon_pg.solvers.mondrian import mondrian
-from kanon_pg.solvers.order import cheapest_first
-from kanon_pg.solvers.rest import fill_rest
 
 TIME_OVER = "Time was over before all patterns had their turn: a few of the others were tried in a hurry."
 TIME_OVER_MONDRIAN = "Time was over before all regions were cut: what was left is fully suppressed."

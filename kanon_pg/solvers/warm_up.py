@@ -12,13 +12,13 @@ from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColum
 from kanon_pg.core.patterns import all_patterns
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.annealing_graph import graph_around
-from kanon_pg.solvers.annealing_refine import refine
+from kanon_pg.solvers.annealing.graph import graph_around
+from kanon_pg.solvers.bounds.prices import raise_prices
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.exact import search_exactly
-from kanon_pg.solvers.models_search import satisfy_models
-from kanon_pg.solvers.pairs import search_by_pairs
-from kanon_pg.solvers.prices import raise_prices
+from kanon_pg.solvers.exact.search import search_exactly
+from kanon_pg.solvers.models.search import satisfy_models
+from kanon_pg.solvers.pairs.search import search_by_pairs
+from kanon_pg.solvers.refinement.refine import refine
 from kanon_pg.solvers.registry import solve
 from kanon_pg.solvers.search import search_greedily
 

@@ -12,8 +12,8 @@ from kanon_pg.core.classes import classes_of, suppressed_cells
 from kanon_pg.core.patterns import parse_patterns
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.greedy import greedy
-from kanon_pg.solvers.order import cheapest_first, paper_order
+from kanon_pg.solvers.greedy.heuristic import greedy
+from kanon_pg.solvers.greedy.order import cheapest_first, paper_order
 from kanon_pg.solvers.registry import solve
 from tests.instances.bipartite import limit as subgraph_limit
 from tests.instances.bipartite import most_common_neighbours, subgraph_table

@@ -16,8 +16,8 @@ from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.models_exact import search_exactly_with_models
-from kanon_pg.solvers.models_feasible import adds_up
+from kanon_pg.solvers.models.exact import search_exactly_with_models
+from kanon_pg.solvers.models.feasible import adds_up
 from tests.fixtures.diversity import pack_sensitive, types_of
 
 quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

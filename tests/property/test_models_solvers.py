@@ -17,8 +17,8 @@ from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.models_feasible import adds_up, require_feasible
-from kanon_pg.solvers.models_search import satisfy_models, search_greedily_with_models
+from kanon_pg.solvers.models.feasible import adds_up, require_feasible
+from kanon_pg.solvers.models.search import satisfy_models, search_greedily_with_models
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])

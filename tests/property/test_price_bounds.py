@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from kanon_pg.core.certificate import certified_bound
 from kanon_pg.core.patterns import parse_patterns
 from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.bounds import cheapest_reach
+from kanon_pg.solvers.bounds.prices import raise_prices
+from kanon_pg.solvers.bounds.reach import cheapest_reach
 from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.prices import raise_prices
 from tests.fixtures.packing import pack
 
 checked = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

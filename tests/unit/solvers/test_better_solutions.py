@@ -10,15 +10,15 @@ import pytest
 from kanon_pg.core.patterns import suppression_costs
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
-from kanon_pg.solvers.annealing import anneal
-from kanon_pg.solvers.annealing_graph import graph_around
-from kanon_pg.solvers.annealing_refine import refine
-from kanon_pg.solvers.annealing_thinning import thin
+from kanon_pg.solvers.annealing.graph import graph_around
+from kanon_pg.solvers.annealing.search import anneal
+from kanon_pg.solvers.annealing.thinning import thin
 from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.compatibility import compatibility_of
-from kanon_pg.solvers.flow import cost_of, reassign
-from kanon_pg.solvers.neighbourhood import improve_by_regions
+from kanon_pg.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.solvers.refinement.refine import refine
+from kanon_pg.solvers.refinement.regions import improve_by_regions
 from tests.fixtures.packing import pack
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
 

@@ -14,11 +14,11 @@ from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.exact import ALL_PATTERNS_NOT_SEARCHED, search_exactly
-from kanon_pg.solvers.granularity import granularity, rounded_up
-from kanon_pg.solvers.integer_program import solve_sub_problem
+from kanon_pg.solvers.exact.granularity import granularity, rounded_up
+from kanon_pg.solvers.exact.integer_program import solve_sub_problem
+from kanon_pg.solvers.exact.search import ALL_PATTERNS_NOT_SEARCHED, search_exactly
+from kanon_pg.solvers.exact.sub_problem import Demand, SubProblem
 from kanon_pg.solvers.search import TIME_OVER, search_greedily
-from kanon_pg.solvers.sub_problem import Demand, SubProblem
 from tests.fixtures.packing import pack
 
 ROWS = [("a", 1), ("a", 1), ("a", 1), ("a", 2), ("b", 2), ("b", 3)]
@@ -99,6 +99,6 @@ def test_further_rows_and_columns_are_obeyed():
 
 
 def test_the_solver_library_is_loaded_only_when_it_is_needed():
-    program = "import sys, kanon_pg.solvers.exact; print('ortools' in sys.modules)"
+    program = "import sys, kanon_pg.solvers.exact.search; print('ortools' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

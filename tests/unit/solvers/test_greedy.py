@@ -9,13 +9,13 @@ from kanon_pg.core.classes import classes_of, suppressed_cells
 from kanon_pg.core.patterns import all_patterns, parse_patterns
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.bounds import cheapest_reach
+from kanon_pg.solvers.bounds.reach import cheapest_reach
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.greedy import greedy
-from kanon_pg.solvers.improvement import improve
-from kanon_pg.solvers.order import paper_order
+from kanon_pg.solvers.greedy.heuristic import greedy
+from kanon_pg.solvers.greedy.order import paper_order
+from kanon_pg.solvers.greedy.rest import fill_rest
+from kanon_pg.solvers.local_search.improvement import improve
 from kanon_pg.solvers.registry import solve
-from kanon_pg.solvers.rest import fill_rest
 from tests.fixtures.packing import masks, pack
 
 

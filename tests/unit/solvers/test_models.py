@@ -17,10 +17,10 @@ from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName, UnsuitableColumn
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.models_exact import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
-from kanon_pg.solvers.models_feasible import require_feasible
-from kanon_pg.solvers.models_flow import reassign_sensitively
-from kanon_pg.solvers.models_search import search_greedily_with_models
+from kanon_pg.solvers.models.exact import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
+from kanon_pg.solvers.models.feasible import require_feasible
+from kanon_pg.solvers.models.flow import reassign_sensitively
+from kanon_pg.solvers.models.search import search_greedily_with_models
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import pack
 

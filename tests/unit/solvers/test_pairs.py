@@ -15,10 +15,10 @@ from kanon_pg.core.verify import recount
 from kanon_pg.errors import KanonError
 from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.pair_costs import paired_with_itself, single_rows
-from kanon_pg.solvers.pairs import MOST_ROWS, search_by_pairs
-from kanon_pg.solvers.row_assignment import search_by_row_assignment
-from kanon_pg.solvers.triples import best_grouping
+from kanon_pg.solvers.pairs.costs import paired_with_itself, single_rows
+from kanon_pg.solvers.pairs.search import MOST_ROWS, search_by_pairs
+from kanon_pg.solvers.pairs.triples import best_grouping
+from kanon_pg.solvers.row_assignment.search import search_by_row_assignment
 from tests.fixtures.packing import pack
 from tests.instances.known import Known
 from tests.instances.optimum import least_cost, least_cost_by_subsets

@@ -15,8 +15,8 @@ from kanon_pg.core.patterns import all_patterns, parse_patterns, star_counts
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.usefulness import usefulness
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.greedy import greedy
-from kanon_pg.solvers.order import paper_order
+from kanon_pg.solvers.greedy.heuristic import greedy
+from kanon_pg.solvers.greedy.order import paper_order
 from tests.fixtures.packing import pack, published_table, shared_rows
 
 ADULT_2 = [

@@ -9,10 +9,10 @@ from kanon_pg.core.certificate import PRICE_UNIT, certified_bound
 from kanon_pg.core.certificate_groups import Priced, visit_broken_groups
 from kanon_pg.core.patterns import all_patterns
 from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.bounds import cheapest_reach
+from kanon_pg.solvers.bounds.pool import Collected, Demand, collect_and_repair
+from kanon_pg.solvers.bounds.prices import raise_prices
+from kanon_pg.solvers.bounds.reach import cheapest_reach
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.prices import raise_prices
-from kanon_pg.solvers.prices_pool import Collected, Demand, collect_and_repair
 from tests.fixtures.packing import pack, shared_rows
 from tests.unit.solvers.test_paper_tables import CMC
 

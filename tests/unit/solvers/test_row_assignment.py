@@ -16,8 +16,8 @@ from kanon_pg.core.verify import recount
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.row_assignment import MOST_ROW_TYPES, search_by_row_assignment
-from kanon_pg.solvers.row_flow import assign_rows
+from kanon_pg.solvers.row_assignment.flow import assign_rows
+from kanon_pg.solvers.row_assignment.search import MOST_ROW_TYPES, search_by_row_assignment
 from tests.fixtures.packing import pack
 from tests.instances.bipartite import subgraph_table
 from tests.instances.greedy_worst import greedy_trap

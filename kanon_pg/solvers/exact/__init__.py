@@ -1,0 +1,1 @@
+"""Integer programs of independent components: optima and how they are proven."""

@@ -1,0 +1,1 @@
+"""The methods under privacy models."""

@@ -1,0 +1,1 @@
+"""The optimum for k = 2."""

@@ -1,0 +1,1 @@
+"""The optimum for few row types."""
