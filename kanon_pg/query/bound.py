@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from kanon_pg.query.findings import Span
+from kanon_pg.query.findings import Refusal, Span
 from kanon_pg.query.types import INTEGERS
 
 
@@ -83,6 +83,13 @@ class Operation(Typed):
     name: str
     template: str
     operands: tuple[Bound, ...]
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        size = 1 + sum(size_of(operand) for operand in self.operands)
+        if size > _LARGEST:
+            raise Refusal("Q001", self.span, "An expression grows too large.", "Ask a simpler query.")
+        object.__setattr__(self, "size", size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +127,21 @@ class KeyOf(Typed):
     position: int
 
 
+_LARGEST = 3000
+"""Most parts of an expression; parts that are written once but used often count each time."""
+
 Bound: TypeAlias = ColumnOf | Fixed | Given | Operation | Aggregate | KeyOf
+
+
+def size_of(expression: Bound) -> int:
+    """Return the number of parts of an expression."""
+    if isinstance(expression, Operation):
+        return expression.size
+    if isinstance(expression, Aggregate):
+        return 1 + sum(
+            size_of(part) for part in (expression.argument, expression.condition) if part is not None
+        )
+    return 1
 
 
 def walk(expression: Bound) -> Iterator[Bound]:

@@ -210,21 +210,12 @@ def _numbers(plan: Plan) -> dict[int, int]:
 
 def given(plan: Plan) -> list[Given]:
     """Return every use of a parameter in a plan."""
-    roots = (*_roots(plan), *_counts(plan))
+    roots = [item for level in plan.levels() for item in level.expressions()] + _counts(plan)
     return [item for root in roots for item in walk(root) if isinstance(item, Given)]
 
 
 def _counts(plan: Plan) -> list[Bound]:
     return [count for count in (plan.limit, plan.offset) if count is not None]
-
-
-def _roots(plan: Plan) -> list[Bound]:
-    roots: list[Bound] = []
-    for level in plan.levels():
-        roots += [*level.row_expressions(), *(output.expression for output in level.outputs)]
-        roots += [level.having] if level.having is not None else []
-        roots += [item.expression for item in level.sorting if not isinstance(item.expression, int)]
-    return roots
 
 
 def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:

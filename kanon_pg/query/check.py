@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.query.bind import Binder
-from kanon_pg.query.bound import number_type
+from kanon_pg.query.bound import number_type, size_of
 from kanon_pg.query.canonical import Canonical, given, parameters
 from kanon_pg.query.catalog import CatalogSnapshot
 from kanon_pg.query.entity_sets import entity_sets
@@ -61,6 +61,11 @@ def check(text: str, snapshot: CatalogSnapshot, options: Options | None = None) 
 
 def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
     plan = Binder(snapshot).plan(read_query(text, options.limits), outermost=True)
+    size = sum(size_of(item) for level in plan.levels() for item in level.expressions())
+    if size > options.limits.expressions:
+        return _refused(
+            [Finding("Q001", 0, len(text), "The query has too many parts.", "Ask a simpler query.")]
+        )
     findings = [*suppressible(plan, options), *_mixed_parameters(plan)]
     for level in plan.levels():
         if level.protected():

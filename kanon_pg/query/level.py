@@ -128,15 +128,24 @@ class Level:
 
     def aggregates(self) -> tuple[Aggregate, ...]:
         """Return the aggregates of outputs, HAVING and ORDER BY, each once."""
+        found = {
+            item: None for root in self._answered() for item in walk(root) if isinstance(item, Aggregate)
+        }
+        return tuple(found)
+
+    def _answered(self) -> tuple[Bound, ...]:
         roots = [output.expression for output in self.outputs]
         roots += [self.having] if self.having is not None else []
         roots += [item.expression for item in self.sorting if not isinstance(item.expression, int)]
-        found = {item: None for root in roots for item in walk(root) if isinstance(item, Aggregate)}
-        return tuple(found)
+        return tuple(roots)
 
     def conditions(self) -> tuple[Bound, ...]:
         """Return WHERE and the conditions of outer joins."""
         return (*self.where, *(item.condition for item in self.instances if item.condition is not None))
+
+    def expressions(self) -> tuple[Bound, ...]:
+        """Return everything that is computed for rows or groups."""
+        return (*self.row_expressions(), *self._answered())
 
     def row_expressions(self) -> tuple[Bound, ...]:
         """Return everything that is computed for single rows."""

@@ -61,8 +61,9 @@ def _test(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 def _between(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     del operator
-    value, low, high = operands
-    return _logic("and", (apply(">=", (value, low), span), apply("<=", (value, high), span)), span)
+    parts = together(operands, span)
+    template = "({0} OPERATOR(pg_catalog.>=) {1} AND {0} OPERATOR(pg_catalog.<=) {2})"
+    return _truth("between", template, parts, span)
 
 
 def _in(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:

@@ -16,6 +16,8 @@ class Limits:
     ----------
     characters, tokens, depth, nodes : int
         Longest text, most tokens, deepest nesting, most nodes of the syntax tree.
+    expressions : int
+        Most parts of all expressions together, after derived tables were dissolved.
     rendered : int
         Longest canonical SQL.
     """
@@ -24,6 +26,7 @@ class Limits:
     tokens: int = 2_000
     depth: int = 32
     nodes: int = 1_500
+    expressions: int = 10_000
     rendered: int = 400_000
 
 

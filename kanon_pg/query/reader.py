@@ -37,8 +37,7 @@ def read_query(text: str, limits: Limits) -> Query:
     Refusal
         Codes Q001 to Q029: the text is no query of the allowed grammar.
     """
-    check_text(text, limits)
-    root = read_text(text)
+    root = read_text(check_text(text, limits))
     _count_nodes(root, limits)
     return _query(root)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kanon_pg.query.findings import Refusal
+from kanon_pg.query.findings import Refusal, Span
 from kanon_pg.query.raw import child, identifier, only, optional, string
 from kanon_pg.query.sqlglot_reader import RawNode
 from kanon_pg.query.syntax import Constant, Expression, Interval, Name, Now, Placeholder, Star
@@ -52,12 +52,12 @@ def _parameter(node: RawNode) -> Expression:
     text = string(number, "this")
     if not text.isdigit() or not 1 <= int(text) <= 99:
         raise Refusal("Q023", node.span, "Parameters are numbered from $1 to $99.", "Write $1.")
-    return Placeholder(span=node.span, number=int(text))
+    return Placeholder(span=Span(node.span.start - 1, node.span.end), number=int(text))
 
 
 def _placeholder(node: RawNode) -> Expression:
     only(node)
-    return Placeholder(span=node.span, number=100 + node.span.end)
+    return Placeholder(span=Span(node.span.end - 2, node.span.end), number=100 + node.span.end)
 
 
 def _interval(node: RawNode) -> Expression:

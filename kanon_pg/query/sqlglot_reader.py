@@ -52,6 +52,19 @@ class KanonPostgres(Postgres):
             name: PostgresParser.FUNCTION_PARSERS[name] for name in _KEPT
         }
 
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+            **PostgresParser.NO_PAREN_FUNCTION_PARSERS,
+            "CASE": lambda self: self.parse_case(),
+        }
+
+        def parse_case(self) -> Any:
+            """Parse CASE and note where it begins and ends."""
+            start = self._prev.start
+            node = self._parse_case()
+            if node is not None:
+                node.meta["start"], node.meta["last"] = start, self._prev.end
+            return node
+
         def expression(self, instance: Any, token: Any = None, comments: Any = None) -> Any:
             """Build a node as usual and note the last character that was read for it."""
             node = super().expression(instance, token, comments)
@@ -89,7 +102,7 @@ def read_text(text: str) -> RawNode:
         raise Refusal("Q010", whole, "The query cannot be parsed.", _PARSE_HINT) from None
     if len(statements) != 1:
         raise Refusal("Q002", whole, "Exactly one query is expected.", "Write one SELECT.")
-    return _raw(statements[0], whole)
+    return _raw(statements[0], text)
 
 
 _PARSE_HINT = "Allowed is one SELECT in PostgreSQL's grammar."
@@ -106,20 +119,20 @@ def _error_span(error: ParseError, text: str) -> Span:
     return Span(max(0, end - len(highlight)), end)
 
 
-def _raw(node: exp.Expr, around: Span) -> RawNode:
+def _raw(node: exp.Expr, text: str) -> RawNode:
     values: dict[str, RawValue] = {}
     for name, value in node.args.items():
-        converted = _value(value, around)
+        converted = _value(value, text)
         if converted is not None:
             values[name] = converted
-    return RawNode(type(node).__name__, values, _span(node, values, around))
+    return RawNode(type(node).__name__, values, _closed(_span(node, values, text), text))
 
 
-def _value(value: object, around: Span) -> RawValue | None:
+def _value(value: object, text: str) -> RawValue | None:
     if isinstance(value, exp.Expr):
-        return _raw(value, around)
+        return _raw(value, text)
     if isinstance(value, list):
-        items = tuple(item for item in (_value(one, around) for one in value) if item is not None)
+        items = tuple(item for item in (_value(one, text) for one in value) if item is not None)
         return items or None
     if value is None or value is False:
         return None
@@ -128,9 +141,9 @@ def _value(value: object, around: Span) -> RawValue | None:
     return str(getattr(value, "value", value))
 
 
-def _span(node: exp.Expr, values: Mapping[str, RawValue], around: Span) -> Span:
+def _span(node: exp.Expr, values: Mapping[str, RawValue], text: str) -> Span:
     inner = [child.span for value in values.values() for child in _children(value)]
-    inner = [span for span in inner if span != around]
+    inner = [span for span in inner if (span.start, span.end) != (0, len(text))]
     starts = [span.start for span in inner]
     ends = [span.end for span in inner]
     meta = node.meta
@@ -142,7 +155,20 @@ def _span(node: exp.Expr, values: Mapping[str, RawValue], around: Span) -> Span:
         ends.append(meta["last"] + 1)
     if not starts and ends:
         starts = [min(ends) - 1]
-    return Span(min(starts), max(ends)) if starts and ends else around
+    return Span(min(starts), max(ends)) if starts and ends else Span(0, len(text))
+
+
+def _closed(span: Span, text: str) -> Span:
+    """Take in closing parentheses that follow, as many as the piece leaves open."""
+    piece, end = text[span.start : span.end], span.end
+    for _ in range(piece.count("(") - piece.count(")")):
+        following = end
+        while following < len(text) and text[following].isspace():
+            following += 1
+        if following == len(text) or text[following] != ")":
+            break
+        end = following + 1
+    return Span(span.start, end)
 
 
 def _children(value: RawValue) -> list[RawNode]:

@@ -31,7 +31,7 @@ _PREFIXED = frozenset({"e", "b", "x", "n", "u", "r", "_utf8"})
 _NAME_BYTES = 63
 
 
-def check_text(text: str, limits: Limits) -> None:
+def check_text(text: str, limits: Limits) -> str:
     """Refuse a text that is too large or holds pieces that have no place in a query.
 
     Parameters
@@ -40,6 +40,11 @@ def check_text(text: str, limits: Limits) -> None:
         The query as written.
     limits : Limits
         Longest text, most tokens, deepest parentheses.
+
+    Returns
+    -------
+    str
+        The text with blanks in place of comments; positions stay as they are.
 
     Raises
     ------
@@ -51,6 +56,7 @@ def check_text(text: str, limits: Limits) -> None:
         raise Refusal("Q001", whole, f"The query is longer than {limits.characters} characters.")
     position = tokens = depth = 0
     previous = ""
+    plain: list[str] = []
     ended = False
     while position < len(text):
         match = _PIECE.match(text, position)
@@ -61,6 +67,7 @@ def check_text(text: str, limits: Limits) -> None:
         position = match.end()
         if kind in {"space", "line", "block"}:
             _check_comment(kind, piece, span)
+            plain.append(" " * len(piece))
             previous = ""
             continue
         if ended:
@@ -72,8 +79,10 @@ def check_text(text: str, limits: Limits) -> None:
         depth += (kind == "open") - (kind == "close")
         _check_piece(kind, piece, previous, span)
         previous = piece
+        plain.append(piece)
         if tokens > limits.tokens or depth > limits.depth:
             raise Refusal("Q001", span, "The query is too long or too deeply nested.", "Ask a simpler query.")
+    return "".join(plain)
 
 
 def _check_comment(kind: str, piece: str, span: Span) -> None:

@@ -1,0 +1,136 @@
+"""What is refused, by which rule, and where in the text."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.query.shop import ask, codes
+
+LATER = " + interval '900 years'"
+
+REFUSED = [
+    ("Q001", "", "select " + "1+" * 1500 + "1"),
+    ("Q002", "select", "select 1; select 2"),
+    ("Q003", "\u00a0", "select\u00a01"),
+    ("Q003", "ö", "select größe from people"),
+    ("Q004", "'a'", "select e'a'"),
+    ("Q005", "x" * 64, "select " + "x" * 64 + " from people"),
+    ("Q006", "a", "select 1a"),
+    ("Q007", "$", "select $$a$$"),
+    ("Q008", "'", "select 'a"),
+    ("Q008", "/", "select /* /* */ */ 1"),
+    ("Q009", ":", "select :x"),
+    ("Q009", "~", "select city from people where city ~ 'a'"),
+    ("Q009", "[", "select age[1] from people"),
+    ("Q021", "insert", "insert into people values (1)"),
+    ("Q021", "", "select count(*) over () from people"),
+    ("Q021", "", "select city from people where exists (select 1)"),
+    ("Q020", "", "select city from people where city in (select city from cities)"),
+    ("Q020", "", "select city from people union select city from cities"),
+    ("Q020", "", "select city from people for update"),
+    ("Q020", "", "with recursive a as (select 1) select 1"),
+    ("Q021", "", "select city, count(*) from people group by rollup (city)"),
+    ("Q022", "kanon_x", "select 1 as kanon_x"),
+    ("Q024", "", "select income::varchar(3) from people"),
+    ("Q026", "", "select shop.f(age) from people"),
+    ("Q027", "", "select age from people full join cities on true"),
+    ("Q028", "", "select 1 from (select 1)"),
+    ("Q100", "nobody", "select 1 from nobody"),
+    ("Q100", "pg_catalog.pg_class", "select relname from pg_catalog.pg_class"),
+    ("Q101", "agee", "select agee from people"),
+    ("Q101", "mood", "select mood from people"),
+    ("Q101", "nick", "select nick from people"),
+    ("Q101", "ctid", "select ctid from people"),
+    ("Q102", "c.city", "select c.city from cities"),
+    ("Q103", "city", "select city from people, cities"),
+    ("Q104", "", "select 1 from cities, cities"),
+    ("Q105", "far", "select city from far"),
+    ("Q105", "guarded", "select city from guarded"),
+    ("Q106", "rich", "select count(*) from rich"),
+    ("Q107", "careless", "select count(*) from careless"),
+    ("Q108", "replies", "select count(*) from replies"),
+    ("Q201", "'31.1.2024'", "select count(*) from people where born > '31.1.2024'"),
+    ("Q201", "'infinity'", "select count(*) from people where born > date 'infinity'"),
+    ("Q201", "'x'", "select count(*) from people where age = 'x'"),
+    ("Q202", "", "select count(*) from people where age = city"),
+    ("Q203", "", "select count(*) from people where city::int = 1"),
+    ("Q203", "", "select seen::date, count(*) from people group by 1"),
+    ("Q203", "", "select city::regclass from people"),
+    ("Q204", "age", "select left(city, age) from people"),
+    ("Q204", "", "select width_bucket(age, 1, 1, 5) from people"),
+    ("Q204", "'eon'", "select date_trunc('eon', seen) from people"),
+    ("Q205", "city", "select count(*) from people where city like city"),
+    ("Q205", "'a\\'", "select count(*) from people where city like 'a\\'"),
+    ("Q207", "", "select age / 0 from people"),
+    ("Q208", "$1", "select count(*) from people where age = $1 and city = $1"),
+    ("Q208", "", "select count(*) from people where age = $1 and age < %s"),
+    ("Q210", "", "select pg_sleep(1) from people"),
+    ("Q210", "", "select string_agg(city, ',') from people"),
+    ("Q211", "", "select lower(age) from people"),
+    ("Q212", "", "select percentile_cont(0.5) from people"),
+    ("Q213", "", "select sum(distinct age) from people"),
+    ("Q214", "", "select percentile_disc(1) within group (order by age) from people"),
+    ("Q215", "", "select sum(count(*)) from people"),
+    ("Q215", "", "select city from people where count(*) > 1"),
+    ("Q216", "city", "select city, count(*) from people"),
+    ("Q300", "name", "select name, count(*) from people group by name"),
+    ("Q300", "id", "select count(*) from people where id = 7"),
+    ("Q300", "p.id", "select count(*) from people p join cities c on c.size = p.id"),
+    ("Q301", "note", "select note, count(*) from people group by 1"),
+    ("Q310", "", "select sum(case when age > 3 then 1 else 0 end) from people"),
+    ("Q310", "", "select sum(abs(age)) from people"),
+    ("Q310", "", "select sum(age * age) from people"),
+    ("Q310", "", "select sum(age / 7) from people"),
+    ("Q310", "", "select sum(score::int) from people"),
+    ("Q310", "", "select sum((age > 3)::int) from people"),
+    ("Q310", "size", "select sum(size) from people join cities using (city)"),
+    ("Q310", "", "select count(age + 1) from people"),
+    ("Q310", "p.income", "select sum(p.income) from orders o join people p on p.id = o.buyer"),
+    ("Q311", "", "select count(distinct age % 2) from people"),
+    ("Q312", "", f"select {', '.join(f'count(*) filter (where age > {n})' for n in range(13))} from people"),
+    ("Q320", "max(income)", "select max(income) from people"),
+    ("Q320", "min(age)", "select min(age) from people"),
+    ("Q330", "", "select count(*) from people where score * 2e30 > 1"),
+    ("Q330", "", "select count(*) from people where score * score > 1"),
+    ("Q330", "", "select count(*) from people where age * age * age > 1"),
+    ("Q330", "", "select count(*) from people where age + $1 > 1"),
+    ("Q330", "", "select count(*) from people where born" + LATER * 9 + " > born"),
+    ("Q330", "", f"select age from people where case when member then {'now() ' + LATER * 9} > now() end"),
+    ("Q331", "", "select count(*) from people p join cities c using (city) where c.price * 2 > p.income"),
+    ("Q331", "", "select count(*) from people p join cities c using (city) where c.price > p.score"),
+    ("Q332", "", "select count(*) from people where dutch = latin"),
+    ("Q400", "", "select count(*) from people left join cities"),
+    ("Q401", "cities", "select count(*) from people, cities"),
+    ("Q310", "p.age", "select sum(p.age) from people p join orders o on o.buyer = p.id"),
+    ("Q402", "", "select count(*) from people p left join orders o on o.buyer = p.id"),
+    ("Q500", "", "select count(*) from (select city from people limit 3) x"),
+    ("Q502", "", "select distinct city, count(*) from people group by city"),
+    ("Q503", "3", "select city, count(*) from people group by 3"),
+    ("Q504", "age", "select city from people order by age"),
+    ("Q505", "", "select city from people limit 1.5"),
+    ("Q506", "", "select 1 union all select 1, 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "piece", "text"), REFUSED)
+def test_is_refused_by_the_rule_at_its_place(code: str, piece: str, text: str) -> None:
+    verdict = ask(text)
+    assert not verdict.accepted
+    found = [finding for finding in verdict.findings if finding.code == code]
+    assert found, verdict.findings
+    assert all(0 <= finding.start <= finding.end <= len(text) for finding in found)
+    if piece:
+        assert piece in {text[finding.start : finding.end] for finding in found}
+
+
+@pytest.mark.parametrize(("code", "piece", "text"), REFUSED)
+def test_a_refusal_carries_no_plan(code: str, piece: str, text: str) -> None:
+    verdict = ask(text)
+    assert verdict.canonical_sql is None
+    assert verdict.entity_sets == ()
+    assert all(finding.sentence.endswith(".") for finding in verdict.findings)
+
+
+def test_all_findings_of_one_level_are_told_together() -> None:
+    text = "select name, sum(case when age > 3 then 1 end), max(income) from people group by name"
+    assert codes(text) >= {"Q300", "Q310", "Q320"}
