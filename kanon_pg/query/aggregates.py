@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon_pg.query.functions import AGGREGATES
-from kanon_pg.query.syntax import Apply, Call, Case, Cast, Expression
+from kanon_pg.query.syntax import Apply, Call, Case, Cast, Expression, Windowed
 
 
 def is_aggregate(function: str) -> bool:
@@ -25,4 +25,7 @@ def holds_aggregate(expression: Expression) -> bool:
         parts = [part for branch in expression.branches for part in branch]
         parts += [expression.default] if expression.default is not None else []
         return any(holds_aggregate(part) for part in parts)
+    if isinstance(expression, Windowed):
+        order = tuple(item.expression for item in expression.order)
+        return any(map(holds_aggregate, (*expression.call.arguments, *expression.partition, *order)))
     return False

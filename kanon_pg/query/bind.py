@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from kanon_pg.query.aggregates import holds_aggregate
 from kanon_pg.query.bind_expressions import bind_expression
-from kanon_pg.query.bound import Bound, Fixed, Given
+from kanon_pg.query.bind_windows import WINDOW
+from kanon_pg.query.bound import Bound, Fixed, Given, Operation, walk
 from kanon_pg.query.catalog import CatalogSnapshot
 from kanon_pg.query.conversion import as_type, together
 from kanon_pg.query.findings import Refusal, Span
@@ -120,6 +121,7 @@ class Binder:
         having = (
             as_type(bind_expression(select.having, groups), "bool") if select.having is not None else None
         )
+        _check_having(having)
         return Level(
             number=number,
             instances=tuple(binder.found),
@@ -131,6 +133,14 @@ class Binder:
             repeated=not grouped and not select.distinct,
             span=select.span,
         )
+
+
+def _check_having(having: Bound | None) -> None:
+    for item in walk(having) if having is not None else ():
+        if isinstance(item, Operation) and item.name == WINDOW:
+            raise Refusal(
+                "Q217", item.span, "A window function has no place in HAVING.", "Return it instead."
+            )
 
 
 def _keys(select: Select, rows: Rows) -> tuple[Bound, ...]:

@@ -26,6 +26,7 @@ from kanon_pg.query.syntax import (
     Name,
     Now,
     Placeholder,
+    Windowed,
 )
 from kanon_pg.query.types import UNKNOWN, common_type, written_type
 
@@ -43,6 +44,9 @@ class Surroundings(Protocol):
 
     def aggregate(self, call: Call) -> Aggregate:
         """Return the bound aggregate, or refuse it here."""
+
+    def window(self, windowed: Windowed) -> Bound:
+        """Return the bound window function, or refuse it here."""
 
 
 def bind_expression(expression: Expression, around: Surroundings) -> Bound:
@@ -81,6 +85,10 @@ def _name(name: Name, around: Surroundings) -> Bound:
 def _placeholder(placeholder: Placeholder, around: Surroundings) -> Bound:
     del around
     return Given(type=UNKNOWN, number=placeholder.number, span=placeholder.span)
+
+
+def _windowed(windowed: Windowed, around: Surroundings) -> Bound:
+    return around.window(windowed)
 
 
 def _apply(expression: Apply, around: Surroundings) -> Bound:
@@ -235,4 +243,5 @@ _BINDING: dict[type, Callable[[Any, Surroundings], Bound]] = {
     Cast: _cast,
     Case: _case,
     Call: _call,
+    Windowed: _windowed,
 }

@@ -57,6 +57,11 @@ def check(text: str, snapshot: CatalogSnapshot, options: Options | None = None) 
         return _refused(
             [Finding("Q001", 0, len(text), "The query is too deeply nested.", "Ask a simpler query.")]
         )
+    except Exception:
+        # a defect of the checker must not let a query pass, nor show anything but this sentence
+        return _refused(
+            [Finding("Q099", 0, len(text), "The query cannot be checked.", "Write it differently.")]
+        )
 
 
 def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:

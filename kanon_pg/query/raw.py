@@ -99,7 +99,8 @@ def span_of(*nodes: RawNode) -> Span:
 
 _HINTS = {
     "locks": "Leave FOR UPDATE and FOR SHARE out; queries only read.",
-    "windows": "Window functions are not allowed; use GROUP BY.",
+    "windows": "Write the window where it is used: OVER (ORDER BY ...).",
+    "spec": "Leave the frame out.",
     "sample": "Leave TABLESAMPLE out: a sample must not depend on single rows.",
     "only": "Leave ONLY out.",
     "recursive": "Recursive queries are not allowed.",

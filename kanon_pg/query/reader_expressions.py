@@ -7,7 +7,7 @@ from functools import partial
 
 from kanon_pg.query.aggregates import holds_aggregate
 from kanon_pg.query.findings import Refusal
-from kanon_pg.query.raw import child, children, identifier, only, string, unknown
+from kanon_pg.query.raw import child, children, identifier, only, optional, string, unknown
 from kanon_pg.query.reader_forms import FORMS, Read
 from kanon_pg.query.reader_leaves import LEAVES
 from kanon_pg.query.sqlglot_reader import RawNode
@@ -18,6 +18,7 @@ from kanon_pg.query.syntax import (
     Constant,
     Expression,
     OrderItem,
+    Windowed,
 )
 
 _BINARY = {
@@ -214,6 +215,22 @@ def _aggregate_of(node: RawNode) -> Call:
     return call
 
 
+def _window(node: RawNode) -> Expression:
+    only(node, "this", "partition_by", "order", "over")
+    call = read_expression(child(node, "this"))
+    if not isinstance(call, Call):
+        unknown(node)
+    order = optional(node, "order")
+    if order is not None:
+        only(order, "expressions")
+    return Windowed(
+        span=node.span,
+        call=call,
+        partition=tuple(read_expression(item) for item in children(node, "partition_by")),
+        order=tuple(read_order_item(item) for item in children(order, "expressions")) if order else (),
+    )
+
+
 def _filter(node: RawNode) -> Expression:
     only(node, "this", "expression")
     where = child(node, "expression")
@@ -283,5 +300,6 @@ _READING: dict[str, Callable[[RawNode], Expression]] = {
     "Anonymous": _call,
     "Dot": _dot,
     "Filter": _filter,
+    "Window": _window,
     "WithinGroup": _within,
 }

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from kanon_pg.query.bind_aggregates import bind_aggregate
 from kanon_pg.query.bind_expressions import bind_expression
+from kanon_pg.query.bind_windows import bind_window
 from kanon_pg.query.bound import Aggregate, Bound, KeyOf
 from kanon_pg.query.findings import Refusal, Span
-from kanon_pg.query.syntax import Call, Constant, Expression, Name, Placeholder
+from kanon_pg.query.syntax import Call, Constant, Expression, Name, Placeholder, Windowed
 
 
 def placed(bound: Bound, span: Span) -> Bound:
@@ -73,6 +74,11 @@ class Rows:
         )
         raise Refusal("Q215", call.span, "An aggregate has no place here.", hint)
 
+    def window(self, windowed: Windowed) -> Bound:
+        """Refuse window functions."""
+        hint = "Group first: sum(count(*)) OVER (ORDER BY ...) with GROUP BY."
+        raise Refusal("Q217", windowed.span, "Window functions work on groups, not on rows.", hint)
+
     def star(self, table: str | None, span: Span) -> list[tuple[str, Bound]]:
         """Return all columns, or those of one table."""
         tables = [item for item in self.visible if table is None or item.name == table]
@@ -133,3 +139,7 @@ class Groups:
     def aggregate(self, call: Call) -> Aggregate:
         """Bind an aggregate over the rows of a group."""
         return bind_aggregate(call, self.rows)
+
+    def window(self, windowed: Windowed) -> Bound:
+        """Bind a window function over the groups."""
+        return bind_window(windowed, self)

@@ -106,7 +106,18 @@ class OrderItem(Node):
     nulls_first: bool
 
 
-Expression: TypeAlias = Name | Star | Constant | Placeholder | Now | Interval | Apply | Cast | Case | Call
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windowed(Node):
+    """``call OVER (PARTITION BY ... ORDER BY ...)``."""
+
+    call: Call
+    partition: tuple[Expression, ...]
+    order: tuple[OrderItem, ...]
+
+
+Expression: TypeAlias = (
+    Name | Star | Constant | Placeholder | Now | Interval | Apply | Cast | Case | Call | Windowed
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,12 @@ OWN = (
     " by count(fee)",
     "select building, max(beds), min(title), sum(beds * floor) from wards group by building",
     "select * from wards",
+    "select ward, sum(count(*)) over (order by ward), count(*)::numeric / sum(count(*)) over () from patients"
+    " group by ward",
+    "select ward, sex, rank() over (partition by ward order by avg(cost) desc), lag(count(*)) over (order by"
+    " ward, sex), avg(count(*)) over (partition by sex), max(sum(cost)) over (), count(*) over ()"
+    " from patients"
+    " group by ward, sex having count(*) > 3",
     "select w.*, sex from patients p join wards w using (ward) where ward <> 'it''s \\ok'",
     "select 5 / 2, -7 / 2, -7 % 3, 7.0 / 2, 1 - 1, 2 * 3.5, 10 / 4.0",
     "select sum(1), count(1) from patients",
