@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from itertools import permutations
 
-from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Operation
+from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Operation, walk
 from kanon_pg.query.functions import PERCENTILES
 from kanon_pg.query.level import Instance, Level
 
@@ -82,6 +82,9 @@ def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: b
     left_out = mask if aggregate.function == "count" else aggregate.condition
     if left_out is not None:
         found.append(Counted(instance, left_out, True, k, not strict, "complement"))
+    for replaced in _replaced(aggregate):
+        found.append(Counted(instance, replaced, False, k, False, "filter"))
+        found.append(Counted(instance, replaced, True, k, not strict, "complement"))
     if aggregate.function in PERCENTILES:
         found.append(Counted(instance, mask, False, _percentile_minimum(aggregate, k), False, "percentile"))
     return found
@@ -98,6 +101,20 @@ def _differences(level: Level) -> tuple[Bound, ...]:
     return tuple(
         Operation(type="bool", name="and not", template=template, operands=(one, other), span=one.span)
         for one, other in permutations(filters(level), 2)
+    )
+
+
+def _replaced(aggregate: Aggregate) -> list[Bound]:
+    """Return "has a value" for every operand that COALESCE replaces inside the aggregate."""
+    if aggregate.argument is None:
+        return []
+    operations = (item for item in walk(aggregate.argument) if isinstance(item, Operation))
+    return [_has_value(item.operands[0]) for item in operations if item.name == "coalesce"]
+
+
+def _has_value(operand: Bound) -> Operation:
+    return Operation(
+        type="bool", name="not null", template="({0} IS NOT NULL)", operands=(operand,), span=operand.span
     )
 
 
@@ -122,16 +139,7 @@ def participation(aggregate: Aggregate) -> Bound | None:
     """
     parts = [aggregate.condition] if aggregate.condition is not None else []
     if aggregate.argument is not None and _may_be_null(aggregate.argument):
-        span = aggregate.argument.span
-        parts.append(
-            Operation(
-                type="bool",
-                name="not null",
-                template="({0} IS NOT NULL)",
-                operands=(aggregate.argument,),
-                span=span,
-            )
-        )
+        parts.append(_has_value(aggregate.argument))
     if len(parts) == 2:
         both = (parts[0], parts[1])
         return Operation(

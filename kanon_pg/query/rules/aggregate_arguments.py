@@ -15,7 +15,7 @@ _HINTS = {
     "*": "Multiply by constants only.",
     "/": "Divide by constants with a decimal point: sum(x / 100.0), or outside: sum(x) / 100.",
     "%": "Group by it instead.",
-    "coalesce": "Aggregates leave NULL out already.",
+    "coalesce": "Write coalesce(column, constant).",
     "nullif": "Write sum(column) FILTER (WHERE column <> value).",
 }
 
@@ -68,19 +68,23 @@ def _finding(item: Bound, sentence: str, hint: str) -> Finding:
 
 
 def _is_linear(item: Bound) -> bool:
-    if not isinstance(item, Operation):
-        return True
-    if is_constant(item):
+    if not isinstance(item, Operation) or is_constant(item):
         return True
     if item.name == "cast":
         source, target = item.operands[0].type, item.type
         return source == target or (source in NUMBERS and target in NUMBERS and _widens(source, target))
-    if item.name in {"+", "-", "neg", "difference"}:
-        return True
     fixed = [is_constant(operand) for operand in item.operands]
-    if item.name == "*":
-        return any(fixed)
-    return item.name == "/" and fixed[-1] and item.type not in INTEGERS
+    allowed = {
+        "+": True,
+        "-": True,
+        "neg": True,
+        "difference": True,
+        "*": any(fixed),
+        "/": fixed[-1] and item.type not in INTEGERS,
+        # a constant in place of NULL: who has no value is counted like whoever a filter leaves out
+        "coalesce": fixed == [False, True],
+    }
+    return allowed.get(item.name, False)
 
 
 def _widens(source: str, target: str) -> bool:

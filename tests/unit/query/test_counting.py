@@ -26,6 +26,10 @@ PEOPLE, ORDERS, ANSWERS = 1, 2, 3
             {("people", PEOPLE, 5), ("filter", PEOPLE, 5), ("complement", PEOPLE, 5)},
         ),
         (
+            "select sum(coalesce(income, 0)) from people",
+            {("people", PEOPLE, 5), ("filter", PEOPLE, 5), ("complement", PEOPLE, 5)},
+        ),
+        (
             "select percentile_cont(0.1) within group (order by age) from people",
             {("people", PEOPLE, 5), ("percentile", PEOPLE, 50)},
         ),
