@@ -29,7 +29,8 @@ class Finding:
     Parameters
     ----------
     code : str
-        ``Q`` and three digits; listed in `kanon_pg.query.codes`.
+        ``Q`` and three digits. The first says what was looked at: 0 text and grammar, 1 names, 2 types,
+        functions and constants, 3 use of protected columns, 4 joins, 5 clauses and modes.
     start, end : int
         The piece of the text that is meant.
     sentence : str

@@ -40,7 +40,8 @@ def is_sound(text: str, options: Options) -> bool:
     if not verdict.accepted:
         return False
     assert verdict.canonical_sql is not None
-    read_text(verdict.canonical_sql)
+    # the parser knows few operators in this notation; every one of them stands between two operands
+    read_text(re.sub(r"OPERATOR\(pg_catalog\.[^)]*\)", "-", verdict.canonical_sql))
     counted = {hidden.relation for hidden in verdict.hidden if hidden.what == "people"}
     assert counted == set(verdict.protected)
     assert_qualified(verdict.canonical_sql)
