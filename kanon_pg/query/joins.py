@@ -48,9 +48,7 @@ def unreached(level: Level, start: Instance) -> tuple[Instance, ...]:
 def _is_looked_up(
     instance: Instance, reached: set[int], pairs: tuple[tuple[ColumnOf, ColumnOf], ...]
 ) -> bool:
-    known = set()
-    for pair in pairs:
-        for own, other in (pair, pair[::-1]):
-            if own.instance == instance.number and other.instance in reached:
-                known.add(own.name)
+    known = {
+        own.name for own, other in pairs if own.instance == instance.number and other.instance in reached
+    }
     return any(key <= known for key in instance.unique_keys())

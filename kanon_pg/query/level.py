@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, KeyOf, Operation, walk
 from kanon_pg.query.catalog import Protection, Relation, Role
 from kanon_pg.query.findings import Span
+from kanon_pg.query.types import FLOATS
+
+_EXACT_FLOATS = frozenset({("int2", "float4"), ("int2", "float8"), ("int4", "float8"), ("float4", "float8")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,26 +207,45 @@ def plain_column(expression: Bound) -> ColumnOf | None:
     """Return the column behind casts that keep different values different, or None."""
     while isinstance(expression, Operation) and expression.name == "cast":
         inner = expression.operands[0]
-        if (inner.type, expression.type) in {
-            ("int8", "float8"),
-            ("numeric", "float8"),
-            ("timestamp", "date"),
-        }:
+        if _may_merge(inner.type, expression.type):
             return None
         expression = inner
     return expression if isinstance(expression, ColumnOf) else None
 
 
+def _may_merge(source: str, target: str) -> bool:
+    """Tell whether a cast can make different values equal."""
+    if target in FLOATS:
+        return (source, target) not in _EXACT_FLOATS
+    return (source, target) in {("timestamp", "date"), ("timestamp", "timestamptz")}
+
+
 def equalities(level: Level) -> tuple[tuple[ColumnOf, ColumnOf], ...]:
-    """Return the pairs of columns of different instances that every row has equal."""
+    """Return pairs of columns that every row has equal, so that the second determines the first.
+
+    An equality of WHERE holds both ways. That of a LEFT JOIN restricts the rows of the joined instance only,
+    whatever else it names.
+    """
     pairs = []
-    for condition in level.conditions():
-        for part in conjuncts(condition):
-            if isinstance(part, Operation) and part.name == "=":
-                left, right = (plain_column(operand) for operand in part.operands)
-                if left is not None and right is not None and left.instance != right.instance:
-                    pairs.append((left, right))
+    for condition in level.where:
+        for left, right in _equal_columns(condition):
+            pairs += [(left, right), (right, left)]
+    for instance in level.instances:
+        if instance.condition is not None:
+            found = _equal_columns(instance.condition)
+            both = [pair for left, right in found for pair in ((left, right), (right, left))]
+            pairs += [pair for pair in both if pair[0].instance == instance.number]
     return tuple(pairs)
+
+
+def _equal_columns(condition: Bound) -> list[tuple[ColumnOf, ColumnOf]]:
+    found = []
+    for part in conjuncts(condition):
+        if isinstance(part, Operation) and part.name == "=":
+            left, right = (plain_column(operand) for operand in part.operands)
+            if left is not None and right is not None and left.instance != right.instance:
+                found.append((left, right))
+    return found
 
 
 def conjuncts(condition: Bound) -> tuple[Bound, ...]:

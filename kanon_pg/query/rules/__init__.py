@@ -19,6 +19,7 @@ from kanon_pg.query.rules.filters import number_of_filters
 from kanon_pg.query.rules.foreign_values import foreign_values
 from kanon_pg.query.rules.joined_rows import joined_rows
 from kanon_pg.query.rules.outer_joins import outer_joins
+from kanon_pg.query.rules.percentiles import number_of_percentiles
 from kanon_pg.query.rules.personal_columns import personal_columns
 
 RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
@@ -32,4 +33,5 @@ RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
     foreign_values,
     number_of_filters,
     collations,
+    number_of_percentiles,
 )

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.query.shop import ask, codes
 
 LATER = " + interval '900 years'"
+PERCENTILES = [f"percentile_disc(0.{n}) within group (order by age)" for n in range(10, 20)]
 
 REFUSED = [
     ("Q001", "", "select " + "1+" * 1500 + "1"),
@@ -105,6 +106,19 @@ REFUSED = [
     ("Q331", "", "select count(*) from people p join cities c using (city) where c.price > p.score"),
     ("Q332", "", "select count(*) from people where dutch = latin"),
     ("Q400", "", "select count(*) from people left join cities"),
+    ("Q321", "", f"select {', '.join(PERCENTILES)} from people"),
+    (
+        "Q401",
+        "orders o",
+        "select sum(p.age) from people p join orders o on true left join cities c on c.city = p.city"
+        " and o.buyer = p.id",
+    ),
+    (
+        "Q401",
+        "cities d",
+        "select count(*) from people p cross join cities d left join cities c on c.city = p.city"
+        " and d.city = p.city",
+    ),
     ("Q401", "cities", "select count(*) from people, cities"),
     ("Q310", "p.age", "select sum(p.age) from people p join orders o on o.buyer = p.id"),
     ("Q402", "", "select count(*) from people p left join orders o on o.buyer = p.id"),

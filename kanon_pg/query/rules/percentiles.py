@@ -1,0 +1,25 @@
+"""Many percentiles of a column are the column itself, sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.query.findings import Finding
+from kanon_pg.query.functions import PERCENTILES
+from kanon_pg.query.level import Level
+
+_MOST = 9
+
+
+def number_of_percentiles(level: Level) -> Iterator[Finding]:
+    """Yield a finding if a level returns more percentiles of one expression than deciles."""
+    found: dict[object, int] = {}
+    for aggregate in level.aggregates():
+        if aggregate.function not in PERCENTILES:
+            continue
+        found[aggregate.argument] = found.get(aggregate.argument, 0) + 1
+        if found[aggregate.argument] > _MOST:
+            sentence = f"One query may return {_MOST} percentiles of a column."
+            hint = "Return deciles, or count with width_bucket."
+            yield Finding("Q321", aggregate.span.start, aggregate.span.end, sentence, hint)
+            return
