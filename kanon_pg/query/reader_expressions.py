@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from kanon_pg.query.aggregates import holds_aggregate
@@ -240,15 +241,7 @@ def _filter(node: RawNode) -> Expression:
     if not isinstance(call, Call) or call.condition is not None:
         unknown(node)
     condition = read_expression(child(where, "this"))
-    return Call(
-        span=node.span,
-        function=call.function,
-        arguments=call.arguments,
-        star=call.star,
-        distinct=call.distinct,
-        condition=condition,
-        within=call.within,
-    )
+    return replace(call, span=node.span, condition=condition)
 
 
 def _within(node: RawNode) -> Expression:
@@ -259,14 +252,7 @@ def _within(node: RawNode) -> Expression:
     items = children(order, "expressions")
     if len(items) != 1:
         raise Refusal("Q021", node.span, "WITHIN GROUP takes one column.", "Write ORDER BY with one column.")
-    return Call(
-        span=node.span,
-        function=call.function,
-        arguments=call.arguments,
-        star=call.star,
-        distinct=call.distinct,
-        within=read_order_item(items[0]),
-    )
+    return replace(call, span=node.span, within=read_order_item(items[0]))
 
 
 def read_order_item(node: RawNode) -> OrderItem:
