@@ -105,7 +105,7 @@ def solve_network(
             _parts(network, network.rows, rows_of_type), float(network.cost[-1]) * int(network.rows.sum())
         )
     hint = None if start is None else _pairs_of(network, start, len(rules.table))
-    floor = _floor(network, rules)
+    floor = _floor(network, rules, need)
     if network.member.size > MOST_PAIRS or effort.seconds == 0:
         return Piece(None if hint is None else _parts(network, hint, rows_of_type), floor)
     answer = solve_sub_problem(_problem(network, rules, need), effort, hint)
@@ -113,13 +113,19 @@ def solve_network(
     return Piece(parts, max(floor, answer.bound))
 
 
-def _floor(network: Network, rules: Rules) -> float:
-    """Return a lower bound that needs no search: cheapest instances, or prices."""
+def _floor(network: Network, rules: Rules, need: Need) -> float:
+    """Return a lower bound that needs no search: cheapest instances, or prices.
+
+    Rows dearer than the sink are paid for by others that join them there. These may belong to other
+    components, so where the sink is free no row may count for more than the sink costs.
+    """
     start, instance = network.of_nodes()
     floor = float((network.cost[instance[start[:-1]]] * network.rows).sum())
     if rules.prices is not None:
-        priced = int((rules.prices[network.row_type] * rules.table.rows[network.row_type]).sum())
-        floor = max(floor, priced / PRICE_UNIT)
+        price = rules.prices[network.row_type] / PRICE_UNIT
+        if need.sink == 0:
+            price = np.minimum(price, network.cost[-1])
+        floor = max(floor, float((price * rules.table.rows[network.row_type]).sum()))
     return rounded_up(floor, granularity(network.cost))
 
 

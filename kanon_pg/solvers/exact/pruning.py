@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,9 @@ from kanon_pg.solvers.exact.network import Network
 Numbers = NDArray[np.int64]
 
 _ROUNDING = 1e-6
+
+_EQUAL = 1e-9
+"""Costs that differ by less than this share are equal: they are sums of rounded weights."""
 
 
 def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: float) -> Network:
@@ -39,7 +44,7 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
     O(e log e) time for e pairs.
     """
     price = prices / PRICE_UNIT
-    gap = cost - float((price * table.rows).sum()) - granularity(network.cost)
+    gap = _next_below(cost, granularity(network.cost)) - float((price * table.rows).sum())
     most = gap + _ROUNDING * max(1.0, abs(cost))
     excess = pair_excess(network.begin, network.member, network.cost, price, table.rows, k)
     excess[network.begin[-2] :] = -np.inf
@@ -47,6 +52,17 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
     people = np.bincount(fewer.instance, weights=table.people[fewer.member], minlength=fewer.cost.size)
     people[-1] = k
     return fewer.with_instances(people >= k)
+
+
+def _next_below(cost: float, step: float) -> float:
+    """Return the largest multiple of `step` below a cost, which may be none itself; the cost for step 0.
+
+    Known solutions may use instances that the network left out, at costs that it cannot have.
+    """
+    if step == 0.0:
+        return cost
+    ratio = cost / step
+    return (math.ceil(ratio - _EQUAL * max(1.0, ratio)) - 1) * step
 
 
 @kernel

@@ -9,16 +9,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kanon_pg.core.patterns import all_patterns
+from kanon_pg.core.certificate import PRICE_UNIT, certified_bound
+from kanon_pg.core.patterns import all_patterns, parse_patterns
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.solution import Solution
 from kanon_pg.errors import InfeasibleError
+from kanon_pg.solvers.bounds.prices import raise_prices
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.exact.granularity import granularity, rounded_up
 from kanon_pg.solvers.exact.integer_program import solve_sub_problem
 from kanon_pg.solvers.exact.search import ALL_PATTERNS_NOT_SEARCHED, search_exactly
 from kanon_pg.solvers.exact.sub_problem import Demand, SubProblem
-from kanon_pg.solvers.search import TIME_OVER, search_greedily
+from kanon_pg.solvers.refinement.flow import cost_of
+from kanon_pg.solvers.search import TIME_OVER, Found, search_greedily
 from tests.fixtures.packing import pack
 
 ROWS = [("a", 1), ("a", 1), ("a", 1), ("a", 2), ("b", 2), ("b", 3)]
@@ -69,6 +73,42 @@ def test_a_proven_optimum_does_not_regret_that_time_was_over(table):
     mask = all_patterns(table.columns)
     start = replace(search_greedily(table, mask, SolveRequest(k=2), Clock()), notes=(TIME_OVER,))
     assert search_exactly(table, mask, SolveRequest(k=2), Clock(), start).notes == ()
+
+
+def test_rows_dearer_than_full_suppression_do_not_raise_the_bound_of_their_component():
+    """Three lonely rows need one more in the fully suppressed class: 16 cells, a price of 16 / 3 for each."""
+    rows = [row for group in range(3) for row in [(group, 1, 1, 1)] + [(group, 0, 0, 0)] * 8]
+    packed = pack(rows)
+    table = RowTypeTable.from_packed(packed)
+    mask = parse_patterns([[], ["c1", "c2", "c3"]], table.columns)
+    prices = np.where(table.rows == 1, 16 * PRICE_UNIT // 3, 0)
+    assert certified_bound(packed, mask.vectors, 4, prices) == 16.0
+    apart, full = mask.vectors[1], mask.vectors[2]
+    lonely, first, others = np.array([0, 2, 4]), np.array([1]), np.array([1, 3, 5])
+    optimum = Solution.of_parts(
+        np.concatenate([lonely, first, others]),
+        np.array([full, full, full, full, 0, 0, 0]),
+        np.array([1, 1, 1, 1, 7, 8, 8]),
+    )
+    assert cost_of(table, optimum) == 16.0
+    dear = Solution.of_parts(
+        np.concatenate([lonely, others, others]), np.repeat([apart, apart, 0], 3), np.repeat([1, 3, 5], 3)
+    )
+    found = search_exactly(table, mask, SolveRequest(k=4), Clock(0.0), Found(dear, "given"), prices)
+    assert found.lower_bound is not None
+    assert found.lower_bound <= 16.0
+
+
+def test_a_known_cost_that_the_searched_instances_cannot_have_strikes_out_no_better_solution():
+    """Only columns of weight 10 need to be suppressed; whoever suppresses the constant one pays odd costs."""
+    rows = [(0, 0)] * 4 + [(2, 0)] * 2 + [(1, 0)]
+    table = RowTypeTable.from_packed(pack(rows, weights={"c0": 10.0}))
+    mask = all_patterns(table.columns)
+    prices = raise_prices(table, mask.vectors, 2, Clock(), target=20.0).prices
+    start = Solution.of_parts(np.array([0, 0, 1, 2]), np.array([0, 3, 0, 3]), np.array([3, 1, 2, 1]))
+    assert cost_of(table, start) == 22.0
+    found = search_exactly(table, mask, SolveRequest(k=2), Clock(), Found(start, "given"), prices)
+    assert cost_of(table, found.solution) == found.lower_bound == 20.0
 
 
 def test_more_classes_than_there_can_be_are_refused(table):
