@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
-from kanon_pg.errors import MemoryExceeded
+from kanon_pg.errors import MemoryExceeded, SolverError
 from kanon_pg.solvers.annealing.graph import graph_around
 from kanon_pg.solvers.bounds.prices import raise_prices
 from kanon_pg.solvers.clock import Clock
@@ -26,6 +27,8 @@ GOAL = 0.01
 """'auto' is content with a solution that is proven to cost at most this share more than the optimum."""
 
 BOUND_METHOD = "prices of rows (Lagrangian dual)"
+
+GIVEN_UP = "The search for a better solution ended early, what was found until then is valid:"
 
 _SHARE_FOR_PRICES = 0.4
 _SHARE_FOR_PROGRAMS = 0.5
@@ -124,24 +127,63 @@ def _search(quest: Quest) -> Found:
     found = greedy(table, mask, request, clock)
     if quest.is_over(found) and not quest.has_limits():
         return found
-    found = _with_prices(quest, found)
-    if request.models:
-        return search_exactly_with_models(table, mask, request, clock, found, found.prices, nodes=quest.nodes)
+    found = _trying(found, lambda: _with_prices(quest, found))
     if quest.has_limits():
-        return search_exactly(table, mask, request, clock, found, found.prices)
+        # What is known may have too many classes or too few, so that there is nothing to fall back on.
+        exactly = search_exactly_with_models if request.models else search_exactly
+        return exactly(table, mask, request, clock, found, found.prices)
     if quest.is_over(found):
         return found
+    return _with_models(quest, found) if request.models else _without_models(quest, found)
+
+
+def _with_models(quest: Quest, found: Found) -> Found:
+    """Let integer programs search for better solutions under privacy models."""
+    table, mask, request, clock = quest.table, quest.mask, quest.request, quest.clock
+    return _trying(
+        found,
+        lambda: search_exactly_with_models(
+            table, mask, request, clock, found, found.prices, nodes=quest.nodes
+        ),
+    )
+
+
+def _without_models(quest: Quest, found: Found) -> Found:
+    """Let integer programs and local search take turns."""
     graph = _graph(quest, found)
     if graph is None:
         return found
     if graph.edges <= _FEW_PAIRS and quest.is_small:
-        part = clock.part(_SHARE_FOR_PROGRAMS)
-        found = search_exactly(table, mask, request, part, found, found.prices, nodes=quest.nodes)
+        found = _exactly(quest, found, quest.clock.part(_SHARE_FOR_PROGRAMS), quest.nodes)
     if found.prices is not None:
         found = _refine(quest, graph, found, found.prices)
     if not quest.is_over(found) and quest.goal == 0.0 and quest.is_small:
-        found = search_exactly(table, mask, request, clock, found, found.prices)
+        found = _exactly(quest, found, quest.clock, None)
     return found
+
+
+def _exactly(quest: Quest, found: Found, clock: Clock, nodes: int | None) -> Found:
+    """Let integer programs search for better solutions."""
+    return _trying(
+        found,
+        lambda: search_exactly(
+            quest.table, quest.mask, quest.request, clock, found, found.prices, nodes=nodes
+        ),
+    )
+
+
+def _trying(found: Found, stage: Callable[[], Found]) -> Found:
+    """Return what a stage makes of a valid solution, or the solution if the stage fails."""
+    try:
+        return stage()
+    except (SolverError, MemoryError) as error:
+        return _given_up(found, error)
+
+
+def _given_up(found: Found, error: SolverError | MemoryError) -> Found:
+    """Return the solution with a note that a search for a better one failed."""
+    reason = error.message if isinstance(error, SolverError) else "There was not enough memory."
+    return replace(found, notes=(*found.notes, f"{GIVEN_UP} {reason}"))
 
 
 def _with_prices(quest: Quest, found: Found) -> Found:
@@ -162,7 +204,7 @@ def _graph(quest: Quest, found: Found) -> Compatibility | None:
         return graph_around(
             quest.table, quest.mask.vectors, found.solution, quest.request.k, quest.clock, prices=found.prices
         )
-    except MemoryExceeded:
+    except (MemoryExceeded, MemoryError):
         return None
 
 
@@ -172,10 +214,13 @@ def _refine(quest: Quest, graph: Compatibility, found: Found, prices: NDArray[np
     seed = quest.request.seed or 0
     while not quest.is_over(found) and stale < _MOST_STALE_ROUNDS:
         before = quest.cost(found)
-        better = refine(
-            quest.table, graph, found.solution, quest.request.k, quest.clock, prices=prices, seconds=seconds,
-            seed=seed, rest_may_be_small=quest.request.rest_may_be_small,
-        )  # fmt: skip
+        try:
+            better = refine(
+                quest.table, graph, found.solution, quest.request.k, quest.clock, prices=prices,
+                seconds=seconds, seed=seed, rest_may_be_small=quest.request.rest_may_be_small,
+            )  # fmt: skip
+        except (SolverError, MemoryError) as error:
+            return _given_up(found, error)
         found = _taking(quest, found, better)
         stale = stale + 1 if before - quest.cost(found) <= _STALE * before else 0
         seconds, seed = seconds * _LONGER_ROUND, seed + 1

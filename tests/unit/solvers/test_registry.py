@@ -7,16 +7,17 @@ import pytest
 
 from kanon_pg.core.classes import classes_of
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import KERNELS, SolveRequest
+from kanon_pg.core.request import KERNELS, PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.core.verify import recount
-from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
-from kanon_pg.solvers import methods
+from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverError, UnknownName
+from kanon_pg.solvers import methods, portfolio
 from kanon_pg.solvers.methods import METHODS
 from kanon_pg.solvers.registry import solve
 from kanon_pg.solvers.search import TIME_OVER, Found
 from kanon_pg.solvers.warm_up import warm_up
+from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import integers, pack, solution_of
 
 GENERAL = ("auto", "greedy", "exact", "mondrian")
@@ -158,3 +159,37 @@ def test_colliding_hashes_are_noticed():
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_warm_up_runs_every_set_of_kernels(kernels):
     warm_up(kernels)
+
+
+@pytest.mark.parametrize("stage", ["raise_prices", "search_exactly", "refine", "graph_around"])
+@pytest.mark.parametrize("error", [MemoryExceeded("too many pairs"), MemoryError()])
+def test_a_stage_that_fails_leaves_the_solution_that_is_known(monkeypatch, stage, error):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(portfolio, stage, fails)
+    packed = pack(scattered(rows=60))
+    outcome = solve(packed, SolveRequest(3, seconds=5.0))
+    assert recounted(packed, outcome).smallest >= 3
+    if stage in ("raise_prices", "search_exactly"):
+        assert any(note.startswith(portfolio.GIVEN_UP) for note in outcome.notes)
+
+
+def test_integer_programs_that_fail_under_models_leave_the_solution_that_is_known(monkeypatch):
+    def fails(*_, **__):
+        raise SolverError("The library for integer programs failed.")
+
+    monkeypatch.setattr(portfolio, "search_exactly_with_models", fails)
+    rows = scattered(rows=60)
+    packed = pack_sensitive(rows, [(number % 4,) for number in range(60)])
+    outcome = solve(packed, SolveRequest(3, models=PrivacyModels(l=2)))
+    assert outcome.notes == (f"{portfolio.GIVEN_UP} The library for integer programs failed.",)
+
+
+def test_an_unmet_limit_of_classes_is_no_reason_to_return_another_solution(monkeypatch):
+    def fails(*_, **__):
+        raise MemoryExceeded("too many pairs")
+
+    monkeypatch.setattr(portfolio, "search_exactly", fails)
+    with pytest.raises(MemoryExceeded):
+        solve(pack(scattered(rows=60)), SolveRequest(3, most_classes=2))
