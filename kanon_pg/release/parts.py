@@ -1,7 +1,8 @@
-"""Rows of one row type with different patterns: stored as numbers of rows, drawn at random by the view."""
+"""Rows of one row type with different patterns: numbers of rows, drawn by the view with a secret seed."""
 
 from __future__ import annotations
 
+import secrets
 import struct
 from dataclasses import dataclass
 from itertools import groupby
@@ -85,6 +86,7 @@ def write_parts(db: Database, table: Identifier, parts: Parts) -> None:
             PackedColumn("row_type", parts.row_types),
             PackedColumn("first_row", parts.first_rows),
             PackedColumn("pattern", parts.patterns),
+            PackedColumn("seed", secrets.token_bytes(ITEM_BYTES) * (len(parts.patterns) // ITEM_BYTES)),
         ],
     )
     db.execute(statement("analyze", relation=table))

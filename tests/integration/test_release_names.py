@@ -35,7 +35,19 @@ INTERNAL = (
     *("mapping", "row_type", "class_hash", "is_new", "n", "key", "types", "pairs", "totals", "packed"),
     *("cell_1", "value_1", "keys", "rows", "leak", "smallest", "fingerprint", "v", "oid", "name"),
     *("class", "size", "place", "share", "value", "held", "whole_1", "judged_1", "satisfied", "row_number"),
-    *("typed", "assigned", "divided", "numbered", "s1", "first_rows", "patterns", "suppressed", "worst", "d"),
+    *(
+        "typed",
+        "assigned",
+        "divided",
+        "numbered",
+        "s1",
+        "first_rows",
+        "patterns",
+        "seed",
+        "suppressed",
+        "worst",
+        "d",
+    ),
 )
 
 

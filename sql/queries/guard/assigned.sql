@@ -1,5 +1,7 @@
-{# Every row with the pattern of its row type. Rows of a divided row type are numbered at random: nothing else in
-   them, a sensitive value least of all, says which of them is suppressed. #}
+{# Every row with the pattern of its row type. Rows of a divided row type are numbered by a hash with a secret
+   seed: to readers that is chance, and nothing in a row, a sensitive value least of all, says whether it is suppressed.
+   A refresh leaves them as they are: drawn anew, a row would show other cells each time, and all of them in the end.
+   Rows with equal hashes look alike wherever readers see them, so that chance may decide between these. #}
 {% if parts %}
 typed AS MATERIALIZED (
     SELECT
@@ -12,15 +14,26 @@ divided AS MATERIALIZED (
     SELECT
         row_type,
         pg_catalog.array_agg(first_row ORDER BY first_row) AS first_rows,
-        pg_catalog.array_agg(pattern ORDER BY first_row) AS patterns
+        pg_catalog.array_agg(pattern ORDER BY first_row) AS patterns,
+        min(seed) AS seed
     FROM {{ parts }}
     GROUP BY row_type
 ),
 
 numbered AS (
-    SELECT typed.*, pg_catalog.row_number() OVER (PARTITION BY row_type ORDER BY pg_catalog.random()) AS row_number
+    SELECT
+        typed.*,
+        pg_catalog.row_number() OVER (
+            PARTITION BY typed.row_type
+            ORDER BY
+                pg_catalog.hashtextextended(
+                    (ROW({% for c in judged + carried %}typed.{{ c.alias }}{% if not loop.last %}, {% endif %}{% endfor %})::text)
+                    COLLATE "C", d.seed
+                ),
+                pg_catalog.random()
+        ) AS row_number
     FROM typed
-    WHERE row_type IN (SELECT d.row_type FROM divided AS d)
+    INNER JOIN divided AS d ON d.row_type = typed.row_type
 ),
 
 assigned AS (
