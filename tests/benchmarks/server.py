@@ -76,7 +76,8 @@ def load(connection: psycopg.Connection[Any], name: str, *, as_table: str | None
 
 
 def call(connection: psycopg.Connection[Any], relation: str, k: int, **options: Any) -> Call:
-    """Call ``kanon_anonymize`` in the server, watching phases and memory."""
+    """Call ``kanon_anonymize`` in the server, by the fast method, watching phases and memory."""
+    options = {"method": "greedy", **options}
     marks: list[tuple[float, str]] = []
 
     def on_notice(notice: psycopg.errors.Diagnostic) -> None:
