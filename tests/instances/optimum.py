@@ -69,6 +69,8 @@ def least_cost(
         model.add(sum(opened) <= most)
     model.minimize(sum(costs))
     solver = cp_model.CpSolver()
+    # Otherwise it leaves the process with no handler: the next Ctrl-C would end it without a word.
+    solver.parameters.catch_sigint_signal = False
     solver.parameters.num_workers = 1
     status = solver.solve(model)
     assert status in (cp_model.OPTIMAL, cp_model.INFEASIBLE), solver.status_name(status)
