@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from itertools import permutations
 
-from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Operation, walk
+from kanon_pg.query.bound import Aggregate, Bound, Operation, walk
+from kanon_pg.query.cells import (
+    Cells,
+    both,
+    cells_of,
+    combinations,
+    has_value,
+    may_be_null,
+    minimum,
+)
 from kanon_pg.query.functions import PERCENTILES
 from kanon_pg.query.level import Instance, Level
 
@@ -39,13 +47,14 @@ class Counted:
     what: str
 
 
-def counted(level: Level, *, strict: bool) -> tuple[Counted, ...]:
+def counted(level: Level, *, strict: bool, suppress: bool = False) -> tuple[Counted, ...]:
     """Return everything that has to be counted with the groups of a level.
 
     For every protected instance: the people of the group; for every FILTER and every aggregate of a column
-    that may be NULL, the people whose rows take part. What one figure has and another one of the same row
-    has not is a figure, too, so the people outside of every FILTER, in one FILTER but not in another, and
-    without a value where values are counted, are counted as well: nobody, or enough.
+    that may be NULL, the people whose rows take part; the people outside of every FILTER, and those without
+    a value where values are counted or replaced: nobody, or enough. What several FILTERs tell apart is
+    counted by cells (`counted_in_cells`); the mode 'suppress' looks at one group at a time, so there the
+    cells of a group are counted with it.
 
     Parameters
     ----------
@@ -53,6 +62,8 @@ def counted(level: Level, *, strict: bool) -> tuple[Counted, ...]:
         The level.
     strict : bool
         Whether a filter that leaves nobody out counts as too few, too.
+    suppress : bool
+        Whether the cells are counted here.
 
     Returns
     -------
@@ -60,18 +71,28 @@ def counted(level: Level, *, strict: bool) -> tuple[Counted, ...]:
         Each once, the people of the groups first.
     """
     found: dict[Counted, None] = {}
+    cells = cells_of((level,)) if suppress else None
     for instance in level.protected():
-        k = _k(instance)
+        k = minimum(instance)
         found[Counted(instance, None, False, k, False, "people")] = None
         for aggregate in level.aggregates():
             found.update(dict.fromkeys(_of_aggregate(aggregate, instance, k, strict=strict)))
-        for mask in _differences(level):
-            found[Counted(instance, mask, False, k, True, "complement")] = None
+        if cells is not None:
+            for cell in combinations(cells.divisions):
+                masks = (cell, *(both(cell, has_value(value)) for value in cells.values))
+                found.update((Counted(instance, mask, False, k, True, "complement"), None) for mask in masks)
     return tuple(found)
 
 
-def _k(instance: Instance) -> int:
-    return instance.protection.k if instance.protection is not None else 1
+def counted_in_cells(cells: Cells) -> tuple[Counted, ...]:
+    """Return what is counted with every cell: its people, and nobody or enough with every value."""
+    found = []
+    for instance in cells.level.protected():
+        k = minimum(instance)
+        found.append(Counted(instance, None, False, k, False, "complement"))
+        masks = map(has_value, cells.values)
+        found.extend(Counted(instance, mask, False, k, True, "complement") for mask in masks)
+    return tuple(found)
 
 
 def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: bool) -> list[Counted]:
@@ -86,22 +107,8 @@ def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: b
         found.append(Counted(instance, replaced, False, k, False, "filter"))
         found.append(Counted(instance, replaced, True, k, not strict, "complement"))
     if aggregate.function in PERCENTILES:
-        found.append(Counted(instance, mask, False, _percentile_minimum(aggregate, k), False, "percentile"))
+        found.append(Counted(instance, mask, False, percentile_minimum(aggregate, k), False, "percentile"))
     return found
-
-
-def filters(level: Level) -> tuple[Bound, ...]:
-    """Return the different FILTER conditions of a level."""
-    conditions = (aggregate.condition for aggregate in level.aggregates())
-    return tuple(dict.fromkeys(condition for condition in conditions if condition is not None))
-
-
-def _differences(level: Level) -> tuple[Bound, ...]:
-    template = "({0} AND ({1}) IS NOT TRUE)"
-    return tuple(
-        Operation(type="bool", name="and not", template=template, operands=(one, other), span=one.span)
-        for one, other in permutations(filters(level), 2)
-    )
 
 
 def _replaced(aggregate: Aggregate) -> list[Bound]:
@@ -109,16 +116,11 @@ def _replaced(aggregate: Aggregate) -> list[Bound]:
     if aggregate.argument is None:
         return []
     operations = (item for item in walk(aggregate.argument) if isinstance(item, Operation))
-    return [_has_value(item.operands[0]) for item in operations if item.name == "coalesce"]
+    return [has_value(item.operands[0]) for item in operations if item.name == "coalesce"]
 
 
-def _has_value(operand: Bound) -> Operation:
-    return Operation(
-        type="bool", name="not null", template="({0} IS NOT NULL)", operands=(operand,), span=operand.span
-    )
-
-
-def _percentile_minimum(aggregate: Aggregate, k: int) -> int:
+def percentile_minimum(aggregate: Aggregate, k: int) -> int:
+    """Return the fewest people of whom k are on the smaller side of a percentile."""
     fraction = Decimal(aggregate.fraction or "0.5")
     smaller = min(fraction, 1 - fraction)
     return int((k / smaller).to_integral_value(rounding=ROUND_CEILING))
@@ -138,19 +140,8 @@ def participation(aggregate: Aggregate) -> Bound | None:
         FILTER and "the argument is not NULL".
     """
     parts = [aggregate.condition] if aggregate.condition is not None else []
-    if aggregate.argument is not None and _may_be_null(aggregate.argument):
-        parts.append(_has_value(aggregate.argument))
+    if aggregate.argument is not None and may_be_null(aggregate.argument):
+        parts.append(has_value(aggregate.argument))
     if len(parts) == 2:
-        both = (parts[0], parts[1])
-        return Operation(
-            type="bool", name="and", template="({0} AND {1})", operands=both, span=aggregate.span
-        )
+        return both(parts[0], parts[1])
     return parts[0] if parts else None
-
-
-def _may_be_null(argument: Bound) -> bool:
-    if isinstance(argument, ColumnOf):
-        return argument.nullable
-    if isinstance(argument, Operation) and argument.name in {"cast", "+", "-", "*", "neg"}:
-        return any(_may_be_null(operand) for operand in argument.operands)
-    return isinstance(argument, Operation) or getattr(argument, "text", "") is None

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon_pg.query.aggregates import holds_aggregate
-from kanon_pg.query.bind_expressions import bind_expression
-from kanon_pg.query.bind_windows import WINDOW
-from kanon_pg.query.bound import Bound, Fixed, Given, Operation, walk
+from kanon_pg.query.bind_select import bind_select, ordinal
+from kanon_pg.query.bound import Bound, Fixed, Given
 from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.conversion import as_type, together
+from kanon_pg.query.conversion import together
+from kanon_pg.query.empty_answers import is_never, is_zero, without_rows
 from kanon_pg.query.findings import Refusal, Span
 from kanon_pg.query.level import Level, Output, Plan, Sorting
-from kanon_pg.query.scope import Groups, Rows
-from kanon_pg.query.sources import Environment, SourceBinder, named_outputs, output_name
+from kanon_pg.query.per_person import per_person
+from kanon_pg.query.sources import Environment, SourceBinder
 from kanon_pg.query.syntax import (
     Constant,
     Expression,
-    Item,
     Name,
     OrderItem,
     Placeholder,
     Query,
     Select,
-    Star,
 )
-from kanon_pg.query.types import UNKNOWN
 
 _MOST_INSTANCES = 24
-_MOST_OUTPUTS = 200
 
 
 class Binder:
@@ -75,7 +70,12 @@ class Binder:
         inner = (environment or Environment()).extended(query)
         selects = [item for branch in query.branches for item in self._flat(branch, inner)]
         single = len(selects) == 1
-        levels = [self._level(item, where, query.order if single else ()) for item, where in selects]
+        never = is_zero(query.limit)
+        levels = [
+            level
+            for select, where in selects
+            for level in self._levels_of(select, where, query.order if single else (), never=never)
+        ]
         return Plan(
             branches=_united(levels, query.span),
             sorting=() if single else tuple(_position(item, levels[0]) for item in query.order),
@@ -99,135 +99,23 @@ class Binder:
                 "Q001", span, f"The query reads more than {_MOST_INSTANCES} tables.", "Ask a simpler query."
             )
 
-    def _level(self, select: Select, environment: Environment, order: tuple[OrderItem, ...]) -> Level:
+    def _levels_of(
+        self, select: Select, environment: Environment, order: tuple[OrderItem, ...], *, never: bool
+    ) -> list[Level]:
+        simpler = per_person(select, environment, self._snapshot)
+        select = simpler if simpler is not None else select
         binder = SourceBinder(self._snapshot, self.plan, self._count)
         collected = binder.bind(select.sources, environment)
-        if not select.items:
-            raise Refusal("Q501", select.span, "The query returns nothing.", "Name at least one output.")
         if select.where is not None:
-            collected.where.append(as_type(bind_expression(select.where, collected.rows), "bool"))
+            binder.where(select.where, environment, collected)
+        collected.rows.protected = any(item.protection is not None for item in binder.found)
+        levels = bind_select(select, collected, order, self._number)
+        nothing = is_never(select.where)
+        return [without_rows(item) if never or (nothing and item.keys) else item for item in levels]
+
+    def _number(self) -> int:
         self._levels += 1
-        number = self._levels
-        grouped = bool(select.group) or select.having is not None
-        grouped = grouped or any(holds_aggregate(item.expression) for item in select.items)
-        if grouped and select.distinct:
-            hint = "Leave DISTINCT out: groups are distinct already."
-            raise Refusal("Q502", select.span, "DISTINCT and GROUP BY together are not allowed.", hint)
-        keys = _keys(select, collected.rows) if grouped else _tuple(select, collected.rows)
-        groups = Groups(collected.rows, keys)
-        outputs = _outputs(select, groups) if grouped else _tuple_outputs(select, collected.rows, groups)
-        if len(outputs) > _MOST_OUTPUTS:
-            raise Refusal("Q001", select.span, f"The query returns more than {_MOST_OUTPUTS} columns.")
-        having = (
-            as_type(bind_expression(select.having, groups), "bool") if select.having is not None else None
-        )
-        _check_having(having)
-        return Level(
-            number=number,
-            instances=tuple(binder.found),
-            where=tuple(collected.where),
-            keys=keys,
-            outputs=outputs,
-            having=having,
-            sorting=tuple(_sorting(item, outputs, groups) for item in order),
-            repeated=not grouped and not select.distinct,
-            span=select.span,
-        )
-
-
-def _check_having(having: Bound | None) -> None:
-    for item in walk(having) if having is not None else ():
-        if isinstance(item, Operation) and item.name == WINDOW:
-            raise Refusal(
-                "Q217", item.span, "A window function has no place in HAVING.", "Return it instead."
-            )
-
-
-def _keys(select: Select, rows: Rows) -> tuple[Bound, ...]:
-    aliases = {item.alias: item for item in select.items if item.alias is not None}
-    keys: dict[Bound, None] = {}
-    for expression in select.group:
-        item = _item_of(expression, select, aliases, rows)
-        bound = bind_expression(item.expression if item is not None else expression, rows)
-        keys[_settled(bound)] = None
-    return tuple(keys)
-
-
-def _item_of(expression: Expression, select: Select, aliases: dict[str, Item], rows: Rows) -> Item | None:
-    if isinstance(expression, Constant) and expression.kind == "number":
-        position = int(expression.text or "0") if (expression.text or "").isdigit() else 0
-        if not 1 <= position <= len(select.items):
-            raise Refusal(
-                "Q503", expression.span, "GROUP BY names no output by this number.", "Count from 1."
-            )
-        return select.items[position - 1]
-    if isinstance(expression, Name) and len(expression.parts) == 1:
-        name = expression.parts[0]
-        is_column = name in rows.merged or any(name in item.columns for item in rows.visible)
-        return None if is_column else aliases.get(name)
-    return None
-
-
-def _settled(bound: Bound) -> Bound:
-    return as_type(bound, "text") if bound.type == UNKNOWN else bound
-
-
-def _tuple(select: Select, rows: Rows) -> tuple[Bound, ...]:
-    return tuple(dict.fromkeys(bound for _, bound in named_outputs(select, rows)))
-
-
-def _tuple_outputs(select: Select, rows: Rows, groups: Groups) -> tuple[Output, ...]:
-    found = []
-    for name, bound in named_outputs(select, rows):
-        key = groups.key(bound)
-        found.append(Output(name, key if key is not None else bound))
-    return tuple(found)
-
-
-def _outputs(select: Select, groups: Groups) -> tuple[Output, ...]:
-    found = []
-    for item in select.items:
-        if isinstance(item.expression, Star):
-            raise Refusal("Q021", item.span, "A star cannot be grouped.", "Name the columns.")
-        bound = _settled(bind_expression(item.expression, groups))
-        found.append(Output(item.alias or output_name(item.expression), bound))
-    return tuple(found)
-
-
-def _sorting(item: OrderItem, outputs: tuple[Output, ...], groups: Groups) -> Sorting:
-    expression = item.expression
-    if isinstance(expression, Constant):
-        bound = outputs[_ordinal(expression, len(outputs)) - 1].expression
-    else:
-        named = [output for output in outputs if _is_name(expression, output.name)]
-        bound = named[0].expression if named else _sorted_by(expression, groups)
-    return Sorting(bound, item.descending, item.nulls_first)
-
-
-def _sorted_by(expression: Expression, groups: Groups) -> Bound:
-    try:
-        return _settled(bind_expression(expression, groups))
-    except Refusal as refusal:
-        if refusal.finding.code != "Q216":
-            raise
-        hint = "Sort by an output, a group key or an aggregate."
-        raise Refusal(
-            "Q504", expression.span, "ORDER BY names something that is not answered.", hint
-        ) from None
-
-
-def _is_name(expression: Expression, name: str) -> bool:
-    return isinstance(expression, Name) and expression.parts == (name,)
-
-
-def _ordinal(expression: Expression, outputs: int) -> int:
-    if isinstance(expression, Constant) and expression.kind == "number" and (expression.text or "").isdigit():
-        position = int(expression.text or "0")
-        if 1 <= position <= outputs:
-            return position
-    raise Refusal(
-        "Q503", expression.span, "ORDER BY names no output by this.", "Sort by an output or its number."
-    )
+        return self._levels
 
 
 def _position(item: OrderItem, level: Level) -> Sorting:
@@ -236,7 +124,7 @@ def _position(item: OrderItem, level: Level) -> Sorting:
     if isinstance(expression, Name) and len(expression.parts) == 1 and expression.parts[0] in names:
         position = names.index(expression.parts[0]) + 1
     else:
-        position = _ordinal(expression, len(names))
+        position = ordinal(expression, len(names))
     return Sorting(position, item.descending, item.nulls_first)
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
 from kanon_pg.query.aggregates import is_aggregate
-from kanon_pg.query.bound import Aggregate, Bound, Fixed, Given, Operation
+from kanon_pg.query.bound import Bound, Fixed, Given, Operation
+from kanon_pg.query.choices import case, coalesce, extreme, nullif
 from kanon_pg.query.constant_checks import check_constant
 from kanon_pg.query.constants import interval_text, number_constant, unknown_text
 from kanon_pg.query.conversion import as_type, constant_value, real, written_cast
 from kanon_pg.query.findings import Refusal, Span
-from kanon_pg.query.functions import ADVICE, FUNCTIONS, Overload
-from kanon_pg.query.operators import apply, case, coalesce, extreme, modulo, nullif
+from kanon_pg.query.functions import ADVICE, AGGREGATES, FUNCTIONS, Overload
+from kanon_pg.query.operators import apply, modulo
 from kanon_pg.query.syntax import (
     Apply,
     Call,
@@ -22,10 +24,13 @@ from kanon_pg.query.syntax import (
     Cast,
     Constant,
     Expression,
+    InQuery,
     Interval,
+    Listing,
     Name,
     Now,
     Placeholder,
+    Star,
     Windowed,
 )
 from kanon_pg.query.types import UNKNOWN, common_type, written_type
@@ -42,7 +47,7 @@ class Surroundings(Protocol):
     def column(self, name: Name) -> Bound:
         """Return the column that a name means."""
 
-    def aggregate(self, call: Call) -> Aggregate:
+    def aggregate(self, call: Call) -> Bound:
         """Return the bound aggregate, or refuse it here."""
 
     def window(self, windowed: Windowed) -> Bound:
@@ -74,7 +79,7 @@ def bind_expression(expression: Expression, around: Surroundings) -> Bound:
         return known
     binding = _BINDING.get(type(expression))
     if binding is None:
-        raise Refusal("Q021", expression.span, "A star has no place here.", "Name the columns.")
+        raise Refusal("Q021", expression.span, *_MISPLACED[type(expression)])
     return binding(expression, around)
 
 
@@ -165,8 +170,15 @@ _SPECIAL: dict[str, Callable[[tuple[Bound, ...], Span], Bound]] = {
 
 def _not_allowed(call: Call) -> Refusal:
     name = call.function if re.fullmatch(r"[a-z_0-9]{1,63}", call.function) else "this name"
-    hint = ADVICE.get(call.function, "Use a function from the list of allowed functions.")
+    hint = ADVICE.get(call.function, _allowed_like(call.function))
     return Refusal("Q210", call.span, f"The function {name} is not allowed.", hint)
+
+
+def _allowed_like(name: str) -> str:
+    near = get_close_matches(name, [*FUNCTIONS, *AGGREGATES], n=3)
+    if near:
+        return f"Allowed and spelled like it: {', '.join(near)}."
+    return "Functions of numbers, texts and dates that cannot fail are allowed: see the page about asking."
 
 
 def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
@@ -232,6 +244,12 @@ def _signatures(name: str, overloads: tuple[Overload, ...]) -> str:
     forms = sorted({f"{name}({', '.join(item.takes)})" for item in overloads})
     return "Allowed: " + "; ".join(forms) + "."
 
+
+_MISPLACED: dict[type, tuple[str, str]] = {
+    Star: ("A star has no place here.", "Name the columns."),
+    InQuery: ("A subquery has no place here.", "Write it as a part of WHERE by itself, joined by AND."),
+    Listing: ("An array has no place here.", "Compare with IN (...), or write several outputs."),
+}
 
 _BINDING: dict[type, Callable[[Any, Surroundings], Bound]] = {
     Name: _name,

@@ -8,14 +8,17 @@ at before its people are counted, and errors up there depend on counted groups o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
-from kanon_pg.query.backing import Counted, counted
+from kanon_pg.query.backing import Counted, counted, counted_in_cells, percentile_minimum
 from kanon_pg.query.bound import Bound, Given, walk
+from kanon_pg.query.cells import cells_of, minimum
 from kanon_pg.query.dominance import dominated, shares, within
 from kanon_pg.query.joins import fact
 from kanon_pg.query.level import Level, Plan, Sorting
 from kanon_pg.query.named_groups import named_groups
 from kanon_pg.query.options import Options
+from kanon_pg.query.percentile_sides import sides, uneven_percentiles
 from kanon_pg.query.render import Writer, people, quoted, rows_of
 from kanon_pg.query.suppression import kept_groups
 from kanon_pg.query.verdict import HiddenColumn, Parameter
@@ -42,12 +45,12 @@ class Canonical:
         self.hidden: list[HiddenColumn] = []
         self._hidden_sql: list[str] = []
         self._starts: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
 
     def sql(self) -> str:
         """Return the statement; fills ``hidden``."""
         self._inner(self._plan)
-        for branch in self._plan.branches:
-            self._level(branch)
+        self._levels(self._plan)
         body = self._single() if len(self._plan.branches) == 1 else self._several()
         return f"WITH {', '.join(self._tables)} {body}"
 
@@ -66,6 +69,10 @@ class Canonical:
             return ()
         return tuple(self._tables[: self._starts[level.number]])
 
+    def tables_through(self, level: Level) -> tuple[str, ...]:
+        """Return the common table expressions up to the groups of a level that are told."""
+        return tuple(self._tables[: self._ends[level.number]])
+
     def numbers(self) -> Mapping[int, int]:
         """Return the numbers of parameters in the canonical SQL by those in the text."""
         return self._numbers
@@ -80,13 +87,38 @@ class Canonical:
         if plan in self._answers:
             return
         self._inner(plan)
-        for branch in plan.branches:
-            self._level(branch)
+        self._levels(plan)
         name = f"kanon_answer_{len(self._answers) + 1}"
         names = [output.name for output in plan.branches[0].outputs]
         selects = " UNION ALL ".join(self._select(branch, names) for branch in plan.branches)
         self._tables.append(f"{quoted(name)} AS MATERIALIZED ({selects})")
         self._answers[plan] = name
+
+    def _levels(self, plan: Plan) -> None:
+        for branch in plan.branches:
+            self._level(branch)
+        for family in plan.families():
+            if family[0].protected() and not self._suppresses:
+                self._cells(family)
+
+    def _cells(self, family: tuple[Level, ...]) -> None:
+        cells = cells_of(family)
+        if cells is None:
+            return
+        level = cells.level
+        writer = self.writer(level)
+        keys = [f'{writer.write(key)} AS "k{place}"' for place, key in enumerate(cells.keys)]
+        keys += [
+            f'({writer.write(item)}) IS TRUE AS "d{place}"' for place, item in enumerate(cells.divisions)
+        ]
+        counts = counted_in_cells(cells)
+        parts = _numbers_of_people(counts, level, writer)
+        rows = rows_of(level, writer, self._answers)
+        grouping = ", ".join(str(place + 1) for place in range(len(keys)))
+        table = quoted(f"kanon_cells_{level.family}")
+        query = f"SELECT {', '.join(keys + parts)}{rows} GROUP BY {grouping}"
+        self._tables.append(f"{table} AS MATERIALIZED ({query})")
+        self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {table})')
 
     def _level(self, level: Level) -> None:
         self._starts[level.number] = len(self._tables)
@@ -95,16 +127,13 @@ class Canonical:
         parts += [
             f'{writer.aggregate(item)} AS "a{position}"' for position, item in enumerate(level.aggregates())
         ]
-        counts = counted(level, strict=self._suppresses or self._options.strict)
-        parts += [
-            f'{self._count(item, level, writer)} AS "h{position}"' for position, item in enumerate(counts)
-        ]
+        strict = self._suppresses or self._options.strict
+        counts = counted(level, strict=strict, suppress=self._suppresses)
+        parts += _numbers_of_people(counts, level, writer)
         parts.append('pg_catalog.count(*) AS "n"')
         grouping = ""
         if level.keys:
             grouping = " GROUP BY " + ", ".join(str(position + 1) for position in range(len(level.keys)))
-        elif not level.aggregates() and level.having is None:
-            grouping = " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0"
         rows = rows_of(level, writer, self._answers)
         self._tables.append(f"{_base(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
         named = self._named(level) if counts else ()
@@ -116,22 +145,12 @@ class Canonical:
             self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
             self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {_base(level)})')
             self._dominance(level, writer)
+            self._sides(level, writer)
             for sql, minimum in named:
                 self._hide_one(sql, HiddenColumn(self._next(), minimum, counts[0].instance.oid, "value"))
         else:
             self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
-
-    def _count(self, item: Counted, level: Level, writer: Writer) -> str:
-        rows = fact(level)
-        mask = writer.write(item.mask) if item.mask is not None else None
-        if mask is not None and item.negated:
-            mask = f"({mask}) IS NOT TRUE"
-        number = people(
-            item.instance, single=rows is not None and rows.number == item.instance.number, mask=mask
-        )
-        if not item.may_be_none:
-            return number
-        return f"CASE WHEN {number} OPERATOR(pg_catalog.=) 0 THEN {item.minimum} ELSE {number} END"
+        self._ends[level.number] = len(self._tables)
 
     def _hide(self, counts: tuple[Counted, ...], template: str) -> None:
         for position, item in enumerate(counts):
@@ -148,6 +167,15 @@ class Canonical:
             rows = fact(level)
             hidden = HiddenColumn(self._next(), 1, rows.oid if rows is not None else 0, "dominance")
             self._hide_one(within(self._options.dominance, table), hidden)
+
+    def _sides(self, level: Level, writer: Writer) -> None:
+        for aggregate in uneven_percentiles(level):
+            table = quoted(f"kanon_sides_{len(self._tables)}")
+            self._tables.append(f"{table} AS MATERIALIZED ({sides(level, aggregate, writer, self._answers)})")
+            for instance in level.protected():
+                least = percentile_minimum(aggregate, minimum(instance))
+                hidden = HiddenColumn(self._next(), least, instance.oid, "percentile")
+                self._hide_one(f'(SELECT pg_catalog.min("ratio") FROM {table})', hidden)
 
     def _next(self) -> str:
         return f"kanon_people_{len(self.hidden) + 1}"
@@ -166,6 +194,10 @@ class Canonical:
         parts = [
             f"{writer.write(output.expression)} AS {quoted(name)}"
             for output, name in zip(level.outputs, names, strict=True)
+        ]
+        parts += [
+            f'{writer.write(_expression(item))} AS "o{position}"'
+            for position, item in enumerate(level.sorting)
         ]
         return f"SELECT {', '.join(parts)}{self._groups(level)}"
 
@@ -193,6 +225,8 @@ class Canonical:
             for name, output in zip(names, outputs, strict=True)
         ]
         order = [_sorted(item, f'"u"."c{int(str(item.expression)) - 1}"') for item in self._plan.sorting]
+        sorting = self._plan.branches[0].sorting
+        order += [_sorted(item, f'"u"."o{position}"') for position, item in enumerate(sorting)]
         return f'SELECT {", ".join(parts + self._hidden_sql)} FROM ({branches}) AS "u"{self._end(order)}'
 
     def _end(self, order: list[str]) -> str:
@@ -203,15 +237,32 @@ class Canonical:
         return text
 
 
+def _numbers_of_people(counts: tuple[Counted, ...], level: Level, writer: Writer) -> list[str]:
+    """Return the hidden columns of a level; nobody counts as enough where nobody is allowed."""
+    rows = fact(level)
+    found = []
+    for position, item in enumerate(counts):
+        mask = writer.write(item.mask) if item.mask is not None else None
+        if mask is not None and item.negated:
+            mask = f"({mask}) IS NOT TRUE"
+        single = rows is not None and rows.number == item.instance.number
+        number = people(item.instance, single=single, mask=mask)
+        if item.may_be_none:
+            number = f"CASE WHEN {number} OPERATOR(pg_catalog.=) 0 THEN {item.minimum} ELSE {number} END"
+        found.append(f'{number} AS "h{position}"')
+    return found
+
+
 def _numbers(plan: Plan) -> dict[int, int]:
     written = sorted({item.number for item in given(plan)})
     return {number: number if number < 100 else position for position, number in enumerate(written, 1)}
 
 
-def given(plan: Plan) -> list[Given]:
+@lru_cache(maxsize=4)
+def given(plan: Plan) -> tuple[Given, ...]:
     """Return every use of a parameter in a plan."""
     roots = [item for level in plan.levels() for item in level.expressions()] + _counts(plan)
-    return [item for root in roots for item in walk(root) if isinstance(item, Given)]
+    return tuple(item for root in roots for item in walk(root) if isinstance(item, Given))
 
 
 def _counts(plan: Plan) -> list[Bound]:

@@ -97,6 +97,20 @@ class Protection:
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a relation that the asker may know cannot be asked, in words of whoever loaded the snapshot.
+
+    Parameters
+    ----------
+    sentence, hint : str
+        As in `kanon_pg.query.findings.Finding`.
+    """
+
+    sentence: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """A relation that the asker may name.
 
@@ -118,6 +132,8 @@ class Relation:
     plain : bool
         False if reading the relation may run code of other people: row security, a view whose
         definition calls functions outside ``pg_catalog`` or whose owner is not trusted.
+    obstacle : Obstacle or None
+        Set if the relation cannot be asked for a reason that the loader knows.
     """
 
     oid: int
@@ -128,6 +144,7 @@ class Relation:
     protection: Protection | None = None
     unique_keys: tuple[frozenset[str], ...] = ()
     plain: bool = True
+    obstacle: Obstacle | None = None
 
     def column(self, name: str) -> Column | None:
         """Return the column of that name, or None."""

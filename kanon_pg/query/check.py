@@ -25,6 +25,7 @@ from kanon_pg.query.named_groups import hidden_conditions
 from kanon_pg.query.options import Options
 from kanon_pg.query.reader import read_query
 from kanon_pg.query.rules import RULES
+from kanon_pg.query.simulatable import simulatable
 from kanon_pg.query.suppression import suppressible
 from kanon_pg.query.verdict import OutputColumn, Verdict
 
@@ -71,7 +72,7 @@ def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
         return _refused(
             [Finding("Q001", 0, len(text), "The query has too many parts.", "Ask a simpler query.")]
         )
-    findings = [*suppressible(plan, options), *_mixed_parameters(plan)]
+    findings = [*suppressible(plan, options), *simulatable(plan, options), *_mixed_parameters(plan)]
     for level in plan.levels():
         if level.protected():
             findings.extend(finding for rule in RULES for finding in rule(level))
@@ -98,7 +99,7 @@ def _accepted(plan: Plan, canonical: Canonical, sql: str, options: Options) -> V
         parameters=parameters(plan, canonical.numbers()),
         protected=tuple(sorted(protected)),
         relations=tuple(sorted({item.relation.oid for item in read if item.relation is not None})),
-        entity_sets=entity_sets(plan, canonical),
+        entity_sets=entity_sets(plan, canonical, options),
         empty_refused=bool(protected) and options.mode == "reject",
     )
 

@@ -117,6 +117,42 @@ def interval_text(text: str) -> str | None:
 _DAYS_BY_START = sorted(_DAYS.items(), key=lambda item: -len(item[0]))
 
 
+_RANGE = re.compile(r"\s*([\[(])([^,]{0,40}),([^,]{0,40})([\])])\s*")
+
+
+def _range(read: Callable[[str], str | None], value: Callable[[str], int]) -> Callable[[str], str | None]:
+    """Read a range whose bounds are in order and far enough from the ends of their type."""
+
+    def read_range(text: str) -> str | None:
+        parts = _RANGE.fullmatch(text)
+        if parts is None:
+            return None
+        opening, *bounds, closing = parts.groups()
+        found = [read(bound) if bound.strip() else "" for bound in bounds]
+        if None in found:
+            return None
+        low, high = (value(bound) if bound else None for bound in found)
+        if high is not None and not (low is None or low <= high):
+            return None
+        return f"{opening}{found[0]},{found[1]}{closing}"
+
+    return read_range
+
+
+def _day(text: str) -> int:
+    return datetime.date.fromisoformat(text).toordinal()
+
+
+def _short_of_last(name: str) -> Callable[[str], str | None]:
+    """Read a whole number that has a successor: a range that includes it ends before that one."""
+
+    def read(text: str) -> str | None:
+        found = _whole(name)(text)
+        return None if found is None or int(found) == _LARGEST[name] else found
+
+    return read
+
+
 def _uuid(text: str) -> str | None:
     try:
         return str(uuid.UUID(text))
@@ -139,6 +175,9 @@ _READING: dict[str, Callable[[str], str | None]] = {
     "time": _time,
     "interval": interval_text,
     "uuid": _uuid,
+    "int4range": _range(_short_of_last("int4"), int),
+    "int8range": _range(_short_of_last("int8"), int),
+    "daterange": _range(_calendar(_DATE), _day),
 }
 _EXAMPLES = {
     "date": "'2024-01-31'",
@@ -147,6 +186,9 @@ _EXAMPLES = {
     "time": "'12:00'",
     "interval": "'30 days'",
     "bool": "true",
+    "int4range": "'[20,30)'",
+    "int8range": "'[20,30)'",
+    "daterange": "'[2024-01-01,2024-02-01)'",
 }
 
 

@@ -1,17 +1,22 @@
-"""Statements for the ledger: the people behind the groups of every protected level."""
+"""Statements for the ledger: the rows behind the groups of every protected level, packed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kanon_pg.query.backing import participation
-from kanon_pg.query.bound import Aggregate, Bound
+from kanon_pg.query.bound import Aggregate, Bound, columns
 from kanon_pg.query.canonical import Canonical, parameters
-from kanon_pg.query.level import Instance, Level, Plan
-from kanon_pg.query.render import entity, rows_of
+from kanon_pg.query.census import EMPTY, content, gathered, has_places
+from kanon_pg.query.joins import fact
+from kanon_pg.query.level import Instance, Level, Plan, equalities
+from kanon_pg.query.options import Options
+from kanon_pg.query.render import rows_of
 from kanon_pg.query.verdict import EntitySet
 
 
-def entity_sets(plan: Plan, canonical: Canonical) -> tuple[EntitySet, ...]:
-    """Return one statement per protected instance, level and set of rows (the groups, every filter).
+def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[EntitySet, ...]:
+    """Return one statement per level and protected instance.
 
     Parameters
     ----------
@@ -19,18 +24,19 @@ def entity_sets(plan: Plan, canonical: Canonical) -> tuple[EntitySet, ...]:
         The plan.
     canonical : Canonical
         After its ``sql`` was written.
+    options : Options
+        In the mode 'suppress' only the groups that are told count.
 
     Returns
     -------
     tuple of EntitySet
         In the order of levels.
     """
-    found = []
-    for level in plan.levels():
-        for instance in level.protected():
-            for mask, figures in _masks(level).items():
-                found.append(_entity_set(plan, canonical, level, instance, mask, figures))
-    return tuple(found)
+    return tuple(
+        _Sets(plan, canonical, level, instance, options.mode == "suppress").entity_set()
+        for level in plan.levels()
+        for instance in level.protected()
+    )
 
 
 def _masks(level: Level) -> dict[Bound | None, tuple[str, ...]]:
@@ -46,32 +52,134 @@ def _figure(aggregate: Aggregate) -> str:
     return f"{aggregate.function}({'distinct ' if aggregate.distinct else ''}{shown})"
 
 
-def _entity_set(
-    plan: Plan,
-    canonical: Canonical,
-    level: Level,
-    instance: Instance,
-    mask: Bound | None,
-    figures: tuple[str, ...],
-) -> EntitySet:
-    writer = canonical.writer(level)
-    keys = ", ".join(writer.write(key) for key in level.keys)
-    group = f"pg_catalog.hash_record_extended(ROW({keys}), 0)" if keys else "CAST(0 AS pg_catalog.int8)"
-    rows = rows_of(level, writer, canonical.answers())
-    conditions = [writer.write(mask)] if mask is not None else []
-    declared = parameters(plan, canonical.numbers())
-    conditions += [
-        f"(CAST(${item.number} AS pg_catalog.{item.type_name}) IS NULL) IS NOT NULL" for item in declared
-    ]
-    if conditions:
-        rows += (" AND " if level.where else " WHERE ") + " AND ".join(conditions)
-    sql = f'SELECT DISTINCT {group} AS "kanon_group", {entity(instance)} AS "kanon_entity"{rows}'
-    inner = canonical.tables_before(level)
-    return EntitySet(
-        relation=instance.oid,
-        instance=instance.alias,
-        level=level.number,
-        what="group" if mask is None else "filter",
-        sql=f"WITH {', '.join(inner)} {sql}" if inner else sql,
-        figures=figures,
+class _Sets:
+    """Writes the statements of one instance of a level."""
+
+    def __init__(
+        self, plan: Plan, canonical: Canonical, level: Level, instance: Instance, suppresses: bool
+    ) -> None:
+        self._canonical = canonical
+        self._level = level
+        self._instance = instance
+        self._suppresses = suppresses
+        self._parameters = parameters(plan, canonical.numbers())
+        self._writer = canonical.writer(level)
+        masks = _masks(level)
+        self._figures = masks.pop(None)
+        self._filters = [(mask, figures) for mask, figures in masks.items() if mask is not None]
+        rows = fact(level)
+        self._disjoint = rows is not None and rows.number == instance.number
+
+    def entity_set(self) -> EntitySet:
+        level, instance = self._level, self._instance
+        assert instance.relation is not None  # noqa: S101 - protected instances are relations
+        by_content = not has_places(instance.relation)
+        before = (
+            self._canonical.tables_through(level)
+            if self._suppresses
+            else self._canonical.tables_before(level)
+        )
+        sql = self._packed()
+        return EntitySet(
+            relation=instance.oid,
+            instance=instance.alias,
+            level=level.number,
+            sql=f"WITH {', '.join(before)} {sql}" if before else sql,
+            figures=self._figures,
+            filters=tuple(figures for _, figures in self._filters),
+            disjoint=self._disjoint,
+            seed=self._seed() if by_content else None,
+            covered_by=_cover(level, instance),
+        )
+
+    def _seed(self) -> int:
+        return 1 + max((item.number for item in self._parameters), default=0)
+
+    def _packed(self) -> str:
+        parts = [('pg_catalog.int8send("g")', "groups"), ('pg_catalog.oidsend("leaf")', "leaves")]
+        for suffix in ("", *(f"_{number}" for number in range(1, len(self._filters) + 1))):
+            places = f'COALESCE("places{suffix}", {EMPTY})'
+            parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({places}))", f"lengths{suffix}"))
+            parts.append((places, f"places{suffix}"))
+        shown = ", ".join(f'COALESCE({gathered(sql)}, {EMPTY}) AS "{name}"' for sql, name in parts)
+        return f'SELECT {shown} FROM ({self._numbered()}) AS "n"'
+
+    def _numbered(self) -> str:
+        keys = [f'"p"."k{position}"' for position in range(len(self._level.keys))]
+        number = "CAST(1 AS pg_catalog.int8)"
+        if keys:
+            # exact where a hash of the keys might give two groups, chosen by the asker, the same number
+            number = f"pg_catalog.dense_rank() OVER (ORDER BY {', '.join(keys)})"
+        kept = self._kept() if self._suppresses else ""
+        return (
+            f'SELECT {number} AS "g", "p".* FROM ({self._pieces()}) AS "p"{kept}'
+            ' WHERE "p"."places" IS NOT NULL'
+        )
+
+    def _kept(self) -> str:
+        """Return the join that leaves the groups that are told."""
+        positions = range(len(self._level.keys))
+        table = f'"kanon_groups_{self._level.number}"'
+        if not positions:
+            return f' CROSS JOIN {table} AS "t"'
+        sides = [", ".join(f'"{side}"."k{position}"' for position in positions) for side in ("p", "t")]
+        # the hash finds the groups fast, the comparison is exact
+        hashes = [f"pg_catalog.hash_record_extended(ROW({side}), 0)" for side in sides]
+        equal = [f'"p"."k{position}" IS NOT DISTINCT FROM "t"."k{position}"' for position in positions]
+        condition = " AND ".join([f"{hashes[0]} OPERATOR(pg_catalog.=) {hashes[1]}", *equal])
+        return f' JOIN {table} AS "t" ON {condition}'
+
+    def _pieces(self) -> str:
+        keys = [
+            f'{self._writer.write(key)} AS "k{position}"' for position, key in enumerate(self._level.keys)
+        ]
+        leaf, place = self._place()
+        parts = [*keys, f'{leaf} AS "leaf"', f'{gathered(place)} AS "places"']
+        for number, (mask, _) in enumerate(self._filters, 1):
+            condition = self._writer.write(mask)
+            if self._disjoint:
+                # most filters are columns without NULLs, which leave nobody out
+                condition = f"({condition}) IS NOT TRUE"
+            parts.append(f'{gathered(place)} FILTER (WHERE {condition}) AS "places_{number}"')
+        rows = rows_of(self._level, self._writer, self._canonical.answers())
+        conditions = list(self._conditions())
+        if conditions:
+            rows += (" AND " if self._level.where else " WHERE ") + " AND ".join(conditions)
+        grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
+        return f"SELECT {', '.join(parts)}{rows} GROUP BY {grouping}"
+
+    def _place(self) -> tuple[str, str]:
+        alias, relation = f'"{self._instance.alias}"', self._instance.relation
+        assert relation is not None  # noqa: S101 - protected instances are relations
+        if has_places(relation):
+            return f"{alias}.tableoid", f"pg_catalog.tidsend({alias}.ctid)"
+        hashed = content(relation, alias, f"CAST(${self._seed()} AS pg_catalog.int8)")
+        if self._instance.outer:
+            # a row that found no partner has no content either
+            hashed = f"CASE WHEN {alias} IS DISTINCT FROM NULL THEN {hashed} END"
+        return "CAST(0 AS pg_catalog.oid)", f"pg_catalog.int8send({hashed})"
+
+    def _conditions(self) -> Iterator[str]:
+        for item in self._parameters:
+            # true; the server has to be told the type of every parameter, used or not
+            yield f"(CAST(${item.number} AS pg_catalog.{item.type_name}) IS NULL) IS NOT NULL"
+
+
+def _cover(level: Level, instance: Instance) -> int | None:
+    """Return the relation whose own sets say all that the sets of an instance would say.
+
+    That is so for a table that is only looked up: every figure is a sum over rows of the fact, each of which
+    belongs to the same person here and there, and no figure is made of the instance's own columns.
+    """
+    rows = fact(level)
+    if rows is None or rows.number == instance.number:
+        return None
+    entities = [item.protection.entity if item.protection else None for item in (rows, instance)]
+    same_people = any(
+        (one.instance, one.name, other.instance, other.name)
+        == (rows.number, entities[0], instance.number, entities[1])
+        for one, other in equalities(level)
     )
+    arguments = [item.argument for item in level.aggregates() if item.argument is not None]
+    measured = {column.instance for argument in arguments for column in columns(argument)}
+    return rows.oid if same_people and instance.number not in measured else None

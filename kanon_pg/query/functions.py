@@ -246,7 +246,6 @@ _ADVICE_FOR: Final[dict[str, tuple[str, ...]]] = {
     "Write a || b.": ("concat", "concat_ws", "format"),
     "Use CASE to rename values.": ("replace", "translate"),
     "Write a constant such as date '2024-01-31', or date_trunc.": ("make_date", "to_date", "to_timestamp"),
-    "Write one GROUP BY per grouping, with UNION ALL.": ("grouping",),
 }
 ADVICE: Final = {name: hint for hint, names in _ADVICE_FOR.items() for name in names}
 """What to write instead of functions that people ask for."""

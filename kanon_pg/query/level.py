@@ -7,9 +7,9 @@ every level stands on relations and on the finished answers of other levels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, KeyOf, Operation, walk
+from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, KeyOf, Operation, columns, walk
 from kanon_pg.query.catalog import Protection, Relation, Role
 from kanon_pg.query.findings import Span
 from kanon_pg.query.types import FLOATS
@@ -111,6 +111,8 @@ class Level:
         Condition over keys and aggregates.
     repeated : bool
         Whether every group is returned once per row (a row selection without DISTINCT).
+    family : int
+        Number of the first level over the same rows: GROUPING SETS are several levels over them.
     span : Span
         Where it stands.
     """
@@ -123,7 +125,15 @@ class Level:
     having: Bound | None
     sorting: tuple[Sorting, ...]
     repeated: bool
+    family: int
     span: Span
+    _aggregates: tuple[Aggregate, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        found = {
+            item: None for root in self._answered() for item in walk(root) if isinstance(item, Aggregate)
+        }
+        object.__setattr__(self, "_aggregates", tuple(found))
 
     def protected(self) -> tuple[Instance, ...]:
         """Return the instances in which people are counted."""
@@ -131,10 +141,7 @@ class Level:
 
     def aggregates(self) -> tuple[Aggregate, ...]:
         """Return the aggregates of outputs, HAVING and ORDER BY, each once."""
-        found = {
-            item: None for root in self._answered() for item in walk(root) if isinstance(item, Aggregate)
-        }
-        return tuple(found)
+        return self._aggregates
 
     def _answered(self) -> tuple[Bound, ...]:
         roots = [output.expression for output in self.outputs]
@@ -156,7 +163,7 @@ class Level:
         return (*self.conditions(), *self.keys, *(part for part in parts if part is not None))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """Levels whose answers follow each other (UNION ALL), sorted and cut.
 
@@ -176,14 +183,21 @@ class Plan:
     offset: Bound | None = None
 
     def levels(self) -> tuple[Level, ...]:
-        """Return all levels, inner ones before those that read them."""
-        found: list[Level] = []
+        """Return all levels, inner ones before those that read them, each once."""
+        found: dict[int, Level] = {}
         for branch in self.branches:
             for instance in branch.instances:
                 if instance.plan is not None:
-                    found.extend(instance.plan.levels())
-            found.append(branch)
-        return tuple(found)
+                    found.update((level.number, level) for level in instance.plan.levels())
+            found[branch.number] = branch
+        return tuple(found.values())
+
+    def families(self) -> tuple[tuple[Level, ...], ...]:
+        """Return the branches, those over the same rows together."""
+        found: dict[int, list[Level]] = {}
+        for branch in self.branches:
+            found.setdefault(branch.family, []).append(branch)
+        return tuple(map(tuple, found.values()))
 
     def unique_keys(self) -> tuple[frozenset[str], ...]:
         """Return the set of outputs that holds every group key, if there is one."""
@@ -221,31 +235,40 @@ def _may_merge(source: str, target: str) -> bool:
 
 
 def equalities(level: Level) -> tuple[tuple[ColumnOf, ColumnOf], ...]:
-    """Return pairs of columns that every row has equal, so that the second determines the first.
+    """Return pairs of columns that every row has equal, so that the second determines the first."""
+    found = ((one, plain_column(other)) for one, other in determined(level))
+    return tuple((one, other) for one, other in found if other is not None)
+
+
+def determined(level: Level) -> tuple[tuple[ColumnOf, Bound], ...]:
+    """Return columns with an expression over other instances that every row has equal.
 
     An equality of WHERE holds both ways. That of a LEFT JOIN restricts the rows of the joined instance only,
     whatever else it names.
     """
-    pairs = []
-    for condition in level.where:
-        for left, right in _equal_columns(condition):
-            pairs += [(left, right), (right, left)]
+    pairs = [pair for condition in level.where for pair in _determined(condition)]
     for instance in level.instances:
         if instance.condition is not None:
-            found = _equal_columns(instance.condition)
-            both = [pair for left, right in found for pair in ((left, right), (right, left))]
-            pairs += [pair for pair in both if pair[0].instance == instance.number]
+            found = _determined(instance.condition)
+            pairs += [pair for pair in found if pair[0].instance == instance.number]
     return tuple(pairs)
 
 
-def _equal_columns(condition: Bound) -> list[tuple[ColumnOf, ColumnOf]]:
+def _determined(condition: Bound) -> list[tuple[ColumnOf, Bound]]:
     found = []
-    for part in conjuncts(condition):
-        if isinstance(part, Operation) and part.name == "=":
-            left, right = (plain_column(operand) for operand in part.operands)
-            if left is not None and right is not None and left.instance != right.instance:
-                found.append((left, right))
+    for left, right in equated(condition):
+        for own, other in ((left, right), (right, left)):
+            column = plain_column(own)
+            read = {item.instance for item in columns(other)}
+            if column is not None and read and column.instance not in read:
+                found.append((column, other))
     return found
+
+
+def equated(condition: Bound) -> list[tuple[Bound, Bound]]:
+    """Return both sides of every equality that has to hold where the condition holds."""
+    parts = (part for part in conjuncts(condition) if isinstance(part, Operation) and part.name == "=")
+    return [(part.operands[0], part.operands[1]) for part in parts]
 
 
 def conjuncts(condition: Bound) -> tuple[Bound, ...]:

@@ -8,6 +8,7 @@ from kanon_pg.query.bound import Bound, Fixed, Given, Operation, number_type
 from kanon_pg.query.constant_checks import check_pattern
 from kanon_pg.query.conversion import as_type, cast, constant_value, real, together
 from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.query.regular_expressions import check_regular_expression
 from kanon_pg.query.types import FLOATS, INTEGERS, MOMENTS, NUMBERS, UNKNOWN
 
 _COMPARISONS = {"=", "<>", "<", "<=", ">", ">="}
@@ -107,6 +108,12 @@ def _like(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
         check_pattern(pattern)
     sign = "~~" if operator == "like" else "~~*"
     return _truth(operator, f"({{0}} OPERATOR(pg_catalog.{sign}) {{1}})", (value, pattern), span)
+
+
+def _matches(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
+    value, pattern = as_type(operands[0], "text"), as_type(operands[1], "text")
+    check_regular_expression(pattern)
+    return _truth(operator, f"({{0}} OPERATOR(pg_catalog.{operator}) {{1}})", (value, pattern), span)
 
 
 def _join_texts(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
@@ -224,20 +231,6 @@ def _difference(left: Bound, right: Bound, span: Span) -> Bound:
     return Operation(type=kind, name="difference", template=template, operands=both, span=span)
 
 
-def coalesce(operands: tuple[Bound, ...], span: Span) -> Bound:
-    """Bind ``coalesce``."""
-    parts = together(operands, span)
-    places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
-    return _same(f"COALESCE({places})", "coalesce", parts, span)
-
-
-def extreme(name: str, operands: tuple[Bound, ...], span: Span) -> Bound:
-    """Bind ``greatest`` and ``least``, which look up their comparison by type, not by name."""
-    parts = together(operands, span)
-    places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
-    return _same(f"{name.upper()}({places})", name, parts, span)
-
-
 def modulo(operands: tuple[Bound, ...], span: Span) -> Bound:
     """Bind ``mod``, which is ``%``."""
     if len(operands) != 2:
@@ -245,45 +238,12 @@ def modulo(operands: tuple[Bound, ...], span: Span) -> Bound:
     return apply("%", operands, span)
 
 
-def nullif(operands: tuple[Bound, ...], span: Span) -> Bound:
-    """Bind ``nullif`` without the name lookup of its hidden ``=``."""
-    if len(operands) != 2:
-        raise Refusal("Q206", span, "nullif takes two arguments.")
-    parts = together(operands, span)
-    return _same("CASE WHEN {0} OPERATOR(pg_catalog.=) {1} THEN NULL ELSE {0} END", "nullif", parts, span)
-
-
-def case(branches: tuple[tuple[Bound, Bound], ...], default: Bound | None, span: Span) -> Bound:
-    """Bind CASE: conditions are bool, results have one type."""
-    results = [result for _, result in branches]
-    if default is not None:
-        results.append(default)
-    converted = together(tuple(results), span)
-    operands: list[Bound] = []
-    template = "CASE"
-    for (condition, _), result in zip(branches, converted, strict=False):
-        template += f" WHEN {{{len(operands)}}} THEN {{{len(operands) + 1}}}"
-        operands += [as_type(condition, "bool"), result]
-    if default is not None:
-        template += f" ELSE {{{len(operands)}}}"
-        operands.append(converted[-1])
-    kind, wide = converted[0].type, converted[0].wide
-    return Operation(
-        type=kind, wide=wide, name="case", template=template + " END", operands=tuple(operands), span=span
-    )
-
-
-def _same(template: str, name: str, parts: tuple[Bound, ...], span: Span) -> Operation:
-    return Operation(
-        type=parts[0].type, wide=parts[0].wide, name=name, template=template, operands=parts, span=span
-    )
-
-
 _BINDING: dict[str, Callable[[str, tuple[Bound, ...], Span], Bound]] = {
     **dict.fromkeys(("and", "or", "not"), _logic),
     **dict.fromkeys(("is null", "is true", "is false"), _test),
     **dict.fromkeys(("is distinct from", "is not distinct from"), _distinct),
     **dict.fromkeys(("like", "ilike"), _like),
+    **dict.fromkeys(("~", "~*"), _matches),
     **dict.fromkeys(("+", "-", "*", "/", "%"), _arithmetic),
     "between": _between,
     "in": _in,

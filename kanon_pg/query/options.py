@@ -45,6 +45,9 @@ class Options:
         Whether nobody counts as too few where the text names a set: nobody whom a FILTER leaves out, and
         nobody in a group that a condition or a CASE in GROUP BY names. Without it, "nobody" (answered) and
         "one person" (refused) differ, which a patient asker can use.
+    simulatable : bool
+        Whether sensitive columns must have no say in refusals (`kanon_pg.query.simulatable`); without the
+        dominance rule, which looks at them.
     limits : Limits
         Bounds on the text.
     """
@@ -52,10 +55,13 @@ class Options:
     mode: Mode = "reject"
     strict: bool = False
     dominance: float | None = None
+    simulatable: bool = False
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
         if self.dominance is not None and not 0 < self.dominance < 1:
             raise ValueError("dominance is a share between 0 and 1")
+        if self.simulatable and self.dominance is not None:
+            raise ValueError("the dominance rule looks at sensitive values")
         if self.mode not in {"reject", "suppress"}:
             raise ValueError("mode is 'reject' or 'suppress'")

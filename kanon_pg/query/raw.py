@@ -107,9 +107,9 @@ _HINTS = {
     "on": "Write GROUP BY instead of DISTINCT ON.",
     "distinct": "Write UNION ALL.",
     "method": "Write JOIN ... USING (column) or ON.",
-    "rollup": "Write one GROUP BY per grouping, with UNION ALL.",
-    "cube": "Write one GROUP BY per grouping, with UNION ALL.",
-    "grouping_sets": "Write one GROUP BY per grouping, with UNION ALL.",
+    "rollup": "Write GROUP BY ROLLUP (...).",
+    "cube": "Write GROUP BY CUBE (...).",
+    "query": "Write it as a part of WHERE by itself (AND column IN (SELECT ...)), or join it.",
     "into": "Leave INTO out; queries only read.",
     "columns": "Name the columns with AS inside the query.",
 }
@@ -117,8 +117,9 @@ _HINTS = {
 _STATEMENT = ("Only SELECT can be asked.", "Write one SELECT.")
 _SUBQUERY = ("A subquery inside an expression is not allowed.", "Put it into FROM or WITH, and join it.")
 _WINDOW = ("Window functions are not allowed.", "Aggregate with GROUP BY.")
-_SETS = ("Grouping sets are not allowed.", "Write one GROUP BY per grouping, with UNION ALL.")
-_REGEXP = ("Regular expressions are not allowed.", "Write LIKE with a constant pattern.")
+_SETS = ("Grouping sets stand in GROUP BY only.", "Write GROUP BY ROLLUP (...).")
+_REGEXP = ("SIMILAR TO is not allowed.", "Write LIKE with a constant pattern.")
+_ARRAY = ("Arrays are not allowed.", "Compare with IN (...), or write several outputs.")
 _SET = ("Only UNION ALL may combine queries.", "Write UNION ALL, or ask two queries.")
 _KINDS = {
     **dict.fromkeys(
@@ -130,12 +131,12 @@ _KINDS = {
     **dict.fromkeys(("Subquery", "Exists", "Select", "Any", "All"), _SUBQUERY),
     **dict.fromkeys(("Intersect", "Except"), _SET),
     **dict.fromkeys(("Rollup", "Cube", "GroupingSets"), _SETS),
-    **dict.fromkeys(("RegexpLike", "RegexpILike", "SimilarTo"), _REGEXP),
+    "SimilarTo": _REGEXP,
     "Window": _WINDOW,
     "Lateral": ("LATERAL is not allowed.", "Join a subquery that stands by itself."),
     "Tuple": ("Row values are not allowed.", "Compare column by column with AND."),
-    "Array": ("Arrays are not allowed.", "Compare with IN (...)."),
-    "Bracket": ("Arrays are not allowed.", "Compare with IN (...)."),
+    "Array": _ARRAY,
+    "Bracket": _ARRAY,
     "Collate": ("COLLATE is not allowed.", "Leave it out."),
     "Anonymous": ("A function is not allowed here.", "Name a table."),
 }

@@ -9,6 +9,8 @@ from kanon_pg.query.findings import Refusal
 from kanon_pg.query.options import Limits
 from kanon_pg.query.raw import child, children, identifier, only, optional, unknown
 from kanon_pg.query.reader_expressions import read_expression, read_order_item
+from kanon_pg.query.reader_groupings import read_grouping
+from kanon_pg.query.reader_where import read_where
 from kanon_pg.query.sqlglot_reader import RawNode, read_text
 from kanon_pg.query.syntax import Derived, Expression, Item, Join, OrderItem, Query, Select, Table
 from kanon_pg.query.text import check_text
@@ -126,16 +128,18 @@ def _select(node: RawNode) -> Select:
     only(node, "expressions", "distinct", "from_", "joins", "where", "group", "having", *_AROUND)
     distinct, where = optional(node, "distinct"), optional(node, "where")
     having, group = optional(node, "having"), optional(node, "group")
-    for clause in (distinct, where, having, group):
+    for clause in (distinct, where, having):
         if clause is not None:
-            only(clause, "expressions" if clause is group else "this" if clause is not distinct else "")
+            only(clause, "this" if clause is not distinct else "")
+    keys, sets = read_grouping(group) if group is not None else ((), ())
     return Select(
         span=node.span,
         items=tuple(_item(item) for item in children(node, "expressions")),
         sources=_sources(node),
         distinct=distinct is not None,
-        where=read_expression(child(where, "this")) if where else None,
-        group=tuple(read_expression(item) for item in children(group, "expressions")) if group else (),
+        where=read_where(child(where, "this"), _query) if where else None,
+        group=keys,
+        sets=sets,
         having=read_expression(child(having, "this")) if having else None,
     )
 

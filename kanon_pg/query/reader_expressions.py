@@ -6,18 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from kanon_pg.query.aggregates import holds_aggregate
 from kanon_pg.query.findings import Refusal
 from kanon_pg.query.raw import child, children, identifier, only, optional, string, unknown
+from kanon_pg.query.reader_casts import read_cast
 from kanon_pg.query.reader_forms import FORMS, Read
 from kanon_pg.query.reader_leaves import LEAVES
 from kanon_pg.query.sqlglot_reader import RawNode
 from kanon_pg.query.syntax import (
     Apply,
     Call,
-    Cast,
     Constant,
     Expression,
+    Listing,
     OrderItem,
     Windowed,
 )
@@ -37,6 +37,8 @@ _BINARY = {
     "Div": "/",
     "Mod": "%",
     "DPipe": "||",
+    "RegexpLike": "~",
+    "RegexpILike": "~*",
     "Like": "like",
     "ILike": "ilike",
     "NullSafeEQ": "is not distinct from",
@@ -44,7 +46,7 @@ _BINARY = {
 }
 _HARMLESS = ("typed", "safe")
 """Marks that the parser sets by dialect, not by the text."""
-_NEGATED = frozenset({"Like", "ILike", "In", "Between"})
+_NEGATED = frozenset({"Like", "ILike", "In", "Between", "RegexpLike", "RegexpILike"})
 
 
 def read_expression(node: RawNode) -> Expression:
@@ -121,6 +123,12 @@ def _any(node: RawNode) -> Expression:
     return Apply(span=node.span, operator="any", operands=(value, read_expression(array)))
 
 
+def _listing(node: RawNode) -> Expression:
+    only(node, "expressions")
+    items = tuple(read_expression(item) for item in children(node, "expressions"))
+    return Listing(span=node.span, items=items)
+
+
 def _in(node: RawNode) -> Expression:
     only(node, "this", "expressions", "negate")
     items = tuple(read_expression(item) for item in children(node, "expressions"))
@@ -133,47 +141,6 @@ def _between(node: RawNode) -> Expression:
     operands = tuple(read_expression(child(node, name)) for name in ("this", "low", "high"))
     positive = Apply(span=node.span, operator="between", operands=operands)
     return _opposite(positive) if node.values.get("negate") else positive
-
-
-def _cast(node: RawNode) -> Expression:
-    only(node, "this", "to")
-    target = child(node, "to")
-    only(target, "this", "expressions", "kind", "nested")
-    name = string(target, "this").lower()
-    if "expressions" in target.values and name == "decimal":
-        return _rounded(node, target)
-    if "expressions" in target.values:
-        hint = "Write the type without a length or precision; round() cuts decimals."
-        raise Refusal("Q024", node.span, "Casts to a type with a length or precision can fail.", hint)
-    operand = read_expression(child(node, "this"))
-    if name == "user-defined":
-        name = _qualified(child(target, "kind"))
-    return Cast(span=node.span, operand=operand, type_name=name)
-
-
-def _rounded(node: RawNode, target: RawNode) -> Expression:
-    """Read ``numeric(precision, scale)`` as rounding to the scale, which cannot be out of range."""
-    numbers = []
-    for parameter in children(target, "expressions"):
-        only(parameter, "this")
-        literal = child(parameter, "this")
-        only(literal, "this")
-        numbers.append(string(literal, "this"))
-    if not 1 <= len(numbers) <= 2 or not all(number.isdigit() and len(number) < 4 for number in numbers):
-        raise Refusal("Q024", node.span, "This type is not allowed.", "Write round(x, 2).")
-    scale = Constant(span=target.span, kind="number", text=numbers[1] if len(numbers) == 2 else "0")
-    operand = read_expression(child(node, "this"))
-    if not holds_aggregate(operand):
-        raise Refusal("Q024", node.span, "Casts to a type with a precision can fail.", "Write round(x, 2).")
-    number = Cast(span=node.span, operand=operand, type_name="numeric")
-    return Call(span=node.span, function="round", arguments=(number, scale))
-
-
-def _qualified(node: RawNode) -> str:
-    if node.kind == "Dot":
-        only(node, "this", "expression")
-        return f"{identifier(child(node, 'this'))}.{identifier(child(node, 'expression'))}"
-    return identifier(node)
 
 
 def _function_name(node: RawNode) -> str:
@@ -281,8 +248,9 @@ _READING: dict[str, Callable[[RawNode], Expression]] = {
     "Not": _unary("not"),
     "Is": _is,
     "In": _in,
+    "Array": _listing,
     "Between": _between,
-    "Cast": _cast,
+    "Cast": partial(_form, read_cast),
     "Anonymous": _call,
     "Dot": _dot,
     "Filter": _filter,

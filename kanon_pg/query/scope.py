@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from kanon_pg.query.bind_aggregates import bind_aggregate
 from kanon_pg.query.bind_expressions import bind_expression
 from kanon_pg.query.bind_windows import bind_window
-from kanon_pg.query.bound import Aggregate, Bound, KeyOf
+from kanon_pg.query.bound import Bound, KeyOf, Operation
 from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.query.masked_aggregates import as_filtered
 from kanon_pg.query.syntax import Call, Constant, Expression, Name, Placeholder, Windowed
+from kanon_pg.query.types import NUMBERS
+
+GROUPING: Final = "grouping"
+"""Name of the function that tells the groupings of a query apart."""
 
 
 def placed(bound: Bound, span: Span) -> Bound:
@@ -20,10 +26,11 @@ def placed(bound: Bound, span: Span) -> Bound:
 
 @dataclass(slots=True)
 class Visible:
-    """A name in FROM with its columns."""
+    """A name in FROM with its columns, and the types of those that cannot be used."""
 
     name: str
     columns: Mapping[str, Bound]
+    unusable: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -36,10 +43,13 @@ class Rows:
         Names in FROM, in order.
     merged : dict
         Columns of JOIN ... USING, which need no table name.
+    protected : bool
+        Whether a row may stand for a person.
     """
 
     visible: list[Visible] = field(default_factory=list)
     merged: dict[str, Bound] = field(default_factory=dict)
+    protected: bool = False
 
     def known(self, expression: Expression) -> Bound | None:
         """Nothing but single names is known here."""
@@ -58,6 +68,9 @@ class Rows:
         if len(found) > 1:
             raise Refusal("Q103", name.span, f'The column "{column}" is ambiguous.', "Write table.column.")
         if not found:
+            for item in tables:
+                if column in item.unusable:
+                    raise _unusable(name, column, item.unusable[column])
             known = sorted({key for item in tables for key in item.columns})[:12]
             hint = f"Columns here: {', '.join(known)}." if known else ""
             raise Refusal("Q101", name.span, f'There is no column "{column}" that can be used.', hint)
@@ -67,7 +80,7 @@ class Rows:
         names = ", ".join(item.name for item in self.visible)
         return f"Tables here: {names}." if names else ""
 
-    def aggregate(self, call: Call) -> Aggregate:
+    def aggregate(self, call: Call) -> Bound:
         """Refuse aggregates."""
         hint = (
             "Aggregates stand in the list of outputs, in HAVING and in ORDER BY, and not within each other."
@@ -89,7 +102,12 @@ class Rows:
         found += [
             (key, value) for item in tables for key, value in item.columns.items() if key not in skipped
         ]
-        return found
+        return [(key, placed(value, span)) for key, value in found]
+
+
+def _unusable(name: Name, column: str, type_name: str) -> Refusal:
+    sentence = f'The column "{column}" cannot be used: it is of type {type_name}, or of an unusual collation.'
+    return Refusal("Q101", name.span, sentence, "Its curator can offer it in a view as text or as a number.")
 
 
 @dataclass(slots=True)
@@ -110,6 +128,8 @@ class Groups:
 
     def known(self, expression: Expression) -> Bound | None:
         """Return the group key that the expression equals, or None."""
+        if isinstance(expression, Call) and expression.function == GROUPING:
+            return self._grouping(expression)
         if isinstance(expression, Constant | Placeholder) or not self.keys:
             return None
         if id(expression) not in self._known:
@@ -123,6 +143,13 @@ class Groups:
             return None
         return self.key(bound)
 
+    def _grouping(self, call: Call) -> Bound:
+        keys = tuple(self._key(argument) for argument in call.arguments)
+        if not 1 <= len(keys) < 32 or None in keys:
+            raise Refusal("Q508", call.span, "grouping takes keys of GROUP BY.", "Write grouping(key).")
+        found = tuple(key for key in keys if key is not None)
+        return Operation(type="int4", name=GROUPING, template="", operands=found, span=call.span)
+
     def key(self, bound: Bound) -> Bound | None:
         """Return the group key that a row expression equals, or None."""
         if bound not in self.keys:
@@ -131,15 +158,62 @@ class Groups:
 
     def column(self, name: Name) -> Bound:
         """Refuse a column that is no group key."""
-        self.rows.column(name)
+        found = self.rows.column(name)
         shown = ".".join(name.parts)
-        hint = f"Add it to GROUP BY, or aggregate it: avg({shown})."
+        example = "avg" if found.type in NUMBERS else "count"
+        hint = f"Add it to GROUP BY, or aggregate it: {example}({shown}). Identifiers cannot be shown."
         raise Refusal("Q216", name.span, f"{shown} is neither grouped nor aggregated.", hint)
 
-    def aggregate(self, call: Call) -> Aggregate:
+    def aggregate(self, call: Call) -> Bound:
         """Bind an aggregate over the rows of a group."""
+        if self.rows.protected:
+            filtered = as_filtered(call, lambda value: bind_expression(value, self.rows))
+            if filtered is not None:
+                return bind_expression(filtered, self)
         return bind_aggregate(call, self.rows)
 
     def window(self, windowed: Windowed) -> Bound:
         """Bind a window function over the groups."""
+        return bind_window(windowed, self)
+
+
+@dataclass(slots=True)
+class Tuples:
+    """Meaning of names for rows that belong to nobody: what a window function over them sees.
+
+    The level groups by all columns that are named anywhere and returns each tuple as often as it occurs,
+    so that windows see the rows as they are.
+
+    Parameters
+    ----------
+    rows : Rows
+        Meaning of names.
+    keys : dict
+        Columns named so far.
+    """
+
+    rows: Rows
+    keys: dict[Bound, None] = field(default_factory=dict)
+
+    def known(self, expression: Expression) -> Bound | None:
+        """Nothing but single names is known here."""
+        del expression
+        return None
+
+    def column(self, name: Name) -> Bound:
+        """Return the group key that the column is."""
+        return self.key(self.rows.column(name))
+
+    def key(self, bound: Bound) -> Bound:
+        """Return the group key that a row expression is from now on."""
+        self.keys.setdefault(bound)
+        position = list(self.keys).index(bound)
+        return KeyOf(type=bound.type, wide=bound.wide, position=position, span=bound.span)
+
+    def aggregate(self, call: Call) -> Bound:
+        """Refuse aggregates."""
+        return self.rows.aggregate(call)
+
+    def window(self, windowed: Windowed) -> Bound:
+        """Bind a window function over rows."""
         return bind_window(windowed, self)

@@ -12,25 +12,28 @@ from dataclasses import dataclass, field
 from kanon_pg.query.aggregates import holds_aggregate
 from kanon_pg.query.bind_expressions import bind_expression
 from kanon_pg.query.bound import Bound, ColumnOf
-from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Relation
+from kanon_pg.query.catalog import CatalogSnapshot, Relation
 from kanon_pg.query.conversion import as_type
 from kanon_pg.query.findings import Refusal, Span
 from kanon_pg.query.level import Instance, Plan, conjuncts
 from kanon_pg.query.operators import apply
+from kanon_pg.query.relations import check_relation, column_of, usable
 from kanon_pg.query.scope import Rows, Visible
 from kanon_pg.query.syntax import (
+    Apply,
     Call,
     Case,
     Cast,
     Derived,
     Expression,
+    InQuery,
+    Item,
     Join,
     Query,
     Select,
     Star,
     Table,
 )
-from kanon_pg.query.types import AS_TEXT, TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,32 @@ class SourceBinder:
             self._condition(join, collected, before)
         return collected
 
+    def where(self, condition: Expression, environment: Environment, collected: Collected) -> None:
+        """Add WHERE; ``value IN (SELECT ...)`` becomes a join with the different values of the query.
+
+        The values are a group key of a level of their own, so each of them has its people if the query reads
+        protected relations, and each row finds at most one of them: the join selects rows and never
+        repeats them, whatever the query returns, be it a value twice or NULL.
+        """
+        for part in _conjunction(condition):
+            if isinstance(part, InQuery):
+                collected.where.append(self._membership(part, environment, collected))
+            else:
+                collected.where.extend(conjuncts(as_type(bind_expression(part, collected.rows), "bool")))
+
+    def _membership(self, part: InQuery, environment: Environment, collected: Collected) -> Bound:
+        value = bind_expression(part.value, collected.rows)
+        join = Join(
+            span=part.span, kind="cross", source=Derived(span=part.span, query=part.query, alias="members")
+        )
+        star = Item(span=part.span, expression=Star(span=part.span), alias=None)
+        select = Select(span=part.span, items=(star,), sources=(join,), distinct=True)
+        plan = self.bind_plan(Query(span=part.span, branches=(select,)), environment)
+        if len(plan.branches[0].outputs) != 1:
+            raise Refusal("Q506", part.span, "A query after IN returns one column.", "Name one output.")
+        (member,) = self._columns(plan, self._instance(None, plan, join, part.span), part.span).values()
+        return apply("=", (value, member), part.span)
+
     def _source(self, join: Join, environment: Environment, collected: Collected) -> Visible:
         source = join.source
         if isinstance(source, Derived):
@@ -110,14 +139,15 @@ class SourceBinder:
         if relation is None:
             hint = "Check the spelling and the schema; catalogs and other people's tables cannot be asked."
             raise Refusal("Q100", table.span, f'There is no relation "{shown}" that can be asked.', hint)
-        _check_relation(relation, table.span)
+        check_relation(relation, table.span)
         instance = self._instance(relation, None, join, table.span)
         columns = {
-            column.name: _column(column, instance.number, instance.outer)
+            column.name: column_of(column, instance.number, instance.outer)
             for column in relation.columns
-            if _usable(column)
+            if usable(column)
         }
-        return Visible(table.alias or table.name, columns)
+        unusable = {column.name: column.type_name for column in relation.columns if not usable(column)}
+        return Visible(table.alias or table.name, columns, unusable)
 
     def _instance(self, relation: Relation | None, plan: Plan | None, join: Join, span: Span) -> Instance:
         self.count(span)
@@ -135,12 +165,13 @@ class SourceBinder:
             return self._dissolved(select, inner, alias, collected)
         plan = self.bind_plan(query, environment)
         instance = self._instance(None, plan, join, join.span)
+        return Visible(alias, self._columns(plan, instance, query.span))
+
+    def _columns(self, plan: Plan, instance: Instance, span: Span) -> dict[str, Bound]:
         columns: dict[str, Bound] = {}
         for output in plan.branches[0].outputs:
             if output.name in columns:
-                raise Refusal(
-                    "Q103", query.span, f'Two outputs are called "{output.name}".', "Name them with AS."
-                )
+                raise Refusal("Q103", span, f'Two outputs are called "{output.name}".', "Name them with AS.")
             columns[output.name] = ColumnOf(
                 type=output.expression.type,
                 wide=output.expression.wide,
@@ -148,15 +179,16 @@ class SourceBinder:
                 name=output.name,
                 nullable=True,
                 stored_type=output.expression.type,
-                span=query.span,
+                span=span,
             )
-        return Visible(alias, columns)
+        return columns
 
     def _dissolved(self, select: Select, inner: Environment, alias: str, collected: Collected) -> Visible:
-        part = SourceBinder(self.snapshot, self.bind_plan, self.count, self.found).bind(select.sources, inner)
-        collected.where.extend(part.where)
+        binder = SourceBinder(self.snapshot, self.bind_plan, self.count, self.found)
+        part = binder.bind(select.sources, inner)
         if select.where is not None:
-            collected.where.extend(conjuncts(as_type(bind_expression(select.where, part.rows), "bool")))
+            binder.where(select.where, inner, part)
+        collected.where.extend(part.where)
         columns: dict[str, Bound] = {}
         for name, bound in named_outputs(select, part.rows):
             if name in columns:
@@ -188,6 +220,12 @@ class SourceBinder:
             condition = equal if condition is None else apply("and", (condition, equal), join.span)
             collected.rows.merged[name] = left[0]
         return condition
+
+
+def _conjunction(condition: Expression) -> list[Expression]:
+    if isinstance(condition, Apply) and condition.operator == "and":
+        return [part for operand in condition.operands for part in _conjunction(operand)]
+    return [condition]
 
 
 def named_outputs(select: Select, rows: Rows) -> list[tuple[str, Bound]]:
@@ -223,50 +261,10 @@ def _row_selection(query: Query) -> Select | None:
     if len(query.branches) != 1 or query.order or query.limit is not None or query.offset is not None:
         return None
     select = query.branches[0]
-    if not isinstance(select, Select) or select.distinct or select.group or select.having is not None:
+    if not isinstance(select, Select) or select.distinct or select.group or select.sets:
+        return None
+    if select.having is not None:
         return None
     if not select.sources or any(holds_aggregate(item.expression) for item in select.items):
         return None
     return select
-
-
-def _usable(column: Column) -> bool:
-    return column.deterministic and (column.type_name in TYPES or column.type_name in AS_TEXT)
-
-
-def _column(column: Column, instance: int, outer: bool) -> ColumnOf:
-    kind = "text" if column.type_name in AS_TEXT else column.type_name
-    return ColumnOf(
-        type=kind,
-        instance=instance,
-        name=column.name,
-        nullable=column.nullable or outer,
-        stored_type=column.type_name,
-        span=Span(0, 0),
-    )
-
-
-def _check_relation(relation: Relation, span: Span) -> None:
-    name = f"{relation.schema}.{relation.name}"
-    if relation.kind in {Kind.FOREIGN, Kind.OTHER} or not relation.plain:
-        hint = "Ask ordinary tables and releases."
-        raise Refusal("Q105", span, f"{name} cannot be asked: reading it may run code of others.", hint)
-    protection = relation.protection
-    if protection is None:
-        return
-    if not protection.declared:
-        hint = "Ask the table itself, or let its curator declare this view."
-        raise Refusal(
-            "Q106", span, f"{name} reads a protected table and has no declaration of its own.", hint
-        )
-    if protection.k < 2:
-        raise Refusal("Q107", span, f"{name} has no valid k.", "Let its curator declare it again.")
-    entity = protection.entity
-    column = relation.column(entity) if entity is not None else None
-    if entity is not None and (column is None or not _usable(column)):
-        raise Refusal(
-            "Q108", span, f"The people of {name} cannot be counted.", "Let its curator declare it again."
-        )
-    if entity is None and relation.kind is Kind.VIEW:
-        hint = "Let its curator declare the column that names a person."
-        raise Refusal("Q108", span, f"The people of the view {name} cannot be counted.", hint)

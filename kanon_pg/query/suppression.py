@@ -17,10 +17,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.query.backing import Counted
+from kanon_pg.query.cells import divisions
 from kanon_pg.query.dominance import dominated
 from kanon_pg.query.findings import Finding
 from kanon_pg.query.level import Level, Plan
+from kanon_pg.query.mixed_conditions import known_conditions
 from kanon_pg.query.options import Options
+from kanon_pg.query.percentile_sides import uneven_percentiles
+
+_MOST_DIVISIONS = 3
+"""Every one doubles the numbers that are counted with a group."""
 
 
 def kept_groups(
@@ -72,14 +78,27 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
     levels = [level for level in plan.levels() if level.protected()]
     if options.mode != "suppress":
         return
+    for level in levels:
+        for item in known_conditions(level):
+            sentence = "A condition on sensitive columns and others cannot be asked in this mode."
+            yield Finding("Q512", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
+        if len(divisions(level)) > _MOST_DIVISIONS:
+            sentence = f"{_MOST_DIVISIONS} FILTERs or columns with NULLs can be told apart in this mode."
+            yield Finding("Q512", level.span.start, level.span.end, sentence, "Ask in the mode 'reject'.")
     for level in levels[1:]:
-        sentence = "Groups can be left out of one query over protected tables at a time."
-        hint = "Ask this part as a query of its own."
+        sentence = (
+            "In the mode 'suppress' small groups are left out of one grouping of people at a time; others in "
+            "the same question (UNION, subqueries, ROLLUP, CUBE) would give them back."
+        )
+        hint = "Ask each grouping as a question of its own."
         yield Finding("Q510", level.span.start, level.span.end, sentence, hint)
     if levels and options.dominance is not None:
         for item in dominated(levels[0]):
             sentence = "Sums that one person may dominate cannot be left out group by group."
             yield Finding("Q511", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
+    for item in uneven_percentiles(levels[0]) if levels else ():
+        sentence = "Percentiles cannot be left out group by group where a person may have many rows."
+        yield Finding("Q511", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
     if levels and levels[0] not in plan.branches:
         sentence = "Groups can be left out of the query itself only, not of a subquery."
         yield Finding(

@@ -86,6 +86,21 @@ class Case(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Node):
+    """``ARRAY[...]``: the fractions of a percentile."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InQuery(Node):
+    """``value IN (SELECT ...)``: a part of WHERE that is joined by AND."""
+
+    value: Expression
+    query: Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Node):
     """A function or an aggregate."""
 
@@ -116,8 +131,24 @@ class Windowed(Node):
 
 
 Expression: TypeAlias = (
-    Name | Star | Constant | Placeholder | Now | Interval | Apply | Cast | Case | Call | Windowed
+    Name
+    | Star
+    | Constant
+    | Placeholder
+    | Now
+    | Interval
+    | Apply
+    | Cast
+    | Case
+    | Listing
+    | InQuery
+    | Call
+    | Windowed
 )
+
+
+Groupings: TypeAlias = tuple[tuple[Expression, ...], ...]
+"""Lists of group keys, one for each grouping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,13 +188,17 @@ class Join(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Select(Node):
-    """One SELECT without ORDER BY and LIMIT."""
+    """One SELECT without ORDER BY and LIMIT.
+
+    ``sets`` holds what ROLLUP, CUBE and GROUPING SETS mean, each as the groupings that it stands for.
+    """
 
     items: tuple[Item, ...]
     sources: tuple[Join, ...]
     distinct: bool = False
     where: Expression | None = None
     group: tuple[Expression, ...] = ()
+    sets: tuple[Groupings, ...] = ()
     having: Expression | None = None
 
 

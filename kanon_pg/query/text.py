@@ -21,10 +21,10 @@ _PIECE = re.compile(
     |(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<word>[A-Za-z_][A-Za-z0-9_]*)
     |(?P<parameter>\$[0-9]+)
-    |(?P<open>\()
-    |(?P<close>\))
+    |(?P<open>[(\[])
+    |(?P<close>[)\]])
     |(?P<end>;)
-    |(?P<sign>::|<=|>=|<>|!=|\|\||/(?!\*)|\*(?!/)|[-+%=<>,.])""",
+    |(?P<sign>::|<=|>=|<>|!=|!?~\*?|\|\||/(?!\*)|\*(?!/)|[-+%=<>,.])""",
     re.VERBOSE | re.DOTALL,
 )
 _PREFIXED = frozenset({"e", "b", "x", "n", "u", "r", "_utf8"})
@@ -70,11 +70,8 @@ def check_text(text: str, limits: Limits) -> str:
             plain.append(" " * len(piece))
             previous = ""
             continue
-        if ended:
-            raise Refusal("Q002", span, "Only one statement can be asked.", "Ask each query by itself.")
+        _check_place(piece, span, first=tokens == 0, ended=ended)
         ended = kind == "end"
-        if tokens == 0 and piece.lower() not in {"select", "with", "("}:
-            raise Refusal("Q021", span, "Only SELECT can be asked.", "Write one SELECT.")
         tokens += 1
         depth += (kind == "open") - (kind == "close")
         _check_piece(kind, piece, previous, span)
@@ -88,6 +85,13 @@ def check_text(text: str, limits: Limits) -> str:
 def _check_comment(kind: str, piece: str, span: Span) -> None:
     if kind != "space" and not piece.isascii():
         raise Refusal("Q003", span, "A comment holds characters beyond ASCII.", "Leave the comment out.")
+
+
+def _check_place(piece: str, span: Span, *, first: bool, ended: bool) -> None:
+    if ended:
+        raise Refusal("Q002", span, "Only one statement can be asked.", "Ask each query by itself.")
+    if first and piece.lower() not in {"select", "with", "("}:
+        raise Refusal("Q021", span, "Only SELECT can be asked.", "Write one SELECT.")
 
 
 def _check_piece(kind: str, piece: str, previous: str, span: Span) -> None:
@@ -115,9 +119,8 @@ _STRANGE = {
     '"': ("Q008", "A quoted name does not end or is empty.", "Add the closing quote."),
     "/": ("Q008", "A comment does not end, or holds another one.", "Leave the comment out."),
     ":": ("Q009", "Parameters are written $1 or %s.", "Write $1."),
-    "[": ("Q009", "Arrays are not allowed.", "Compare with IN (...), or write several outputs."),
     **dict.fromkeys(
-        "~!@#&^|?",
+        "!@#&^|?",
         ("Q009", "This operator is not allowed.", "Allowed are + - * / % ||, comparisons and LIKE."),
     ),
 }

@@ -13,10 +13,12 @@ NUMBERS: Final = (*INTEGERS, "numeric", "float4", "float8")
 """In the order in which one is widened to the next."""
 FLOATS: Final = ("float4", "float8")
 MOMENTS: Final = ("date", "timestamp", "timestamptz")
+RANGES: Final = ("int4range", "int8range", "daterange")
+"""Ranges that have one spelling each, so that equal ones cannot be told apart by how they are written."""
 UNKNOWN: Final = "unknown"
 """A string, NULL or parameter that takes its type from where it stands."""
 
-TYPES: Final = frozenset({*NUMBERS, *MOMENTS, "bool", "text", "time", "interval", "uuid"})
+TYPES: Final = frozenset({*NUMBERS, *MOMENTS, *RANGES, "bool", "text", "time", "interval", "uuid"})
 
 AS_TEXT: Final = frozenset({"varchar", "bpchar"})
 """Column types that are read as text (trailing blanks of ``char(n)`` mean nothing and are cut off)."""
@@ -48,6 +50,7 @@ WRITTEN: Final = {
     "time": "time",
     "interval": "interval",
     "uuid": "uuid",
+    **{name: name for name in RANGES},
 }
 """Types as the parser writes them (lower case) and the names they have in ``pg_catalog``."""
 

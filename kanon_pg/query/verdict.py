@@ -51,7 +51,7 @@ class HiddenColumn:
 
 @dataclass(frozen=True, slots=True)
 class EntitySet:
-    """For the ledger: a SELECT of the people behind one set of figures.
+    """For the ledger: a SELECT of the rows behind the figures of a level, in the snapshot of the answer.
 
     Parameters
     ----------
@@ -61,22 +61,35 @@ class EntitySet:
         Alias of the instance in the canonical SQL; a table named twice has two.
     level : int
         Number of the level (1 ...); branches and derived tables are levels of their own.
-    what : str
-        'group' for the groups themselves, 'filter' for a FILTER or a column's NULLs.
     sql : str
-        Returns ``kanon_group bigint`` (equal for the rows of one group; 0 without GROUP BY) and
-        ``kanon_entity`` (the entity column, or (tableoid, ctid) where every row is a person), distinct.
-        Takes the same parameters as the canonical SQL.
+        Returns one row of ``bytea``. There is a piece for every group and table that has rows in it;
+        ``groups`` (8 bytes each, big-endian), ``leaves`` (4 bytes each: OID of the table) and ``lengths``
+        (8 bytes each) describe them, ``places`` holds their rows one after the other: 6 bytes each, block
+        and line, or, with `seed`, 8 bytes, the hash of the content (`kanon_pg.query.census.content`). For
+        each of `filters`, ``lengths_1``, ``places_1`` ... hold, in the same pieces, the rows that it leaves
+        out, or, unless `disjoint`, those that it lets in. Takes the same parameters as the canonical SQL, as
+        text.
     figures : tuple of str
-        Aggregates answered over the set ('count', 'sum(cost)', ...), for the linear audit.
+        Aggregates answered over the groups ('count', 'sum(cost)', ...).
+    filters : tuple of tuple of str
+        Those over parts of the groups (FILTER, or a column's NULLs), for each different part.
+    disjoint : bool
+        Whether a row stands in one group at most, and once; otherwise it may be repeated by a join.
+    seed : int or None
+        Number of one more parameter, the secret seed of hashes, if rows have no places (views).
+    covered_by : int or None
+        OID of the relation whose own sets make these superfluous, if they are recorded as strictly.
     """
 
     relation: int
     instance: str
     level: int
-    what: str
     sql: str
     figures: tuple[str, ...] = ()
+    filters: tuple[tuple[str, ...], ...] = ()
+    disjoint: bool = True
+    seed: int | None = None
+    covered_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

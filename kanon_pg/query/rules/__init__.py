@@ -18,9 +18,11 @@ from kanon_pg.query.rules.extremes import extremes
 from kanon_pg.query.rules.filters import number_of_filters
 from kanon_pg.query.rules.foreign_values import foreign_values
 from kanon_pg.query.rules.joined_rows import joined_rows
+from kanon_pg.query.rules.mixed_columns import mixed_columns
 from kanon_pg.query.rules.outer_joins import outer_joins
 from kanon_pg.query.rules.percentiles import number_of_percentiles
 from kanon_pg.query.rules.personal_columns import personal_columns
+from kanon_pg.query.rules.selected_values import selected_values
 
 RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
     personal_columns,
@@ -34,4 +36,6 @@ RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
     number_of_filters,
     collations,
     number_of_percentiles,
+    selected_values,
+    mixed_columns,
 )

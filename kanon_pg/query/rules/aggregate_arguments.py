@@ -1,15 +1,30 @@
-"""Arguments of aggregates weigh all people alike: linear combinations of columns, nothing that selects."""
+"""Arguments of aggregates weigh all people alike: linear combinations of columns, nothing that selects.
+
+Sums and averages take several columns, because the sum of a combination is the combination of the sums.
+Percentiles and spreads take one: the percentile of ``born * 1000000000 + cost`` is one person's cost beside
+their day of birth, and the variance of ``cost + born`` has the product of both in it, a sum of costs weighed
+by a number that somebody knows.
+
+Rounding selects, too: what is left of ``(cost * 0.0000001 + 1e12) / 1e12`` after sixteen digits says who
+has more than a limit that the constants set. So nothing below a division adds, and nothing is added to
+floating point numbers. Additions, products and casts of whole and decimal numbers are exact in PostgreSQL.
+
+Aggregates of products, corr and the regr family are not on the list for the same reason: a column that is
+zero for all but one person of a set (which its sum tells) makes the product a mask that nobody counts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Fixed, Operation, is_constant, walk
+from kanon_pg.query.bound import Aggregate, Bound, ColumnOf, Fixed, Operation, columns, is_constant, walk
 from kanon_pg.query.findings import Finding
+from kanon_pg.query.functions import PERCENTILES, SUMS
 from kanon_pg.query.joins import fact
 from kanon_pg.query.level import Level
-from kanon_pg.query.types import INTEGERS, NUMBERS
+from kanon_pg.query.types import FLOATS, INTEGERS, NUMBERS
 
+_ADDED = frozenset({"+", "-"})
 _HINTS = {
     "case": "Write the condition as a filter: count(*) FILTER (WHERE ...), sum(column) FILTER (WHERE ...).",
     "*": "Multiply by constants only.",
@@ -48,6 +63,17 @@ def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | N
         hint = _HINTS.get(name, "Aggregate the plain column, or group by the expression.")
         yield _finding(wrong, sentence, hint)
         return
+    rounded = next((item for item in walk(argument) if _rounds_a_sum(item)), None)
+    if rounded is not None:
+        hint = "Calculate with the aggregate: (avg(x) - 32) / 1.8."
+        yield _finding(rounded, "Rounding a sum inside an aggregate can select people.", hint)
+    replaced = next((item for item in walk(argument) if getattr(item, "name", "") == "coalesce"), None)
+    if replaced is not None and aggregate.function in PERCENTILES:
+        sentence = "coalesce inside a percentile moves people to one end: its neighbor is an extreme value."
+        yield _finding(replaced, sentence, "Leave coalesce out: percentiles pass over NULL.")
+    if aggregate.function not in SUMS and len(set(columns(argument))) > 1:
+        sentence = f"{aggregate.function} takes one column."
+        yield _finding(argument, sentence, "Let a curator declare a view with the result as a column.")
     for item in walk(argument):
         if isinstance(item, ColumnOf) and rows is not None and item.instance != rows:
             yield _foreign(item, level)
@@ -85,6 +111,21 @@ def _is_linear(item: Bound) -> bool:
         "coalesce": fixed == [False, True],
     }
     return allowed.get(item.name, False)
+
+
+def _rounds_a_sum(item: Bound) -> bool:
+    if not isinstance(item, Operation) or is_constant(item):
+        return False
+    if item.name in _ADDED and item.type in FLOATS:
+        return True
+    to_float = item.name == "cast" and item.type in FLOATS
+    if item.name != "/" and not to_float:
+        return False
+    return any(
+        isinstance(part, Operation) and part.name in _ADDED and not is_constant(part)
+        for operand in item.operands
+        for part in walk(operand)
+    )
 
 
 def _widens(source: str, target: str) -> bool:

@@ -3,7 +3,9 @@
 A product that overflows for one person's value alone would answer a question about that person by
 failing; a constant expression can do so, too, if a CASE computes it for that person only. Constants are
 therefore bounded, products of columns are not multiplied again, and floating
-point numbers are multiplied and divided by constants only.
+point numbers are multiplied and divided by constants only. Dates are moved a few times only, by at most 1100
+years each: a chain of moves could end just before the first date that PostgreSQL has (4713 BC) for one
+person and just after it for all others.
 """
 
 from __future__ import annotations
@@ -20,22 +22,25 @@ _PRODUCTS = {"*", "/", "%"}
 _ARITHMETIC = _PRODUCTS | {"+", "-", "neg"}
 _LARGEST = 10**12
 _MOST_FACTORS = 8
+_MOST_SHIFTS = 4
 
 
 def arithmetic(level: Level) -> Iterator[Finding]:
     """Yield a finding for every operation on rows that some value could make fail."""
     for expression in level.row_expressions():
-        factors = 0
+        factors = shifts = 0
         for item in walk(expression):
             if not isinstance(item, Operation) or item.name not in _ARITHMETIC:
                 continue
-            factors += item.name in _PRODUCTS or item.type in MOMENTS
+            factors += item.name in _PRODUCTS
+            shifts += item.type in MOMENTS
             problem = _problem(item)
             if problem is not None:
                 yield Finding("Q330", item.span.start, item.span.end, *problem)
-        if factors > _MOST_FACTORS:
+        if factors > _MOST_FACTORS or shifts > _MOST_SHIFTS:
             sentence = (
-                f"One expression on single rows takes {_MOST_FACTORS} products and shifts of dates at most."
+                f"One expression on single rows takes {_MOST_FACTORS} products and {_MOST_SHIFTS} shifts of"
+                " dates at most."
             )
             place = expression.span
             yield Finding("Q330", place.start, place.end, sentence, "Calculate with aggregates.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.query.backing import filters
+from kanon_pg.query.cells import filters
 from kanon_pg.query.findings import Finding
 from kanon_pg.query.level import Level
 

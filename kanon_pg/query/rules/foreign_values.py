@@ -14,6 +14,7 @@ from kanon_pg.query.level import Level
 from kanon_pg.query.types import INTEGERS
 
 _HARMLESS = frozenset({"case", "coalesce", "nullif", "greatest", "least"})
+_SLOW = frozenset({"ilike", "~", "~*"})
 _EXACT = (*INTEGERS, "numeric")
 
 
@@ -36,7 +37,7 @@ def _passes_on(item: Operation) -> bool:
     if item.name == "cast":
         source, target = item.operands[0].type, item.type
         return (source in _EXACT and target in _EXACT) or source == "float4"
-    return item.name in _HARMLESS or (item.type == "bool" and item.name != "ilike")
+    return item.name in _HARMLESS or (item.type == "bool" and item.name not in _SLOW)
 
 
 def _holds_foreign(expression: Bound, level: Level) -> bool:

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.query.findings import Finding
-from kanon_pg.query.joins import fact, unreached
+from kanon_pg.query.joins import fact, multiplied
 from kanon_pg.query.level import Level
 
 
 def joined_rows(level: Level) -> Iterator[Finding]:
     """Yield a finding if no protected instance reaches all others over unique keys.
 
-    Numbers of distinct people do not change when rows repeat, so a level that returns nothing else may join
-    as it likes.
+    Numbers of distinct people do not change when rows repeat, so a level that returns nothing else may start
+    from all rows of a person in several relations.
     """
-    if fact(level) is not None or _counts_people_only(level):
+    if fact(level) is not None:
         return
-    starts = [item for item in level.protected() if not item.outer]
-    if not starts:
-        return
-    best = min((unreached(level, start) for start in starts), key=len)
-    for instance in best:
+    for instance in multiplied(level, people_only=_counts_people_only(level)):
         sentence = "This join can multiply rows, which would weigh people."
         hint = "Join it on equality with all columns of a unique key, or return count(DISTINCT ...) only."
         yield Finding("Q401", instance.span.start, instance.span.end, sentence, hint)

@@ -60,7 +60,9 @@ def _column(level: Level, column: ColumnOf) -> Iterator[Finding]:
     found = instance.relation.column(column.name)
     if instance.is_personal(column):
         sentence = f"{column.name} names people: it cannot be shown, grouped or compared."
-        hint = "Count people with count(DISTINCT ...) over the column that identifies them, or leave it out."
+        person = instance.protection.entity
+        people = "count(*)" if person is None else f"count(DISTINCT {person})"
+        hint = f"Leave it out, or count people: {people}."
         yield Finding("Q300", column.span.start, column.span.end, sentence, hint)
     elif found is None or found.role is Role.WITHHELD:
         sentence = f"{column.name} was not declared and cannot be used."
