@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from pyroaring import BitMap
 
 from kanon_pg.errors import InputError, LedgerError
 
 Level = tuple[BitMap, ...]
+
+_KNOWN = 2**32 - 1
+_DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +53,34 @@ class Answer:
             if len(level) > 1:
                 yield BitMap.union(*level)
 
-    def to_bytes(self) -> bytes:
-        """Return the answer's bytes: the same for equal answers, whatever their history."""
+    def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
+        """Return the answer's bytes: the same for equal answers, whatever their history.
+
+        Parameters
+        ----------
+        is_known : callable
+            Says of which sets the digest is enough.
+        """
         parts = [struct.pack(">I", len(self.levels))]
         for level in self.levels:
             parts.append(struct.pack(">I", len(level)))
             for units in level:
                 blob = packed(units)
-                parts += (struct.pack(">I", len(blob)), blob)
+                digest = digest_of(blob)
+                if is_known(digest):
+                    parts += (struct.pack(">I", _KNOWN), digest)
+                else:
+                    parts += (struct.pack(">I", len(blob)), blob)
         return b"".join(parts)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Answer:
+    def from_bytes(cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None) -> Answer:
         """Rebuild what `to_bytes` wrote.
+
+        Parameters
+        ----------
+        find : callable
+            Returns the set of a digest that was known, None if it is not known any more.
 
         Raises
         ------
@@ -76,8 +95,13 @@ class Answer:
                 level = []
                 for _ in range(count):
                     length, position = _number(data, position), position + 4
-                    level.append(BitMap.deserialize(data[position : position + length]))
-                    position += length
+                    end = position + (_DIGEST_BYTES if length == _KNOWN else length)
+                    part = data[position:end]
+                    units = find(part) if length == _KNOWN else BitMap.deserialize(part)
+                    if units is None:
+                        raise ValueError("a set that is not known")
+                    level.append(units)
+                    position = end
                 levels.append(tuple(level))
             if position != len(data):
                 raise ValueError("trailing bytes")
@@ -91,6 +115,11 @@ def packed(units: BitMap) -> bytes:
     compact = units.copy()
     compact.run_optimize()
     return compact.serialize()
+
+
+def digest_of(blob: bytes) -> bytes:
+    """Return what identifies the compressed bytes of a set, 16 bytes."""
+    return blake2b(blob, digest_size=_DIGEST_BYTES).digest()
 
 
 def _number(data: bytes, position: int) -> int:

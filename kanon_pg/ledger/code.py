@@ -131,7 +131,21 @@ class Code:
             if fresh is None:
                 break
             forms.append(fresh)
+        if len(forms) < forms_needed(self.k):
+            # pivots that were chosen one answer at a time may stand in each other's way
+            forms = max(forms, self._made_anew(forms[0]), key=len)
         return replace(code, forms=tuple(forms))
+
+    def _made_anew(self, form: Form) -> list[Form]:
+        """Return as many forms of a space as are found; rows of few columns choose their pivots first."""
+        rows = form.rows[np.argsort(np.count_nonzero(form.rows, axis=1), kind="stable")]
+        forms: list[Form] = []
+        while len(forms) < forms_needed(self.k):
+            fresh = Form.empty(self.field.width).extended(rows, self._free(forms), self.field)
+            if fresh is None:
+                break
+            forms.append(fresh)
+        return forms
 
     def _free(self, forms: list[Form]) -> npt.NDArray[np.bool_]:
         free = np.ones(self.field.width, dtype=np.bool_)

@@ -38,7 +38,7 @@ def create_journal(path: Path) -> None:
             os.close(descriptor)
             with suppress(FileNotFoundError):
                 draft.unlink()
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise LedgerError("The ledger's journal cannot be created.", detail=error.strerror) from error
 
@@ -62,7 +62,8 @@ def read_span(descriptor: int, start: int, end: int) -> bytes:
     return b"".join(pieces)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.ledger.answers import Answer
@@ -41,14 +44,16 @@ class Entry:
     reason: str = ""
     answer: Answer | None = None
 
-    def to_bytes(self) -> bytes:
-        """Return the record: a JSON head with its length before it, then the sets."""
+    def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
+        """Return the record: a JSON head with its length before it, then the sets (see `Answer.to_bytes`)."""
         head = json.dumps([self.time, self.asker, self.question, self.verdict, self.reason]).encode()
-        return len(head).to_bytes(_HEAD_BYTES) + head + (self.answer.to_bytes() if self.answer else b"")
+        return (
+            len(head).to_bytes(_HEAD_BYTES) + head + (self.answer.to_bytes(is_known) if self.answer else b"")
+        )
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Entry:
-        """Rebuild what `to_bytes` wrote.
+    def from_bytes(cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None) -> Entry:
+        """Rebuild what `to_bytes` wrote (see `Answer.from_bytes`).
 
         Raises
         ------
@@ -62,5 +67,5 @@ class Entry:
             raise LedgerError("A record of the ledger cannot be read.") from error
         if verdict not in {"answered", "withheld"} or (verdict == "answered") != (len(data) > end):
             raise LedgerError("A record of the ledger contradicts itself.")
-        answer = Answer.from_bytes(data[end:]) if verdict == "answered" else None
+        answer = Answer.from_bytes(data[end:], find) if verdict == "answered" else None
         return cls(time, asker, question, verdict, reason, answer)

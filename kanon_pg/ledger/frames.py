@@ -97,6 +97,22 @@ def parse(data: bytes, position: int, digest: bytes) -> tuple[bytes, bytes, int]
     return data[position + _PREFIX_BYTES : middle], after, middle + DIGEST_BYTES
 
 
+def payload_length(prefix: bytes) -> int | None:
+    """Return the length that a frame's first 8 bytes tell; None if there is no frame yet.
+
+    Raises
+    ------
+    LedgerError
+        They are no frame's.
+    """
+    length = int.from_bytes(prefix[:4])
+    if prefix == _prefix(length) and length:
+        return length
+    if not any(prefix):
+        return None
+    raise LedgerError("The ledger's journal is damaged.", detail="A record has no readable length.")
+
+
 def _prefix(length: int) -> bytes:
     encoded = length.to_bytes(4)
     return encoded + crc32(encoded).to_bytes(4)

@@ -100,6 +100,18 @@ class Journal:
         """How far this view has read."""
         return self._mark
 
+    def expect(self, anchor: Mark) -> None:
+        """Demand that the file contains a mark, unless this view begins behind it.
+
+        Raises
+        ------
+        LedgerError
+            It contains another one; if it is too short, that is noticed when it is read.
+        """
+        if anchor.records >= self._mark.records:
+            self._anchor = anchor
+            self._check_anchor()
+
     def close(self) -> None:
         """Close the file; a turn that is still held ends."""
         if self._descriptor >= 0:

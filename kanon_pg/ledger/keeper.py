@@ -107,7 +107,7 @@ class Keeper:
     def _catch_up(self, turn: Turn, population: Population) -> None:
         try:
             for payload in turn.news():
-                entry = Entry.from_bytes(payload)
+                entry = Entry.from_bytes(payload, self.ledger.find)
                 self._count(entry)
                 if entry.answer is not None:
                     self.ledger.replay(entry.answer, population)
@@ -142,12 +142,15 @@ class Part:
     population : Population
         Who is in it, in the snapshot of the answer.
     answer : Answer or None
-        The people behind the answer; None if there is none (it failed when it was run).
+        The people behind the answer; None if there is none.
+    failure : Reason
+        Why there is none.
     """
 
     keeper: Keeper
     population: Population
     answer: Answer | None
+    failure: Reason = "size"
 
 
 def decide(
@@ -188,7 +191,8 @@ def decide(
         refused = next((decision for decision in decisions if not decision.allowed), None)
         for part, turn in zip(ordered, turns, strict=True):
             entry = _entry(question, part, refused)
-            turn.append(entry.to_bytes())
+            # sets that were told before need not be stored again
+            turn.append(entry.to_bytes(part.keeper.ledger.has))
             part.keeper._count(entry)
         if refused is not None:
             return refused
@@ -201,7 +205,7 @@ def _decision(question: Question, part: Part) -> Decision:
     if not part.keeper._may_ask(question):
         return Decision(allowed=False, reason=BUDGET)
     if part.answer is None:
-        return Decision(allowed=False, reason="size")
+        return Decision(allowed=False, reason=part.failure)
     return part.keeper.ledger.check(part.answer, part.population)
 
 

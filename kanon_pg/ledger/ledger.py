@@ -40,8 +40,21 @@ from kanon_pg.ledger.population import Population
 from kanon_pg.ledger.rules import Rules
 from kanon_pg.ledger.told import Fold, ToldSets, fold_width, folded
 
-Reason = Literal["budget", "size", "complement", "difference", "combination", "undecided", "full"]
-"""Why an answer is withheld. For the owner's record only: the asker must not learn it."""
+Reason = Literal[
+    "budget",
+    "size",
+    "complement",
+    "difference",
+    "combination",
+    "undecided",
+    "full",
+    "rows",
+    "time",
+    "error",
+    "record",
+]
+"""Why an answer is withheld, the last four as whoever ran the question says. For the owner's record only: the
+asker must not learn it."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 
@@ -103,6 +116,14 @@ class Ledger:
     def rank(self) -> int:
         """Linearly independent sets that sums and differences are checked against."""
         return self._audit.older.rank
+
+    def has(self, digest: bytes) -> bool:
+        """Whether a set of this digest is remembered."""
+        return self._told.has(digest)
+
+    def find(self, digest: bytes) -> BitMap | None:
+        """Return a set that is remembered by its digest; in mode ``off`` nobody, because nothing is."""
+        return BitMap() if self.rules.mode == "off" else self._told.find(digest)
 
     def check(self, answer: Answer, population: Population) -> Decision:
         """Decide whether an answer may be told now. Changes nothing.

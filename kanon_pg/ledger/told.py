@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
-from kanon_pg.ledger.answers import packed
+from kanon_pg.ledger.answers import digest_of, packed
 from kanon_pg.ledger.field import Vector
 
 Fold = npt.NDArray[np.uint32]
@@ -55,22 +54,32 @@ class ToldSets:
         self._sizes = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
         self._folds = np.zeros((_FIRST_CAPACITY, width), dtype=np.uint32)
         self._blobs: list[bytes | memoryview] = []
-        self._digests: set[bytes] = set()
+        self._places: dict[bytes, int] = {}
 
     def __len__(self) -> int:
         return len(self._blobs)
 
     def __contains__(self, units: BitMap) -> bool:
-        return _digest(packed(units)) in self._digests
+        return self.has(digest_of(packed(units)))
 
     def __iter__(self) -> Iterator[BitMap]:
         return (BitMap.deserialize(bytes(blob)) for blob in self._blobs)
 
+    def has(self, digest: bytes) -> bool:
+        """Whether a set of this digest was told."""
+        return digest in self._places
+
+    def find(self, digest: bytes) -> BitMap | None:
+        """Return the set of a digest, None if none was told."""
+        place = self._places.get(digest)
+        blob = b"" if place is None else bytes(self._blobs[place])
+        return BitMap.deserialize(blob) if digest_of(blob) == digest else None
+
     def add(self, units: BitMap, fold: Fold) -> None:
         """Add a set unless it is known."""
         blob = packed(units)
-        digest = _digest(blob)
-        if digest in self._digests:
+        digest = digest_of(blob)
+        if digest in self._places:
             return
         count = len(self._blobs)
         if count == len(self._sizes):
@@ -78,7 +87,7 @@ class ToldSets:
         self._sizes[count] = len(units)
         self._folds[count] = fold
         self._blobs.append(blob)
-        self._digests.add(digest)
+        self._places[digest] = count
 
     def near(self, units: BitMap, fold: Fold, k: int, *, by_size: bool) -> Iterator[BitMap]:
         """Yield every told set whose difference to `units` may belong to fewer than `k` people.
@@ -113,7 +122,7 @@ class ToldSets:
             "folds": self._folds[:count],
             "lengths": np.array([len(blob) for blob in self._blobs], dtype=np.int64),
             "blobs": np.frombuffer(b"".join(self._blobs), dtype=np.uint8),
-            "digests": np.frombuffer(b"".join(self._digests), dtype=np.uint8),
+            "digests_in_order": np.frombuffer(b"".join(self._places), dtype=np.uint8),
         }
 
     @classmethod
@@ -124,9 +133,10 @@ class ToldSets:
         blobs = memoryview(arrays["blobs"])  # type: ignore[arg-type]
         ends = np.cumsum(arrays["lengths"]).tolist()
         told._blobs = [blobs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-        digests = arrays["digests"].tobytes()
-        told._digests = {
-            digests[start : start + _DIGEST_BYTES] for start in range(0, len(digests), _DIGEST_BYTES)
+        digests = arrays["digests_in_order"].tobytes()
+        told._places = {
+            digests[start : start + _DIGEST_BYTES]: place
+            for place, start in enumerate(range(0, len(digests), _DIGEST_BYTES))
         }
         spare = max(0, _FIRST_CAPACITY - len(ends))
         told._sizes = np.pad(arrays["sizes"].astype(np.int64), (0, spare))
@@ -136,7 +146,3 @@ class ToldSets:
     def _grow(self) -> None:
         self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
         self._folds = np.concatenate((self._folds, np.zeros_like(self._folds)))
-
-
-def _digest(blob: bytes) -> bytes:
-    return blake2b(blob, digest_size=_DIGEST_BYTES).digest()
