@@ -1,0 +1,1 @@
+"""Answers questions about protected tables: catalog, check, run, record, in one snapshot."""

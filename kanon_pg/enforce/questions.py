@@ -1,0 +1,89 @@
+"""What is asked, and what is answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Failure = Literal["size", "rows", "time", "error", "record"]
+"""Why there is no answer: too few people, too many rows, the time limit, an error while it ran, or a record
+that could not be compared. For the record only: the asker must not learn it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as the asker wrote it.
+
+    Parameters
+    ----------
+    text : str
+        One SELECT.
+    parameters : tuple of (str or None)
+        Values of ``$1``, ``$2`` ... as text; None for NULL.
+    search_path : tuple of str
+        Schemas that the asker's session tries, in order, for names without a schema.
+    """
+
+    text: str
+    parameters: tuple[str | None, ...] = ()
+    search_path: tuple[str, ...] = ("public",)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTable:
+    """An answer; values are texts in the form that PostgreSQL reads back.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns; may repeat.
+    types : tuple of str
+        Their types, as ``pg_catalog`` names them.
+    rows : tuple of tuple of (str or None)
+        In the order of the answer; None for NULL.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks what, for the record.
+
+    Parameters
+    ----------
+    text : str
+        The question as the asker wrote it.
+    parameters : tuple of (str or None)
+        Its values.
+    login : str
+        The session's login, whose budgets count.
+    role : str
+        Whose rights count.
+    time : float
+        Seconds since 1970, by the server's clock.
+    """
+
+    text: str
+    parameters: tuple[str | None, ...]
+    login: str
+    role: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What would leave the server if the record allows it.
+
+    Parameters
+    ----------
+    answer : AnswerTable or None
+        The answer; in the mode 'suppress' without the rows that were left out. None if there is none.
+    failure : Failure or None
+        Why there is none.
+    """
+
+    answer: AnswerTable | None
+    failure: Failure | None = None

@@ -1,0 +1,1 @@
+"""A door for any PostgreSQL client: passes messages on, and puts checked questions in place of statements."""

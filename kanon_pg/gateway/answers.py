@@ -1,0 +1,155 @@
+"""What the client gets in place of those messages of the server that the gateway looks at."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass, field
+
+from kanon_pg.gateway import protocol
+from kanon_pg.gateway.gate import Gate
+from kanon_pg.gateway.protocol import Message, ProtocolViolation
+from kanon_pg.gateway.replies import without_places
+
+INSPECTED = b"RSKZEGWC"
+"""Types of the messages to look at; all others pass."""
+
+_AUTHENTICATION = b"R"
+_OK, _SASL = 0, 10
+_CHALLENGES = frozenset({2, 3, 5, 6, 7, 9, _SASL})
+_POISON = re.compile(rb"kanon_refused_[0-9a-f]{32}")
+_KEPT_SETTINGS = {"client_encoding": "UTF8", "standard_conforming_strings": "on"}
+_CATALOG_CHANGED = (b"42P01", b"42703", b"42501", b"42883", b"42804")
+
+
+@dataclass
+class SessionState:
+    """What is known of one session.
+
+    Parameters
+    ----------
+    user : str
+        Who it is for.
+    start_path, path, path_before : tuple of str
+        Search path: at the start, now, and before the transaction; None until it is needed.
+    undone : bool
+        Whether something was rolled back in the transaction.
+    challenged : bool
+        Whether the server asked for a password or the like.
+    ready : bool
+        Whether the login is complete.
+    busy : bool
+        Whether the server has something to do.
+    moved : bool
+        Whether positions in errors may be those of another text than the client's.
+    refused : dict
+        What to say in place of the server's errors, by the words that cause them.
+    statements, questions, refusals : int
+        How many there were.
+    """
+
+    user: str
+    start_path: tuple[str, ...] = ()
+    path: tuple[str, ...] | None = None
+    path_before: tuple[str, ...] | None = None
+    undone: bool = False
+    challenged: bool = False
+    ready: bool = False
+    busy: bool = False
+    moved: bool = False
+    refused: dict[bytes, Message] = field(default_factory=dict)
+    statements: int = 0
+    questions: int = 0
+    refusals: int = 0
+
+
+class Answers:
+    """Looks at the server's messages of one session.
+
+    Parameters
+    ----------
+    gate : Gate
+        What all sessions share.
+    state : SessionState
+        Of the session; kept up to date.
+
+    Attributes
+    ----------
+    keys : list of bytes
+        Keys for cancelling that the client got.
+    """
+
+    def __init__(self, gate: Gate, state: SessionState) -> None:
+        self._gate = gate
+        self.state = state
+        self.keys: list[bytes] = []
+
+    def answer(self, message: Message) -> Message:
+        """Return what the client gets in place of a message."""
+        state = self.state
+        match message.kind:
+            case b"R":
+                return self._authentication(message)
+            case b"S":
+                name, value = protocol.setting(message.body)
+                if _KEPT_SETTINGS.get(name, value) != value:
+                    raise ProtocolViolation("A setting that the gateway relies on has changed.")
+            case b"K":
+                return self._key(message)
+            case b"Z":
+                self._ready(message.body)
+            case b"C":
+                state.undone = state.undone or message.body.startswith(b"ROLLBACK")
+            case b"E":
+                state.undone = True
+                return self._error(message)
+            case _:
+                raise ProtocolViolation("The server asks for data, which the gateway never lets it.")
+        return message
+
+    def _authentication(self, message: Message) -> Message:
+        code = int.from_bytes(message.body[:4], "big")
+        if code in _CHALLENGES:
+            self.state.challenged = True
+        if code == _OK and not (self.state.challenged or self._gate.trusts_server):
+            raise ProtocolViolation(
+                "The server let this role in without a password, which the gateway does not allow.",
+                hint="Let pg_hba.conf ask connections from the gateway for scram-sha-256.",
+            )
+        if code != _SASL:
+            return message
+        # the channel that a client could bind to ends at the gateway
+        names = [name for name in message.body[4:].split(b"\0") if name and not name.endswith(b"-PLUS")]
+        return Message(_AUTHENTICATION, message.body[:4] + b"".join(name + b"\0" for name in names) + b"\0")
+
+    def _key(self, message: Message) -> Message:
+        """Give the client a key of its own for cancelling, so that the server's stays here."""
+        process, key = message.body[:4], message.body[4:]
+        own = process + secrets.token_bytes(len(key))
+        self._gate.keys[own] = message.body
+        self.keys.append(own)
+        return Message(b"K", own)
+
+    def _ready(self, status: bytes) -> None:
+        state = self.state
+        state.busy = False
+        if not state.ready:
+            state.ready = True
+            state.undone = False
+            return
+        if status == b"I":
+            if state.undone:
+                state.path = state.path_before
+            state.path_before, state.undone = state.path, False
+
+    def _error(self, message: Message) -> Message:
+        found = _POISON.search(message.body)
+        if found is not None and found.group() in self.state.refused:
+            return self.state.refused.pop(found.group())
+        fields = protocol.notice_fields(message.body)
+        code = fields.get(b"C", b"")
+        if code in _CATALOG_CHANGED or code.startswith(b"KA"):
+            self._gate.source.forget(self.state.user)
+        if code.startswith(b"KA") or self.state.moved:
+            return without_places(fields)
+        return message

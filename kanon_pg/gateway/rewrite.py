@@ -1,0 +1,176 @@
+"""What is sent to the server in place of a client's text, or why nothing is.
+
+Questions become calls of ``kanon_query_record``, so that types, formats, portals and cursors stay
+PostgreSQL's own. Other statements pass if their kind is on the list of `kinds`, written anew from their
+tokens without comments; the names of catalogs in them become those of the views in ``kanon_catalog``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from kanon_pg.gateway.calls import call
+from kanon_pg.gateway.reading import Reading, ReadQuery
+from kanon_pg.gateway.references import Replacement, check_passing, is_question
+from kanon_pg.gateway.tokens import Token
+from kanon_pg.gateway.vocabulary import Vocabulary
+from kanon_pg.query.catalog import CatalogSnapshot
+from kanon_pg.query.findings import Finding, Refusal
+from kanon_pg.query.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What the gateway knows of the database on behalf of one role.
+
+    Parameters
+    ----------
+    snapshot : CatalogSnapshot
+        The relations that a text names.
+    vocabulary : Vocabulary
+        Catalogs and functions.
+    check : callable
+        Checks a question against a snapshot, under the rules of the protected relations.
+    """
+
+    snapshot: CatalogSnapshot
+    vocabulary: Vocabulary
+    check: Callable[[str, CatalogSnapshot], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What to send.
+
+    Parameters
+    ----------
+    text : str
+        Instead of the client's.
+    same_places : bool
+        Whether positions in it are those of the client's text.
+    questions : int
+        How many questions are in it.
+    search_path : tuple of str or None
+        What the session's search path becomes, None if it stays.
+    """
+
+    text: str
+    same_places: bool = True
+    questions: int = 0
+    search_path: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why nothing is sent.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+        At least one; places are those of the client's text.
+    """
+
+    findings: tuple[Finding, ...]
+
+
+def rewrite(
+    reading: Reading,
+    knowledge: Knowledge,
+    search_path: Sequence[str],
+    start_path: Sequence[str] = (),
+    types: Sequence[int] = (),
+) -> Passed | Refused:
+    """Say what to send in place of a client's text.
+
+    Parameters
+    ----------
+    reading : Reading
+        The text.
+    knowledge : Knowledge
+        On behalf of the session's role.
+    search_path, start_path : sequence of str
+        The session's now, and what RESET makes of it.
+    types : sequence of int
+        OIDs of the parameters' types, as far as the client gives them.
+
+    Returns
+    -------
+    Passed or Refused
+        Refused if any statement is.
+    """
+    try:
+        return _Rewriting(reading, knowledge, tuple(search_path), tuple(start_path), types).passed()
+    except _Findings as refused:
+        return Refused(refused.findings)
+    except Refusal as refusal:
+        return Refused((refusal.finding,))
+    except Exception:
+        # a defect here must not let a statement pass, nor show anything but this sentence
+        whole = Finding("G099", 0, len(reading.text), "The statement cannot be checked.")
+        return Refused((whole,))
+
+
+class _Findings(Exception):
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        super().__init__()
+        self.findings = findings
+
+
+@dataclass
+class _Rewriting:
+    """One text, being rewritten."""
+
+    reading: Reading
+    knowledge: Knowledge
+    path: tuple[str, ...]
+    start_path: tuple[str, ...]
+    types: Sequence[int]
+    replaced: list[Replacement] = field(default_factory=list)
+    questions: int = 0
+    new_path: tuple[str, ...] | None = None
+
+    def passed(self) -> Passed:
+        for statement in self.reading.statements:
+            part = statement.part
+            if part.search_path is not None or part.starts_path_anew:
+                self.path = self.new_path = part.search_path or self.start_path
+            if statement.query is not None:
+                self._query(statement.query)
+        return Passed(self._written(), not self.replaced, self.questions, self.new_path)
+
+    def _query(self, query: ReadQuery) -> None:
+        snapshot = replace(self.knowledge.snapshot, search_path=self.path)
+        if is_question(query.chains, query.common_tables, snapshot):
+            self._question(query.tokens, snapshot)
+        else:
+            self.replaced += check_passing(query.tokens, query.chains, self.knowledge.vocabulary)
+
+    def _question(self, query: Sequence[Token], snapshot: CatalogSnapshot) -> None:
+        start, end = query[0].start, query[-1].end
+        text = self.reading.text[start:end]
+        verdict = self.knowledge.check(text, snapshot)
+        if not verdict.accepted:
+            raise _Findings(
+                tuple(
+                    replace(item, start=item.start + start, end=item.end + start) for item in verdict.findings
+                )
+            )
+        self.questions += 1
+        written = call(text, verdict, self.types, self.knowledge.vocabulary.api_schema)
+        self.replaced.append(Replacement(start, end, written))
+
+    def _written(self) -> str:
+        """Return the text with blanks in place of comments, and the replacements."""
+        text, pieces, position = self.reading.text, [], 0
+        starting = {item.start: item for item in self.replaced}
+        for token in self.reading.tokens:
+            if token.start < position:
+                continue  # inside a piece that was replaced
+            pieces.append("".join(c if c.isspace() else " " for c in text[position : token.start]))
+            item = starting.pop(token.start, None)
+            pieces.append(token.text if item is None else item.text)
+            position = token.end if item is None else item.end
+        if starting:
+            raise AssertionError("a replacement does not begin at a token")
+        return "".join(pieces)

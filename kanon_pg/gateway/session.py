@@ -1,0 +1,232 @@
+"""One client: its login, then both directions at once, until either side ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+
+from kanon_pg.errors import KanonError
+from kanon_pg.gateway import protocol
+from kanon_pg.gateway.answers import INSPECTED, Answers, SessionState
+from kanon_pg.gateway.gate import Gate
+from kanon_pg.gateway.greeting import greet
+from kanon_pg.gateway.protocol import Incoming, Message, Outgoing, ProtocolViolation
+from kanon_pg.gateway.reading import read
+from kanon_pg.gateway.replies import fatal, refusal
+from kanon_pg.gateway.rewrite import Passed, Refused, rewrite
+from kanon_pg.gateway.wire import Wire
+from kanon_pg.query.findings import Finding, Refusal
+
+_log = logging.getLogger("kanon_pg.gateway")
+
+_PASSED_ON = b"BDECSHX"
+_COPY_DATA = b"dcf"
+_LONG_TEXT = 8_192
+_MOST_REFUSED = 1_000
+_NO_CALLS = Finding("G012", 0, 0, "Function calls outside of SQL do not pass the gateway.", "Write SELECT.")
+_NO_KNOWLEDGE = Finding(
+    "G013", 0, 0, "The gateway cannot read the catalog.", "Tell whoever runs it; its log says why."
+)
+
+
+class Session:
+    """Passes messages between one client and a connection of its own to the server.
+
+    Parameters
+    ----------
+    client : Wire
+        The accepted connection.
+    gate : Gate
+        What all sessions share.
+    """
+
+    def __init__(self, client: Wire, gate: Gate) -> None:
+        self._client = client
+        self._gate = gate
+        self._server: Wire | None = None
+        self._incoming = Incoming(protocol.LONGEST_LOGIN)
+        self._outgoing = Outgoing(INSPECTED)
+        self._state = SessionState("")
+        self._answers = Answers(gate, self._state)
+        self._last = asyncio.get_running_loop().time()
+
+    async def run(self) -> None:
+        """Serve the client until it or the server ends, or something is wrong."""
+        try:
+            greeting = await greet(self._client, self._gate)
+            if greeting is None:
+                return
+            self._server, self._state.user = greeting.server, greeting.user
+            self._state.path = self._state.path_before = greeting.search_path
+            _log.info("session of %r from %s begins", self._state.user, self._client.peer)
+            await self._converse()
+        except ProtocolViolation as error:
+            _log.warning("session of %r ends: %s", self._state.user or "?", error.message)
+            await self._say(fatal(error.sqlstate, error.message, error.hint))
+        except KanonError as error:
+            _log.warning("session of %r ends: %s", self._state.user or "?", error.message)
+            await self._say(fatal("28000", error.message, error.hint))
+        except (OSError, TimeoutError):
+            _log.info("session of %r ends: connection lost", self._state.user or "?")
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        state = self._state
+        for key in self._answers.keys:
+            self._gate.keys.pop(key, None)
+        self._client.finish()
+        if self._server is not None:
+            self._server.finish()
+            _log.info(
+                "session of %r ended: %d statements, %d questions, %d refused",
+                state.user, state.statements, state.questions, state.refusals,
+            )  # fmt: skip
+
+    async def stop(self, code: str, sentence: str) -> None:
+        """End the session from outside, saying why if the client can be told."""
+        await self._say(fatal(code, sentence))
+        self._client.close()
+
+    async def _say(self, message: Message) -> None:
+        if not self._outgoing.between_messages:
+            return  # it would be taken for a part of the message before
+        try:
+            await asyncio.wait_for(self._client.send(message.encode()), 5)
+        except (OSError, TimeoutError):
+            return
+
+    async def _converse(self) -> None:
+        tasks = [asyncio.create_task(step()) for step in (self._from_client, self._from_server, self._watch)]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        """End a login that takes too long, and a session that is silent for too long."""
+        clock = asyncio.get_running_loop()
+        limits = self._gate.limits
+        await asyncio.sleep(limits.login_seconds)
+        if not self._state.ready:
+            raise ProtocolViolation("The login takes too long.")
+        while True:
+            silent = clock.time() - self._last
+            if silent >= limits.idle_seconds and not self._state.busy:
+                await self.stop("57P05", "The session was silent for too long.")
+                return
+            await asyncio.sleep(max(0.05, limits.idle_seconds - silent))
+
+    # from the client to the server
+
+    async def _from_client(self) -> None:
+        assert self._server is not None  # noqa: S101 - set by run
+        while data := await self._client.read():
+            self._last = asyncio.get_running_loop().time()
+            if not self._state.busy:
+                self._state.busy, self._state.moved = True, False
+            forwarded = bytearray()
+            for message in self._incoming.feed(data):
+                if not self._state.ready:
+                    forwarded += self._login_message(message)
+                    continue
+                forwarded += await self._translated(message)
+            if forwarded:
+                await self._server.send(bytes(forwarded))
+
+    def _login_message(self, message: Message) -> bytes:
+        if message.kind not in (b"p", b"X"):
+            raise ProtocolViolation("A message came before the login was complete.")
+        return message.encode()
+
+    async def _translated(self, message: Message) -> bytes:
+        """Return what is sent in place of a message."""
+        kind = message.kind
+        if kind in _COPY_DATA_KINDS:
+            return b""  # no COPY from a client ever begins; PostgreSQL ignores them then, too
+        if kind == b"Q":
+            return (await self._query(message.body)).encode()
+        if kind == b"P":
+            return (await self._parse(message.body)).encode()
+        if kind == b"F":
+            return protocol.query_message(self._refuse(Refused((_NO_CALLS,)), "")).encode()
+        if kind not in _PASSED_ON_KINDS:
+            raise ProtocolViolation("A message of an unknown type was received.")
+        return message.encode()
+
+    async def _query(self, body: bytes) -> Message:
+        return protocol.query_message(await self._text(protocol.query_text(body), ()))
+
+    async def _parse(self, body: bytes) -> Message:
+        parse = protocol.parse_message(body)
+        return parse.with_text(await self._text(parse.text, parse.types))
+
+    async def _text(self, text: str, types: tuple[int, ...]) -> str:
+        """Return what is sent in place of a text."""
+        state, source = self._state, self._gate.source
+        state.statements += 1
+        if not state.start_path:
+            state.start_path = state.path or await source.start_path(state.user)
+        path = state.path if state.path is not None else state.start_path
+        key = (state.user, text, path, state.start_path, types)
+        result = source.result(key)
+        if result is None:
+            result = await self._rewritten(text, path, types)
+            source.remember(key, text, result)
+        return self._refuse(result, text) if isinstance(result, Refused) else self._pass(result)
+
+    async def _rewritten(self, text: str, path: tuple[str, ...], types: tuple[int, ...]) -> Passed | Refused:
+        try:
+            reading = read(text) if len(text) < _LONG_TEXT else await asyncio.to_thread(read, text)
+            knowledge = await self._gate.source.knowledge(self._state.user, path, reading.names)
+        except Refusal as refusal:
+            return Refused((refusal.finding,))
+        except KanonError as error:
+            _log.error("the catalog cannot be read: %s", error.message)
+            return Refused((_NO_KNOWLEDGE,))
+        arguments = (reading, knowledge, path, self._state.start_path, types)
+        if reading.names or len(text) >= _LONG_TEXT:
+            return await asyncio.to_thread(rewrite, *arguments)
+        return rewrite(*arguments)
+
+    def _pass(self, result: Passed) -> str:
+        state = self._state
+        state.questions += result.questions
+        state.moved = state.moved or not result.same_places
+        if result.search_path is not None:
+            state.path = tuple(state.user if one == "$user" else one for one in result.search_path)
+        return result.text
+
+    def _refuse(self, result: Refused, text: str) -> str:
+        """Return a text at which PostgreSQL fails in its place among the others; remember what to say."""
+        token = f"kanon_refused_{secrets.token_hex(16)}"
+        self._state.refusals += 1
+        if len(self._state.refused) >= _MOST_REFUSED:
+            # those that the server skipped, because of an error before them, never come back
+            del self._state.refused[next(iter(self._state.refused))]
+        self._state.refused[token.encode()] = refusal(result.findings, text)
+        codes = ", ".join(sorted({finding.code for finding in result.findings}))
+        _log.info("session of %r: a statement is refused (%s)", self._state.user, codes)
+        return token
+
+    # from the server to the client
+
+    async def _from_server(self) -> None:
+        assert self._server is not None  # noqa: S101 - set by run
+        while data := await self._server.read():
+            self._last = asyncio.get_running_loop().time()
+            pieces = []
+            for piece in self._outgoing.feed(data):
+                pieces.append(self._answers.answer(piece).encode() if isinstance(piece, Message) else piece)
+            if self._state.ready:
+                self._incoming.longest = self._gate.limits.message_bytes
+            await self._client.send(b"".join(pieces))
+
+
+_COPY_DATA_KINDS = frozenset(_COPY_DATA[place : place + 1] for place in range(len(_COPY_DATA)))
+_PASSED_ON_KINDS = frozenset(_PASSED_ON[place : place + 1] for place in range(len(_PASSED_ON)))

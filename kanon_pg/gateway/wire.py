@@ -1,0 +1,186 @@
+"""One end of a connection as a stream with bounded buffers, with or without TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+
+_MOST_UNREAD = 256 * 1024
+_HANDSHAKE_SECONDS = 15.0
+_LAST_SECONDS = 5.0
+
+
+class Wire(asyncio.Protocol):
+    """Receives into a buffer that stops the sender when it is full; sends no faster than the peer reads.
+
+    Parameters
+    ----------
+    connected : callable, optional
+        Called as soon as the connection is there.
+    """
+
+    def __init__(self, connected: Callable[[Wire], None] | None = None) -> None:
+        self._connected = connected
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._received = bytearray()
+        self._ended = False
+        self._reading_paused = False
+        self._congested = False
+        self._waiting: asyncio.Future[None] | None = None
+        self._draining: asyncio.Future[None] | None = None
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        """The transport; there is one from the first moment on."""
+        assert self._transport is not None  # noqa: S101 - set by connection_made, before anybody reads
+        return self._transport
+
+    @property
+    def peer(self) -> str:
+        """Where the other side is, for the log."""
+        address = self.transport.get_extra_info("peername")
+        return f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "socket"
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether TLS is on."""
+        return self.transport.get_extra_info("ssl_object") is not None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See `asyncio.BaseProtocol`."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - connections are streams
+        self._transport = transport
+        if self._connected is not None:
+            self._connected(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See `asyncio.BaseProtocol`."""
+        self._ended = True
+        self._congested = False
+        self._wake()
+        self._resume()
+
+    def data_received(self, data: bytes) -> None:
+        """See `asyncio.Protocol`."""
+        self._received += data
+        if len(self._received) > _MOST_UNREAD and not self._reading_paused:
+            self._reading_paused = True
+            self.transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> bool:
+        """See `asyncio.Protocol`."""
+        self._ended = True
+        self._wake()
+        return False
+
+    def pause_writing(self) -> None:
+        """See `asyncio.BaseProtocol`."""
+        self._congested = True
+
+    def resume_writing(self) -> None:
+        """See `asyncio.BaseProtocol`."""
+        self._congested = False
+        self._resume()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _resume(self) -> None:
+        if self._draining is not None and not self._draining.done():
+            self._draining.set_result(None)
+
+    async def _more(self) -> None:
+        if self._reading_paused and len(self._received) <= _MOST_UNREAD:
+            self._reading_paused = False
+            self.transport.resume_reading()
+        self._waiting = self._loop.create_future()
+        await self._waiting
+
+    async def read(self) -> bytes:
+        """Return what has arrived, at least one byte; nothing at the end."""
+        while not self._received and not self._ended:
+            await self._more()
+        data = bytes(self._received)
+        self._received.clear()
+        if self._reading_paused and not self._ended:
+            self._reading_paused = False
+            self.transport.resume_reading()
+        return data
+
+    async def read_exactly(self, size: int) -> bytes | None:
+        """Return that many bytes, None if the other side ends before; `size` is small."""
+        while len(self._received) < size and not self._ended:
+            await self._more()
+        if len(self._received) < size:
+            return None
+        data = bytes(self._received[:size])
+        del self._received[:size]
+        return data
+
+    async def send(self, data: bytes) -> None:
+        """Send, and wait while the other side is slow.
+
+        Raises
+        ------
+        ConnectionError
+            If the connection is gone.
+        """
+        if self._ended and self.transport.is_closing():
+            raise ConnectionResetError
+        self.transport.write(data)
+        if self._congested:
+            self._draining = self._loop.create_future()
+            await self._draining
+
+    async def start_tls(
+        self, context: ssl.SSLContext, *, answer: bytes = b"", name: str | None = None
+    ) -> bool:
+        """Turn to TLS.
+
+        Parameters
+        ----------
+        context : ssl.SSLContext
+            Settings; they say on which side this is.
+        answer : bytes
+            Sent before; not empty on the side that was asked for TLS.
+        name : str, optional
+            Name of the server that the certificate must have.
+
+        Returns
+        -------
+        bool
+            False if something was received before the handshake, which may be an attack.
+        """
+        if self._received:
+            return False
+        if answer:
+            self.transport.write(answer)
+        encrypted = await self._loop.start_tls(
+            self.transport,
+            self,
+            context,
+            server_side=bool(answer),
+            server_hostname=name,
+            ssl_handshake_timeout=_HANDSHAKE_SECONDS,
+        )
+        if encrypted is None:
+            return False
+        self._transport = encrypted
+        return True
+
+    def close(self) -> None:
+        """Send what is waiting, then end the connection."""
+        self.transport.close()
+
+    def finish(self) -> None:
+        """Close, and give the other side some seconds to take what is waiting."""
+        self.transport.close()
+        self._loop.call_later(_LAST_SECONDS, self.transport.abort)
+
+    def abort(self) -> None:
+        """End the connection at once."""
+        self.transport.abort()
