@@ -1,0 +1,120 @@
+"""Counts what an audit is about, and asks the worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_pg.audit.known import AuditColumn
+from kanon_pg.audit.subject import AuditSubject
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.errors import InputError
+from kanon_pg.release.canonical import CanonicalColumn
+from kanon_pg.release.compiling import compile_once
+from kanon_pg.release.counting import Counted, count_row_types
+from kanon_pg.release.settings import exact_text, memory_budget, working_memory
+from kanon_pg.runner.parent import audit_in_child, start_worker
+
+_HASH_SEED = 0
+
+_USABLE = 0.9
+"""Share of the remaining time that the worker may use; the rest is for an answer that comes late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A database, the worker, and the time there is.
+
+    Parameters
+    ----------
+    db : Database
+        Of the caller.
+    memory : int
+        Budget in bytes.
+    ends : float
+        When the time is over, by `time.monotonic`.
+    """
+
+    db: Database
+    memory: int
+    ends: float
+
+    def left(self) -> float:
+        """Return the seconds that are left, at least a little."""
+        return max(0.01, self.ends - time.monotonic())
+
+    def count(self, subject: AuditSubject, sensitive: tuple[AuditColumn, ...] = ()) -> Counted:
+        """Count the row types of some columns.
+
+        Raises
+        ------
+        InputError
+            If the relation has no rows.
+        """
+        self.db.progress("counting")
+        known = subject.known
+        counted = self._count(known.relation.identifier, subject.columns, known.entity, sensitive)
+        if not counted.rows:
+            raise InputError(
+                f"Relation {subject.known.relation.identifier} has no rows.",
+                hint="Load data first, or check row-level security policies.",
+            )
+        return counted
+
+    def count_rows(self, source: Identifier | Fragment, columns: tuple[AuditColumn, ...]) -> Counted:
+        """Count the row types of columns in a relation or subquery, each row being a person."""
+        return self._count(source, columns, None, ())
+
+    def _count(
+        self,
+        source: Identifier | Fragment,
+        columns: tuple[AuditColumn, ...],
+        entity: CanonicalColumn | None,
+        sensitive: tuple[AuditColumn, ...],
+    ) -> Counted:
+        start_worker()
+        return count_row_types(
+            self.db,
+            source,
+            columns,
+            entity,
+            sensitive=sensitive,
+            hash_seed=_HASH_SEED,
+            memory_bytes=self.memory,
+        )
+
+    def ask(
+        self, task: str, *tables: PackedRowTypes, share: float = 1.0, **arguments: Any
+    ) -> Mapping[str, Any]:
+        """Have the worker do a task within a share of the time that is left."""
+        return audit_in_child(
+            tables,
+            task,
+            {"seconds": share * _USABLE * self.left(), **arguments},
+            checkpoint=self.db.checkpoint,
+            progress=self.db.progress,
+            memory_bytes=self.memory,
+        )
+
+
+@contextmanager
+def asking(db: Database, time_limit: float) -> Iterator[Asking]:
+    """Prepare for counting and asking, within a time limit from now; compiling does not count.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the caller.
+    time_limit : float
+        Seconds, > 0.
+    """
+    memory = memory_budget(db)
+    compile_once(db, memory, "audit")
+    ends = time.monotonic() + time_limit
+    with db.deadline(time_limit), working_memory(db, memory), exact_text(db):
+        yield Asking(db, memory, ends)

@@ -1,0 +1,219 @@
+"""Which role a column is proposed to have, and why: rules over keys, types, names and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kanon_pg.audit.findings import Suggestion
+from kanon_pg.audit.role_names import names_a_person, role_by_name
+from kanon_pg.db.catalog import ColumnFacts
+
+_NUMBERING = frozenset({"uuid", "inet", "cidr", "macaddr", "macaddr8"})
+"""Types of ``pg_catalog`` whose values number people, devices or connections."""
+
+_MEASURED = frozenset({"float4", "float8", "numeric", "money", "timestamp", "timestamptz", "interval"})
+"""Types whose values may differ in nearly all rows without naming anybody."""
+
+TEXTS = frozenset({"text", "varchar", "bpchar"})
+"""Types whose values have a length that tells free text."""
+
+_NEARLY_UNIQUE = 0.95
+_FREE_TEXT_LENGTH = 40
+_FREE_TEXT_RATIO = 0.5
+_OFTEN_SINGLE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A column and what was counted of it.
+
+    Parameters
+    ----------
+    facts : ColumnFacts
+        Type and keys.
+    rows : int
+        Rows in which values were counted, >= 0.
+    missing : float
+        Share of the rows without a value, 0 to 1.
+    length : float or None
+        Mean number of characters of a text.
+    distinct, single : int or None
+        Different values, and those that one row has; None if that cannot be counted.
+    told_by : tuple of (str, float)
+        Columns that tell the value, with the share of rows in which they do.
+    tells : tuple of str
+        Columns whose values it tells.
+    people : str or None
+        Table to which it refers by a foreign key, if that is named like a list of people.
+    is_repeated : bool
+        Whether several rows have the same value.
+    is_constant : bool
+        Whether all rows have the same value, NULL being one: who differs by having a value at all is
+        singled out by it.
+    """
+
+    facts: ColumnFacts
+    rows: int
+    missing: float
+    length: float | None
+    distinct: int | None
+    single: int | None
+    told_by: tuple[tuple[str, float], ...]
+    tells: tuple[str, ...]
+    people: str | None = None
+    is_repeated: bool = False
+    is_constant: bool = False
+
+    @property
+    def ratio(self) -> float | None:
+        """Different values / rows with a value; None without any."""
+        filled = self.rows * (1 - self.missing)
+        return None if self.distinct is None or not filled else min(1.0, self.distinct / filled)
+
+    @property
+    def may_tell_people_apart(self) -> bool:
+        """Whether key constraints or its name say that a value stands for a person."""
+        return self.people is not None or names_a_person(self.facts.name)
+
+
+def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
+    """Return the proposed role of each column with reasons, the deciding one first.
+
+    The rules, the first that applies: keys, references to people, types that number things, constants, names,
+    values that nearly every row has for itself, free text. What nothing speaks for is a quasi-identifier:
+    others may know it. Then whatever tells the value of an identifier becomes one, and the identifier that
+    stands for a person in several rows becomes the entity, by which people are counted.
+
+    Parameters
+    ----------
+    columns : sequence of Observed
+        All columns of a relation.
+    """
+    decided = [_decide(column) for column in columns]
+    named = _identifiers(columns, decided)
+    for number, column in enumerate(columns):
+        told = [name for name in column.tells if name in named]
+        if told and decided[number][0] == "quasi_identifier":
+            decided[number] = "identifier", f"Its value tells that of {told[0]}, an identifier."
+    hidden = _identifiers(columns, decided)
+    entity = _entity(columns, decided)
+    return tuple(
+        _suggestion(_beside_published(column, hidden), *_proposed(column, role, reason, entity))
+        for column, (role, reason) in zip(columns, decided, strict=True)
+    )
+
+
+def _entity(columns: Sequence[Observed], decided: Sequence[tuple[str, str]]) -> Observed | None:
+    """Return the column by which people should be counted; None if every row seems to be a person."""
+    candidates = [
+        column
+        for column, (role, _) in zip(columns, decided, strict=True)
+        if role == "identifier" and column.is_repeated and column.may_tell_people_apart
+    ]
+    return max(candidates, key=lambda one: (one.people is not None, one.distinct or 0), default=None)
+
+
+def _proposed(
+    column: Observed, role: str, reason: str, entity: Observed | None
+) -> tuple[str, tuple[str, ...]]:
+    if column is not entity:
+        return role, (reason,)
+    return "entity", (
+        reason,
+        "Several rows have the same value: they are one person's, so count people by it.",
+    )
+
+
+def _identifiers(columns: Sequence[Observed], decided: Sequence[tuple[str, str]]) -> set[str]:
+    return {
+        column.facts.name for column, (role, _) in zip(columns, decided, strict=True) if role == "identifier"
+    }
+
+
+def _beside_published(column: Observed, hidden: set[str]) -> Observed:
+    """Forget that identifiers tell the value: they are never published."""
+    return replace(
+        column, told_by=tuple((name, share) for name, share in column.told_by if name not in hidden)
+    )
+
+
+def _suggestion(column: Observed, role: str, reasons: tuple[str, ...]) -> Suggestion:
+    return Suggestion(
+        column=column.facts.name,
+        role=role,
+        reasons=(*reasons, *_observations(column)),
+        distinct_values=column.distinct,
+        distinct_ratio=column.ratio,
+        unique_values=column.single,
+        missing=column.missing,
+        restored_by=tuple(name for name, _ in column.told_by),
+    )
+
+
+def _decide(column: Observed) -> tuple[str, str]:
+    facts = column.facts
+    stands_for = _what_it_stands_for(column)
+    if stands_for is not None:
+        return "identifier", stands_for
+    named = role_by_name(facts.name)
+    if column.is_constant:
+        return "insensitive", "All rows have the same value."
+    if named is not None:
+        return named.role, f"Its name speaks of {named.topic}{_CONSEQUENCE[named.role]}."
+    if column.distinct is None:
+        return "identifier", f"Type {facts.type} has no equality, so nobody can check what it tells."
+    return _by_statistics(column)
+
+
+def _what_it_stands_for(column: Observed) -> str | None:
+    """Return how keys or the type say that a value stands for one row or person; None if they don't."""
+    facts = column.facts
+    if facts.is_key:
+        return "It is a key: every row has its own value."
+    if column.people is not None:
+        return f"It refers to {column.people}, by its name a table of people."
+    if facts.base_type in _NUMBERING:
+        return f"Values of type {facts.type} stand for one person, device or connection."
+    return None
+
+
+_CONSEQUENCE = {
+    "identifier": "",
+    "quasi_identifier": ", which others may know",
+    "sensitive": ", which nobody should learn about a person",
+}
+
+
+def _by_statistics(column: Observed) -> tuple[str, str]:
+    ratio = column.ratio or 0.0
+    is_long = column.length is not None and column.length >= _FREE_TEXT_LENGTH
+    if is_long and ratio >= _FREE_TEXT_RATIO:
+        return "identifier", "It looks like free text, which may name people."
+    if ratio >= _NEARLY_UNIQUE and column.facts.base_type not in _MEASURED:
+        which = "row with a value" if column.missing else "row"
+        return "identifier", f"Nearly every {which} has its own."
+    return "quasi_identifier", "Nothing says that others cannot know it."
+
+
+def _observations(column: Observed) -> list[str]:
+    """Return sentences about what was counted."""
+    found = []
+    if column.distinct is not None:
+        values = "1 value" if column.distinct == 1 else f"{column.distinct:,} different values"
+        found.append(f"{values} in {column.rows:,} rows.")
+    if column.single and not column.facts.is_key and column.single > _OFTEN_SINGLE * (column.distinct or 0):
+        found.append(f"{column.single:,} of them in one row only.")
+    if column.missing:
+        found.append(f"{column.missing:.1%} of the rows have no value.")
+    if column.told_by:
+        found.append(f"{_listed(column.told_by)}: suppressing this column alone hides nothing.")
+    return found
+
+
+def _listed(told_by: Sequence[tuple[str, float]]) -> str:
+    parts = [name if share == 1 else f"{name} (in {share:.1%} of the rows)" for name, share in told_by]
+    verb = "tells" if len(parts) == 1 else "each tell"
+    *others, last = parts
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"{names} {verb} its value"

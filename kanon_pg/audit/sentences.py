@@ -1,0 +1,204 @@
+"""An audit in words: what it found, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kanon_pg.audit.amounts import counted, percent
+from kanon_pg.audit.findings import AuditResult, ReleaseRisk, ViolatingSet
+from kanon_pg.db.identifiers import Literal
+
+_NAMED = 3
+"""Sets that are spelled out."""
+
+_KS = (2, 3, 5, 10, 25, 50, 100)
+"""Values of k that a curve is proposed for, as far as there are enough people."""
+
+_MOST_IN_A_SENTENCE = 8
+"""Columns that a sentence about all of them names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to do.
+
+    Parameters
+    ----------
+    why : str
+        What it is good for.
+    sql : str
+        The statement to run.
+    """
+
+    why: str
+    sql: str
+
+
+def sentences(result: AuditResult) -> tuple[str, ...]:
+    """Return what an audit found, the most important first; column names and counts, no values.
+
+    Parameters
+    ----------
+    result : AuditResult
+        With or without details.
+    """
+    return tuple(_all(result))
+
+
+def next_steps(result: AuditResult) -> tuple[Step, ...]:
+    """Return what to do about it, each with the exact SQL.
+
+    Parameters
+    ----------
+    result : AuditResult
+        With details.
+    """
+    relation, k = Literal(result.relation), result.k
+    steps = []
+    if result.column_figures and all(column.role is None for column in result.column_figures):
+        steps.append(
+            Step("Find out which roles the columns should have.", f"SELECT * FROM kanon_suggest({relation});")
+        )
+    if result.release is not None and not result.is_anonymous:
+        steps.append(
+            Step(
+                f"Publish the release again from its table, with k = {k}; this says which table that is.",
+                f"SELECT base, k FROM kanon.releases WHERE release = {Literal(result.release)};",
+            )
+        )
+    elif result.sets and not result.releases and result.people >= k:
+        ks = ",".join(str(one) for one in sorted({*_KS, k}) if one <= result.people)
+        steps.append(
+            Step(
+                "See what each k would cost before anything is published.",
+                f"SELECT k, suppressed_share, gap FROM kanon_curve({relation}, '{{{ks}}}');",
+            )
+        )
+        steps.append(
+            Step(
+                f"Publish a view in which at least {k} people share every combination of values.",
+                f"SELECT * FROM kanon_anonymize({relation}, {k});",
+            )
+        )
+    for release in result.releases:
+        view = Literal(release.after.relation)
+        steps.append(
+            Step(f"Test release {release.release} at any time.", f"SELECT kanon_is_anonymous({view}, {k});")
+        )
+    return tuple(steps)
+
+
+def share(part: int, whole: int) -> str:
+    """Return a part and its share in words.
+
+    Examples
+    --------
+    >>> share(354, 3000)
+    '354 of 3,000 people (11.8%)'
+    """
+    return f"{part:,} of {whole:,} people ({percent(part / whole)})" if whole else f"{part:,} people"
+
+
+def column_list(columns: tuple[str, ...]) -> str:
+    """Return names as a sentence has them.
+
+    Examples
+    --------
+    >>> column_list(("zip", "age", "sex"))
+    'zip, age and sex'
+    """
+    *others, last = columns
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _all(result: AuditResult) -> Iterator[str]:
+    if result.is_anonymous:
+        yield (
+            f"No combination of the {len(result.columns)} audited columns singles out fewer than "
+            f"{result.k} people."
+        )
+    elif not result.sets:
+        yield "No column was found that singles people out."
+    else:
+        yield from _about_sets(result)
+    yield from _about_quasi_identifiers(result)
+    yield from _about_risk(result)
+    for release in result.releases:
+        yield _about_release(release)
+    if result.left_out:
+        yield f"Nothing is known of {column_list(result.left_out)}: the types have no equality."
+    open_question = result.open_question()
+    if open_question is not None:
+        yield open_question
+
+
+def _about_sets(result: AuditResult) -> Iterator[str]:
+    smallest = result.sets[0]
+    if not smallest.columns:
+        yield f"The whole table has {result.people:,} people, fewer than {result.k}."
+        return
+    number = f"{len(result.sets):,} minimal {_plural('set', len(result.sets))} of columns"
+    verb = "singles" if len(result.sets) == 1 else "single"
+    yield f"{number} {verb} out fewer than {result.k} people."
+    if result.minimum is not None:
+        count = sum(found.size == result.minimum for found in result.sets)
+        sets = "The smallest set has" if count == 1 else f"The {count:,} smallest sets have"
+        yield f"{sets} {result.minimum} {_plural('column', result.minimum)}; no smaller set does."
+    known = [found for found in result.sets if found.people_at_risk is not None]
+    for found in sorted(known, key=lambda one: -(one.people_at_risk or 0))[:_NAMED]:
+        yield _about_set(found, result)
+
+
+def _about_set(found: ViolatingSet, result: AuditResult) -> str:
+    together = "alone exposes" if found.size == 1 else "together expose"
+    return (
+        f"{column_list(found.columns)} {together} {share(found.people_at_risk or 0, result.people)}; the "
+        f"smallest class has {counted(found.smallest_class or 0, 'person', 'people')}."
+    )
+
+
+def _about_quasi_identifiers(result: AuditResult) -> Iterator[str]:
+    whole = result.quasi_identifiers
+    if whole is None or not whole.columns:
+        return
+    columns = (
+        column_list(whole.columns)
+        if len(whole.columns) <= _MOST_IN_A_SENTENCE
+        else f"{len(whole.columns)} columns"
+    )
+    yield (
+        f"By {columns} together, {share(whole.people_at_risk, result.people)} are in "
+        f"classes of fewer than {result.k}."
+    )
+
+
+def _about_risk(result: AuditResult) -> Iterator[str]:
+    risk = result.risk
+    if risk is None:
+        return
+    yield (
+        "Who knows that somebody is in the table finds the row with a chance of "
+        f"{percent(risk.prosecutor_risk)} at worst, {percent(risk.prosecutor_average)} on average."
+    )
+    for told in risk.homogeneous:
+        if told.people:
+            yield (
+                f"For {share(told.people, risk.people)} the class alone tells the value of {told.column}: "
+                "everybody in it has the same."
+            )
+
+
+def _about_release(release: ReleaseRisk) -> str:
+    before, after = release.before, release.after
+    return (
+        f"Release {release.release} (k = {release.k}) lowers the risk from "
+        f"{percent(before.prosecutor_risk)} to {percent(after.prosecutor_risk)} at worst and from "
+        f"{percent(before.prosecutor_average)} to "
+        f"{percent(after.prosecutor_average)} on average, for {release.suppressed_cells:,} suppressed cells "
+        f"({percent(release.suppressed_share)})."
+    )
+
+
+def _plural(word: str, number: int) -> str:
+    return word if number == 1 else f"{word}s"

@@ -1,0 +1,177 @@
+"""Finds the sets of columns that single people out, through either door; changes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kanon_pg.audit.asking import Asking, asking
+from kanon_pg.audit.before_after import with_risk
+from kanon_pg.audit.details import with_details
+from kanon_pg.audit.findings import AuditResult, ViolatingSet
+from kanon_pg.audit.known import look_up
+from kanon_pg.audit.released import class_sizes
+from kanon_pg.audit.request import AuditCall
+from kanon_pg.audit.subject import AuditSubject, all_columns
+from kanon_pg.db.protocol import Database
+from kanon_pg.errors import InputError, LimitExceeded
+from kanon_pg.release.counting import Counted
+
+_AUDIT_SHARE = 0.75
+"""Share of the time for the sets and columns where risk and releases are to be shown as well."""
+
+_NOTHING: Mapping[str, Any] = {
+    "sets": [],
+    "figures": [],
+    "is_complete": True,
+    "minimum": None,
+    "details": None,
+}
+"""The worker's answer if no set of columns violates."""
+
+_FIGURES = ("smallest_class", "people_at_risk", "rows_at_risk", "distinction", "separation")
+
+
+def audit(db: Database, request: AuditCall) -> AuditResult:
+    """Find every minimal set of columns that singles out fewer than k people, with the caller's own rights.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the caller. No statement writes.
+    request : AuditCall
+        What is asked.
+
+    Returns
+    -------
+    AuditResult
+        Each set is proven; what is not listed although it might exist, it says.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree.
+    """
+    request.check()
+    began = time.monotonic()
+    with db.deadline(request.time_limit):
+        known = look_up(db, request.relation)
+        subject = all_columns(db, known, request.columns)
+        is_known_safe = known.hides_people and _is_safe_release(db, subject, request.k)
+    with asking(db, request.time_limit) as worker:
+        counted = worker.count(subject)
+        answer = _NOTHING if is_known_safe else _ask(worker, subject, counted, request)
+        result = _result(subject, counted, request, answer)
+        if known.hides_people:
+            result = replace(result, hides_people=True) if is_known_safe else _in_rows(result)
+        elif answer["details"] is not None:
+            result = with_details(result, subject, answer["details"])
+    if request.details:
+        result = with_risk(db, result, subject, counted, request.time_limit - (time.monotonic() - began))
+    _tell(db, result)
+    return replace(result, seconds=time.monotonic() - began)
+
+
+def rows_of_audit(db: Database, request: AuditCall) -> tuple[ViolatingSet, ...]:
+    """Return the sets of `audit` to somebody who sees nothing else, hence reads no row as an all-clear.
+
+    Raises
+    ------
+    InputError
+        If it is a release that does not tell whose rows it has, and rows show no set.
+    LimitExceeded
+        If no set was found, but not all that were asked for could be looked at.
+    KanonError
+        As `audit`.
+    """
+    result = audit(db, request)
+    open_question = result.open_question()
+    is_as_asked = result.max_columns is not None and result.complete_columns >= result.max_columns
+    if result.sets or open_question is None or is_as_asked:
+        return result.sets
+    if result.hides_people:
+        raise InputError(
+            f"Release {result.relation} does not tell whose rows it has; rows show no set, people might.",
+            hint="Audit the table itself, or test all quasi-identifiers with kanon_is_anonymous.",
+        )
+    raise LimitExceeded(
+        "No set of columns was found, but not all could be looked at.",
+        detail=open_question,
+        hint="Pass a larger time_limit, or ask for sets of few columns: max_columns => 2.",
+    )
+
+
+def _is_safe_release(db: Database, subject: AuditSubject, k: int) -> bool:
+    """Return whether each class of a release that hides people has k of them, hence those of its columns."""
+    return subject.known.links_by(subject.names) and class_sizes(db, subject.known)[0].people >= k
+
+
+def _in_rows(result: AuditResult) -> AuditResult:
+    """Say of sets that were found by counting rows what holds in people: fewer rows are fewer people."""
+    sets = tuple(replace(found, kind="minimal") for found in result.sets)
+    return replace(result, hides_people=True, sets=sets, complete_columns=0, is_complete=False, minimum=None)
+
+
+def _ask(worker: Asking, subject: AuditSubject, counted: Counted, request: AuditCall) -> Mapping[str, Any]:
+    linking = {column.name for column in subject.known.quasi_identifiers()}
+    return worker.ask(
+        "violating",
+        counted.row_types,
+        share=_AUDIT_SHARE if request.details else 1.0,
+        k=request.k,
+        max_columns=request.max_columns,
+        details=request.details,
+        quasi_identifiers=[place for place, name in enumerate(subject.names) if name in linking],
+    )
+
+
+def _result(
+    subject: AuditSubject, counted: Counted, request: AuditCall, answer: Mapping[str, Any]
+) -> AuditResult:
+    minimum = answer["minimum"]
+    sets = tuple(
+        _violating_set([subject.names[place] for place in places], figures, minimum)
+        for places, figures in zip(answer["sets"], answer["figures"], strict=True)
+    )
+    entity = subject.known.entity
+    return AuditResult(
+        relation=str(subject.known.relation.identifier),
+        k=request.k,
+        rows=counted.rows,
+        people=counted.people if subject.known.hidden_people is None else subject.known.hidden_people,
+        entity=None if entity is None else entity.facts.name,
+        columns=subject.names,
+        left_out=subject.left_out,
+        max_columns=request.max_columns,
+        sets=sets,
+        complete_columns=answer.get("complete_columns", len(subject.names)),
+        is_complete=answer["is_complete"],
+        minimum=minimum,
+        seconds=0.0,
+        release=subject.known.release,
+    )
+
+
+def _violating_set(
+    names: Sequence[str], figures: Mapping[str, Any] | None, minimum: int | None
+) -> ViolatingSet:
+    known = figures or dict.fromkeys((*_FIGURES, "classes"))
+    return ViolatingSet(
+        columns=tuple(names),
+        size=len(names),
+        kind="minimum" if len(names) == minimum else "minimal",
+        distinct_values=known["classes"],
+        **{name: known[name] for name in _FIGURES},
+    )
+
+
+def _tell(db: Database, result: AuditResult) -> None:
+    """Say what is open."""
+    open_question = result.open_question()
+    if open_question is not None:
+        db.notice(open_question)
+    uncounted = sum(found.smallest_class is None for found in result.sets)
+    if uncounted:
+        db.notice(f"The time did not suffice for the figures of {uncounted:,} of {len(result.sets):,} sets.")

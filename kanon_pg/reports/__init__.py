@@ -1,0 +1,1 @@
+"""Reports of audits as pages: text in, text out; no database, no files, no network."""

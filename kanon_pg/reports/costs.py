@@ -1,0 +1,155 @@
+"""The sections on what k-anonymity costs, and on what releases changed."""
+
+from __future__ import annotations
+
+from kanon_pg.audit.amounts import counted, percent
+from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
+from kanon_pg.audit.sentences import column_list
+from kanon_pg.curves.points import Curve, CurvePoint
+from kanon_pg.reports.bars import Bar, grouped_bars
+from kanon_pg.reports.document import Figure, Section, Table
+from kanon_pg.reports.line import curve_chart
+from kanon_pg.reports.wording import number
+
+
+def curve_section(curve: Curve, k: int) -> Section:
+    """Return what each k would cost.
+
+    Parameters
+    ----------
+    curve : Curve
+        At least one point.
+    k : int
+        The one that was audited.
+    """
+    whole = curve.rows * curve.row_weight
+    shares = [percent(point.weighted_cost / whole) for point in curve.points]
+    sentences = [
+        "A release hides single cells until every class has at least k people. This is the share of cells of "
+        f"{_named(curve.quasi_identifiers)} that each k costs."
+    ]
+    for point, share in zip(curve.points, shares, strict=True):
+        if point.k == k:
+            sentences.append(f"k = {k} costs {counted(point.suppressed_cells, 'cell')}, {share}.")
+    first, last = curve.points[0], curve.points[-1]
+    figure = Figure(
+        "cost-curve",
+        "Share of suppressed cells over k",
+        f"A curve that rises from {shares[0]} at k = {number(first.k)} to {shares[-1]} at k = "
+        f"{number(last.k)}; {sum(point.optimal for point in curve.points)} of "
+        f"{counted(len(curve.points), 'point')} proven to be the least.",
+        curve_chart(curve),
+        Table(
+            "What each k costs",
+            ("k", "suppressed cells", "share", "at least", "classes", "average class"),
+            tuple(_point(point, whole) for point in curve.points),
+        ),
+    )
+    return Section("curve", "What each k would cost", tuple(sentences), (figure,))
+
+
+def _named(columns: tuple[str, ...], most: int = 6) -> str:
+    return column_list(columns) if len(columns) <= most else f"{len(columns)} quasi-identifiers"
+
+
+def _point(point: CurvePoint, whole: float) -> tuple[str, ...]:
+    bound = point.lower_bound
+    return (
+        number(point.k),
+        number(point.suppressed_cells),
+        percent(point.weighted_cost / whole),
+        number(None) if bound is None else percent(bound / whole),
+        number(point.classes),
+        f"{point.average_class:,.1f}",
+    )
+
+
+def releases_section(audit: AuditResult) -> Section | None:
+    """Return the releases of the table beside it; None if there is none.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        With details.
+    """
+    if not audit.releases:
+        return None
+    return Section(
+        "releases",
+        "Before and after the release" if len(audit.releases) == 1 else "Before and after the releases",
+        sentences=tuple(_sentence(release) for release in audit.releases),
+        figures=tuple(_figure(release, place) for place, release in enumerate(audit.releases, 1)),
+    )
+
+
+def _sentence(release: ReleaseRisk) -> str:
+    before, after = release.before, release.after
+    return (
+        f"Release {release.release} (k = {release.k}) hides {counted(release.suppressed_cells, 'cell')} "
+        f"({percent(release.suppressed_share)}). The chance of picking the right person falls from "
+        f"{percent(before.prosecutor_risk)} to {percent(after.prosecutor_risk)} at worst, and from "
+        f"{percent(before.prosecutor_average)} to {percent(after.prosecutor_average)} on average."
+    )
+
+
+def _measures(risk: RiskFigures) -> tuple[tuple[str, float], ...]:
+    return (
+        (f"chance above {percent(risk.threshold)}: share of people", risk.share_above),
+        ("chance of being picked, at worst", risk.prosecutor_risk),
+        ("chance of being picked, on average", risk.prosecutor_average),
+        ("right guesses if everybody is linked", risk.marketer_risk),
+    )
+
+
+def _losses(release: ReleaseRisk) -> tuple[tuple[str, str], ...]:
+    """Return what the release lost when it was published, as far as it is known."""
+    divergence = release.marginal_divergence
+    found = (
+        ("certainty lost, of all", _share(release.certainty_penalty)),
+        ("height of generalization, of all", _share(release.generalization_height)),
+        ("information lost, of all", _share(release.entropy_loss)),
+        ("columns told wrong, in bits", None if divergence is None else f"{divergence:.3f}"),
+    )
+    return tuple((name, text) for name, text in found if text is not None)
+
+
+def _share(loss: float | None) -> str | None:
+    return None if loss is None else percent(loss)
+
+
+def _figure(release: ReleaseRisk, place: int) -> Figure:
+    pairs = [
+        (name, before, after)
+        for (name, before), (_, after) in zip(
+            _measures(release.before), _measures(release.after), strict=True
+        )
+    ]
+    groups = [
+        (name, (Bar("", before, percent(before), "risk"), Bar("", after, percent(after), "safe")))
+        for name, before, after in pairs
+    ]
+    told = "; ".join(
+        f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in pairs
+    )
+    legend = (("risk", f"before: {release.before.relation}"), ("safe", f"after: {release.after.relation}"))
+    return Figure(
+        f"release-{place}",
+        f"Risk before and after release {release.release}",
+        f"Pairs of bars. {told}.",
+        grouped_bars(groups, legend, 1.0),
+        Table(
+            f"Before and after release {release.release}",
+            ("measure", "before", "after"),
+            (
+                *((name, percent(before), percent(after)) for name, before, after in pairs),
+                (
+                    "smallest class",
+                    number(release.before.smallest_class),
+                    number(release.after.smallest_class),
+                ),
+                ("classes", number(release.before.classes), number(release.after.classes)),
+                ("people alone", number(release.before.sample_uniques), number(release.after.sample_uniques)),
+                *((name, "none", after) for name, after in _losses(release)),
+            ),
+        ),
+    )

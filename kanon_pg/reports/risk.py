@@ -1,0 +1,134 @@
+"""The section on how likely people are found again."""
+
+from __future__ import annotations
+
+from kanon_pg.audit.amounts import counted, percent
+from kanon_pg.audit.findings import AuditResult, ClassSizes, RiskFigures, Whole
+from kanon_pg.core.risk import DEEPEST
+from kanon_pg.reports.bars import Bar, bar_chart
+from kanon_pg.reports.classes import named_columns, risky_bars
+from kanon_pg.reports.document import Figure, Section, Table
+from kanon_pg.reports.wording import number, sizes
+
+_UNCOUNTED = " There was no time for combinations of more columns."
+
+
+def risk_section(audit: AuditResult) -> Section | None:
+    """Return the risk distribution and the risk by attackers; None if it was not counted.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        With details.
+    """
+    risk, whole = audit.risk, audit.quasi_identifiers
+    if risk is None:
+        return None
+    tables = [_attackers(risk)]
+    if risk.people_by_unique:
+        tables.append(_uniques(risk))
+    if risk.homogeneous:
+        tables.append(_homogeneous(risk))
+    return Section(
+        "risk",
+        "How likely somebody is found",
+        sentences=tuple(_sentences(audit, risk)),
+        figures=() if whole is None or not whole.sizes else (_figure(audit.k, whole),),
+        tables=tuple(tables),
+    )
+
+
+def _sentences(audit: AuditResult, risk: RiskFigures) -> list[str]:
+    found = [
+        f"Somebody who knows {named_columns(risk.columns, audit)} of a person in the table picks the right "
+        f"one with a chance of {percent(risk.prosecutor_risk)} at worst and "
+        f"{percent(risk.prosecutor_average)} on average."
+    ]
+    if risk.sample_uniques:
+        alone = counted(risk.sample_uniques, "person has", "people have")
+        found.append(f"{alone} a combination of values that nobody else has.")
+    for told in risk.homogeneous:
+        if told.people:
+            found.append(
+                f"For {counted(told.people, 'person', 'people')} it is not even necessary to pick: everybody "
+                f"in the class has the same {told.column}."
+            )
+    return found
+
+
+def _figure(k: int, whole: Whole) -> Figure:
+    people = sum(bar.people for bar in whole.sizes)
+    bars = [
+        Bar(
+            _chance(bar),
+            bar.people,
+            f"{number(bar.people)} ({percent(bar.people / people)})",
+            "risk" if bar.smallest < k else "safe",
+        )
+        for bar in whole.sizes
+    ]
+    at_risk = sum(bar.people for bar in whole.sizes if bar.smallest < k)
+    return Figure(
+        "risk-distribution",
+        "People by the chance of picking them",
+        f"{counted(len(bars), 'bar')}, the greatest chance first. For {number(at_risk)} of {number(people)} "
+        f"people ({percent(at_risk / people)}) the chance is greater than 1 in {k}.",
+        bar_chart(bars, risky_bars(whole.sizes, k), f"at most 1 in {k}"),
+        Table(
+            "People by the chance that an attacker who knows their quasi-identifiers picks the right one",
+            ("chance", "people", "share"),
+            tuple((_chance(bar), number(bar.people), percent(bar.people / people)) for bar in whole.sizes),
+        ),
+    )
+
+
+def _chance(bar: ClassSizes) -> str:
+    if bar.largest == 1:
+        return "certain"
+    return f"1 in {sizes(bar.smallest, bar.largest)}"
+
+
+def _attackers(risk: RiskFigures) -> Table:
+    basis = f"looks anybody up in a register (known from: {risk.journalist_basis})"
+    return Table(
+        "Risk by attacker (El Emam and Dankar 2008; El Emam et al. 2009)",
+        ("attacker", "what is known", "at worst", "on average"),
+        (
+            (
+                "prosecutor",
+                "that the person is in the table",
+                percent(risk.prosecutor_risk),
+                percent(risk.prosecutor_average),
+            ),
+            ("journalist", basis, percent(risk.journalist_risk), percent(risk.journalist_average)),
+            (
+                "marketer",
+                "links everybody; share of right guesses",
+                number(None),
+                percent(risk.marketer_risk),
+            ),
+        ),
+        texts=2,
+    )
+
+
+def _uniques(risk: RiskFigures) -> Table:
+    lines = zip(risk.people_by_unique, risk.minimal_uniques, strict=False)
+    return Table(
+        "How many columns suffice to be the only one",
+        ("columns", "people", "combinations of values"),
+        tuple((f"{size}", number(people), number(sets)) for size, (people, sets) in enumerate(lines, 1)),
+        note="A person is counted once, with the fewest columns that suffice."
+        + ("" if len(risk.minimal_uniques) >= min(DEEPEST, len(risk.columns)) else _UNCOUNTED),
+    )
+
+
+def _homogeneous(risk: RiskFigures) -> Table:
+    return Table(
+        "Sensitive columns that a class gives away, since everybody in it has the same value",
+        ("sensitive column", "people", "classes", "rows"),
+        tuple(
+            (told.column, number(told.people), number(told.classes), number(told.rows))
+            for told in risk.homogeneous
+        ),
+    )
