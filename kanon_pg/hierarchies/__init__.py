@@ -1,0 +1,1 @@
+"""Generalization hierarchies: built from columns, read from tables and files, stored in the database."""

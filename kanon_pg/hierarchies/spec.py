@@ -1,0 +1,131 @@
+"""Reads the options of a JSON object one by one, and refuses what is left over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from kanon_pg.errors import InputError
+
+
+class Spec:
+    """A JSON object whose keys are taken one by one.
+
+    Sentences name keys, never what stands there: a value may be one of the data.
+
+    Parameters
+    ----------
+    given : mapping or None
+        The object; None is an empty one.
+    what : str
+        What it is, for sentences: ``options``, ``spec``.
+
+    Raises
+    ------
+    InputError
+        If it is no object.
+    """
+
+    def __init__(self, given: Any, what: str) -> None:
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(
+                f"Argument {what} must be a JSON object.", hint='For example: {"builder": "dates"}.'
+            )
+        self._left = dict(given or {})
+        self._what = what
+
+    def text(self, key: str, choices: Sequence[str] | None = None) -> str | None:
+        """Take a text, None if it is not there."""
+        found = self._left.pop(key, None)
+        if found is None:
+            return None
+        if not isinstance(found, str) or (choices is not None and found not in choices):
+            raise self._wrong(key, "one of: " + ", ".join(choices) if choices else "a text")
+        return found
+
+    def flag(self, key: str) -> bool:
+        """Take true or false; false if it is not there."""
+        found = self._left.pop(key, False)
+        if not isinstance(found, bool):
+            raise self._wrong(key, "true or false")
+        return found
+
+    def whole(self, key: str, least: int, most: int) -> int | None:
+        """Take a whole number between two others, None if it is not there."""
+        found = self._left.pop(key, None)
+        if found is None:
+            return None
+        if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+            raise self._wrong(key, f"a whole number from {least} to {most}")
+        return found
+
+    def numbers(self, key: str) -> list[Decimal] | None:
+        """Take a number or a list of numbers, None if it is not there."""
+        found = self._left.pop(key, None)
+        if found is None:
+            return None
+        listed = found if isinstance(found, list) else [found]
+        if not listed or not all(_is_number(number) for number in listed):
+            raise self._wrong(key, "a number or a list of numbers")
+        return [Decimal(str(number)) for number in listed]
+
+    def number_lists(self, key: str) -> list[list[Decimal]] | None:
+        """Take a list of numbers, or a list of such lists, None if it is not there."""
+        found = self._left.get(key)
+        if not (isinstance(found, list) and found and isinstance(found[0], list)):
+            numbers = self.numbers(key)
+            return None if numbers is None else [numbers]
+        del self._left[key]
+        if not all(isinstance(one, list) and one and all(map(_is_number, one)) for one in found):
+            raise self._wrong(key, "a list of numbers or a list of such lists")
+        return [[Decimal(str(number)) for number in one] for one in found]
+
+    def wholes(self, key: str, least: int, most: int) -> list[int] | None:
+        """Take a list of whole numbers between two others, None if it is not there."""
+        found = self._left.pop(key, None)
+        if found is None:
+            return None
+        if not isinstance(found, list) or not all(_is_whole(one) and least <= one <= most for one in found):
+            raise self._wrong(key, f"a list of whole numbers from {least} to {most}")
+        return found
+
+    def texts(self, key: str) -> list[str] | None:
+        """Take a list of texts, None if it is not there."""
+        found = self._left.pop(key, None)
+        if found is None:
+            return None
+        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+            raise self._wrong(key, "a list of texts")
+        return found
+
+    def has(self, key: str) -> bool:
+        """Whether a key is there, and was not taken yet."""
+        return self._left.get(key) is not None
+
+    def done(self) -> None:
+        """Refuse keys that nobody took.
+
+        Raises
+        ------
+        InputError
+            With the number of them; a key may be a mistaken value.
+        """
+        if self._left:
+            raise InputError(
+                f"{len(self._left)} keys of argument {self._what} are not known here.",
+                hint="The page about hierarchies lists those that are.",
+            )
+
+    def _wrong(self, key: str, wanted: str) -> InputError:
+        return InputError(
+            f'"{key}" of argument {self._what} must be {wanted}.', hint="Correct it, or leave it out."
+        )
+
+
+def _is_whole(found: Any) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool)
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) < float("inf")
