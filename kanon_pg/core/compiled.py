@@ -8,7 +8,7 @@ whoever starts a solver process on a read-only installation sets it before impor
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -30,3 +30,24 @@ def kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retur
         The same function, compiled at its first call for each signature and cached on disk.
     """
     return cast("Callable[Arguments, Returned]", numba.njit(cache=True, nogil=True)(function))
+
+
+def inner_kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """Compile a function that kernels call millions of times, without counting references to its arrays.
+
+    Numba counts references to an array whenever it is taken out of a named tuple; in short functions the
+    atomic counters cost more than the work.
+
+    Parameters
+    ----------
+    function : callable
+        A function within numba's nopython subset that creates no array and keeps none: it works on the
+        arrays of its caller.
+
+    Returns
+    -------
+    callable
+        The same function, compiled as `kernel` does.
+    """
+    options: dict[str, Any] = {"cache": True, "nogil": True, "_nrt": False}
+    return cast("Callable[Arguments, Returned]", numba.njit(**options)(function))

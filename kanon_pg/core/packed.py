@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kanon_pg.core.generalization import LevelFields, PackedHierarchy
+
 ITEM_BYTES = 8
 """Bytes of every packed number (``bigint`` or ``double precision``, big-endian)."""
 
@@ -87,6 +89,9 @@ class PackedRowTypes:
         Per sensitive column a 64-bit identity of each row type's value, as in `cells`.
     sensitive_values : tuple of (bytes or None)
         Per sensitive column the values as doubles if it is numeric (NaN for NULL), else None.
+    hierarchies : tuple of (PackedHierarchy or None)
+        Per quasi-identifier the hierarchy of its values, None if its cells are only suppressed; empty if
+        no column has one.
     """
 
     columns: tuple[QuasiIdentifier, ...]
@@ -100,6 +105,7 @@ class PackedRowTypes:
     sensitive_columns: tuple[SensitiveColumn, ...] = ()
     sensitive_cells: tuple[bytes, ...] = ()
     sensitive_values: tuple[bytes | None, ...] = ()
+    hierarchies: tuple[PackedHierarchy | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.keys) // ITEM_BYTES
@@ -108,6 +114,12 @@ class PackedRowTypes:
     def has_entity(self) -> bool:
         """Whether people are counted by an entity column instead of by rows."""
         return bool(self.pair_keys)
+
+    @property
+    def level_fields(self) -> LevelFields:
+        """Where the level of each column stands in a pattern vector."""
+        hierarchies = self.hierarchies or (None,) * len(self.columns)
+        return LevelFields(tuple(1 if h is None else h.height for h in hierarchies))
 
     def buffers(self) -> Iterator[bytes]:
         """Yield all buffers in the order that `from_buffers` expects."""
@@ -120,6 +132,9 @@ class PackedRowTypes:
         yield self.pair_people
         yield from self.sensitive_cells
         yield from (values for values in self.sensitive_values if values is not None)
+        for hierarchy in self.hierarchies:
+            if hierarchy is not None:
+                yield from hierarchy.buffers()
 
     def header(self) -> dict[str, Any]:
         """Return what `from_buffers` needs beside the buffers, ready for JSON."""
@@ -128,6 +143,7 @@ class PackedRowTypes:
             "values": [values is not None for values in self.values],
             "sensitive": [{"name": c.name, "kind": c.kind} for c in self.sensitive_columns],
             "sensitive_values": [values is not None for values in self.sensitive_values],
+            "hierarchies": [None if h is None else h.header() for h in self.hierarchies],
         }
 
     @classmethod
@@ -150,7 +166,10 @@ class PackedRowTypes:
         sensitive = tuple(SensitiveColumn(**column) for column in header["sensitive"])
         sensitive_cells = tuple(next(rest) for _ in sensitive)
         sensitive_values = tuple(next(rest) if present else None for present in header["sensitive_values"])
+        hierarchies = tuple(
+            None if h is None else PackedHierarchy.from_buffers(h, rest) for h in header["hierarchies"]
+        )
         return cls(
             columns, keys, rows, people, cells, values, pair_keys, pair_people,
-            sensitive, sensitive_cells, sensitive_values,
+            sensitive, sensitive_cells, sensitive_values, hierarchies,
         )  # fmt: skip

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian")
-"""Names a request may give as method; `kanon_pg.solvers.methods` has the solver of each."""
+METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "local", "full_domain")
+"""Names a request may give as method; `kanon_pg.solvers.methods` has the solver of each, and with hierarchies
+`kanon_pg.solvers.recoding.search`."""
 
-KERNELS = ("plain", "models", "pairs")
+KERNELS = ("plain", "models", "pairs", "audit", "recoding")
 """Sets of kernels that are compiled at their first use."""
 
 DIVERSITIES = ("frequency", "entropy", "distinct")
@@ -48,8 +49,10 @@ class PrivacyModels:
         return self.l is not None or self.p is not None or self.t is not None
 
 
-def kernels_for(method: str, models: PrivacyModels) -> str:
-    """Return which of `KERNELS` a method needs under some privacy models."""
+def kernels_for(method: str, models: PrivacyModels, *, has_hierarchies: bool = False) -> str:
+    """Return which of `KERNELS` a method needs under some privacy models and with hierarchies."""
+    if has_hierarchies:
+        return "recoding"
     if models:
         return "models"
     return "pairs" if method == "pairs" else "plain"
@@ -79,6 +82,8 @@ class SolveRequest:
         Demands on the sensitive columns of the row types.
     fewest_classes, most_classes : int, optional
         Limits for the number of classes (Bredereck et al. 2014, section 3.1), both >= 1.
+    suppressed_rows : float, optional
+        Largest share of the rows whose cells method full_domain may all suppress, 0 to 1; None for any.
     """
 
     k: int
@@ -90,6 +95,7 @@ class SolveRequest:
     models: PrivacyModels = PrivacyModels()
     fewest_classes: int | None = None
     most_classes: int | None = None
+    suppressed_rows: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the request as plain JSON values."""
@@ -111,7 +117,8 @@ class SolveOutcome:
     Parameters
     ----------
     patterns : bytes
-        Per row type one signed 64-bit big-endian mask: bit ``j`` is set if column ``j`` is suppressed.
+        Per row type one signed 64-bit big-endian mask: bit ``j`` is set if column ``j`` is suppressed. With
+        hierarchies, the levels of all columns as `kanon_pg.core.generalization.LevelFields` packs them.
     moved_types, moved_patterns, moved_rows : bytes
         Row types whose rows are divided among several patterns: `moved_rows` rows of the row type at
         position `moved_types` have the mask of `moved_patterns` instead of that in `patterns`. Signed
@@ -119,7 +126,7 @@ class SolveOutcome:
     suppressed_cells : int
         Suppressed cells over all rows.
     weighted_cost : float
-        The same with column weights.
+        Loss of all cells with column weights; a suppressed cell has loss 1.
     lower_bound : float or None
         A proven lower bound on the weighted cost of every solution, or None.
     optimal : bool
@@ -139,6 +146,8 @@ class SolveOutcome:
     prices : bytes
         The certificate of `lower_bound`: per row type one price per row in millionths of a cost unit,
         signed 64-bit big-endian (see `kanon_pg.core.certificate`); empty if the bound has another proof.
+    entropy_loss, marginal_divergence : float or None
+        See `kanon_pg.core.utility.Utility`.
     """
 
     patterns: bytes
@@ -156,6 +165,8 @@ class SolveOutcome:
     moved_patterns: bytes = b""
     moved_rows: bytes = b""
     prices: bytes = b""
+    entropy_loss: float | None = None
+    marginal_divergence: float | None = None
 
     def buffers(self) -> tuple[bytes, ...]:
         """Return the packed numbers in the order that `from_json` expects."""

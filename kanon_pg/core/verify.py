@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.solution import Solution
+from kanon_pg.core.verify_levels import shown_by
 from kanon_pg.errors import SolverError
 
 
@@ -29,7 +30,7 @@ class Recount:
     suppressed_cells : int
         Suppressed cells over all rows.
     weighted_cost : float
-        The same with column weights.
+        Loss of all cells (1 for a suppressed one) with column weights.
     average : float
         Mean number of distinct people per class.
     """
@@ -75,13 +76,11 @@ def recount(
     model = representative[class_of]
     alike = patterns == patterns[model]
     cells, cost = 0, 0.0
-    for bit, column in enumerate(packed.columns):
-        hidden = (patterns >> bit) & 1 == 1
-        suppressed = int(rows[hidden].sum())
-        cells += suppressed
-        cost += column.weight * suppressed
-        values = np.frombuffer(packed.cells[bit], dtype=">i8")[solution.row_type]
-        alike &= hidden | (values == values[model])
+    for number, column in enumerate(packed.columns):
+        shown = shown_by(packed, solution, number)
+        cells += int(rows[shown.is_hidden].sum())
+        cost += column.weight * float((shown.loss * rows).sum())
+        alike &= shown.identity == shown.identity[model]
         beat()
     if not alike.all():
         raise SolverError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
 from kanon_pg.curves.points import Curve, CurvePoint
-from kanon_pg.errors import InputError
-
-FORMATS = (".png", ".svg", ".pdf")
-"""Suffixes of files that can be written."""
+from kanon_pg.plots.figure_file import write_figure
 
 _FOUND = "#0072B2"
 """Blue of the palette of Okabe and Ito (2008), which the colour-blind can tell apart."""
@@ -32,24 +28,6 @@ _LOG_FROM = 20.0
 """Ratio of the most classes to the fewest from which a linear axis would hide the fewest."""
 
 
-def figure_format(path: Path) -> str:
-    """Return the format that a file's name asks for.
-
-    Raises
-    ------
-    InputError
-        If it is none of `FORMATS`, or the folder does not exist.
-    """
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise InputError(
-            "The figure's name does not say which format it has.", hint=f"End it in {', '.join(FORMATS)}."
-        )
-    if not path.parent.is_dir():
-        raise InputError("The figure's folder does not exist.", hint="Make it first.")
-    return suffix.removeprefix(".")
-
-
 def write_curve(curve: Curve, path: Path) -> None:
     """Write a figure of a curve to a file.
 
@@ -58,22 +36,14 @@ def write_curve(curve: Curve, path: Path) -> None:
     curve : Curve
         At least one point.
     path : Path
-        Its suffix is one of `FORMATS`; a file that exists is replaced.
+        Its suffix is one of `kanon_pg.plots.figure_file.FORMATS`; a file that exists is replaced.
 
     Raises
     ------
     InputError
         If the suffix is another, or the file cannot be written.
     """
-    file_format = figure_format(path)
-    content = io.BytesIO()
-    draw_curve(curve).savefig(content, format=file_format, dpi=200)
-    try:
-        path.write_bytes(content.getvalue())
-    except OSError as error:
-        raise InputError(
-            f"The figure cannot be written: {error.strerror}.", hint="Name another file."
-        ) from error
+    write_figure(path, lambda: draw_curve(curve))
 
 
 def draw_curve(curve: Curve) -> Figure:

@@ -9,6 +9,10 @@ Progress = Callable[[str, float | None], None]
 """Receives the name of a phase and the share done (0 to 1, or None); may raise to cancel."""
 
 
+class TimeOver(Exception):
+    """Ends a stage of a search that cannot be cut short by looking at the clock itself."""
+
+
 def silent(phase: str, share: float | None) -> None:
     """Ignore progress."""
 
@@ -28,6 +32,7 @@ class Clock:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._progress = progress
         self._phase = "prepare"
+        self._is_firm = False
 
     def is_over(self) -> bool:
         """Return whether the time has passed."""
@@ -42,10 +47,23 @@ class Clock:
         left = self.left()
         return Clock(None if left is None else share * left, self._progress)
 
+    def without(self, seconds: float) -> Clock:
+        """Return a clock that ends so many seconds earlier; it reports to the same place."""
+        left = self.left()
+        return Clock(None if left is None else max(0.0, left - seconds), self._progress)
+
+    def firm(self) -> Clock:
+        """Return a clock with the same end whose reports raise `TimeOver` once that has passed."""
+        firm = Clock(None, self._progress)
+        firm._end, firm._is_firm = self._end, True
+        return firm
+
     def report(self, phase: str, share: float | None) -> None:
         """Pass progress on."""
         self._phase = phase
         self._progress(phase, share)
+        if self._is_firm and self.is_over():
+            raise TimeOver
 
     def beat(self) -> None:
         """Say that the current phase goes on."""

@@ -15,8 +15,8 @@ from kanon_pg.core.solution import Solution
 from kanon_pg.errors import MemoryExceeded, SolverError
 from kanon_pg.solvers.annealing.graph import graph_around
 from kanon_pg.solvers.bounds.prices import raise_prices
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.compatibility import Compatibility
+from kanon_pg.solvers.clock import Clock, TimeOver
+from kanon_pg.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.solvers.exact.search import search_exactly
 from kanon_pg.solvers.models.exact import search_exactly_with_models
 from kanon_pg.solvers.models.search import search_greedily_with_models
@@ -31,16 +31,30 @@ BOUND_METHOD = "prices of rows (Lagrangian dual)"
 GIVEN_UP = "The search for a better solution ended early, what was found until then is valid:"
 
 _SHARE_FOR_PRICES = 0.4
-_SHARE_FOR_PROGRAMS = 0.5
+_SHARE_FOR_PROGRAMS = 0.2
+_NEARLY = 1.001
+"""Solutions that cost less than so many times their bound are as good as found; proving is what remains."""
+
 _FEW_PAIRS = 300_000
 """Pairs of a row type and an instance up to which the integer programs come before the local search."""
 
 _MANY_PAIRS = 30_000_000
 """Pairs of a row type and a vector beyond which integer programs of all of them are not tried."""
 
+_EDGES_PER_SECOND = 1_000_000
+"""Pairs that a graph may have per second that is left: larger ones cost more time than they are worth."""
+
 _FEW_NODES = 200
 _FIRST_ROUND = 5.0
-_LONGER_ROUND = 2
+_ROWS_PER_SECOND = 1_500
+"""The first round takes a second for so many rows: in less time larger tables get no better."""
+
+_LONGER_ROUND = 5
+"""A round of refinement takes at most so many times as long as the longest one before."""
+
+_SHARE_OF_ROUND = 0.75
+"""Share of the time that is left which a round of refinement takes at most."""
+
 _STALE = 0.0003
 _MOST_STALE_ROUNDS = 2
 
@@ -127,7 +141,7 @@ def _search(quest: Quest) -> Found:
     found = greedy(table, mask, request, clock)
     if quest.is_over(found) and not quest.has_limits():
         return found
-    found = _trying(found, lambda: _with_prices(quest, found))
+    quest, found = _with_prices(quest, found)
     if quest.has_limits():
         # What is known may have too many classes or too few, so that there is nothing to fall back on.
         exactly = search_exactly_with_models if request.models else search_exactly
@@ -155,11 +169,17 @@ def _without_models(quest: Quest, found: Found) -> Found:
         return found
     if graph.edges <= _FEW_PAIRS and quest.is_small:
         found = _exactly(quest, found, quest.clock.part(_SHARE_FOR_PROGRAMS), quest.nodes)
-    if found.prices is not None:
+    if found.prices is not None and not _needs_only_proof(quest, found):
         found = _refine(quest, graph, found, found.prices)
     if not quest.is_over(found) and quest.goal == 0.0 and quest.is_small:
         found = _exactly(quest, found, quest.clock, None)
     return found
+
+
+def _needs_only_proof(quest: Quest, found: Found) -> bool:
+    """Whether the optimum is wanted and so near that integer programs are what is left to do."""
+    bound = found.lower_bound
+    return quest.goal == 0.0 and quest.is_small and bound is not None and quest.cost(found) <= bound * _NEARLY
 
 
 def _exactly(quest: Quest, found: Found, clock: Clock, nodes: int | None) -> Found:
@@ -186,31 +206,44 @@ def _given_up(found: Found, error: SolverError | MemoryError) -> Found:
     return replace(found, notes=(*found.notes, f"{GIVEN_UP} {reason}"))
 
 
-def _with_prices(quest: Quest, found: Found) -> Found:
-    """Prove a better bound; the certificate is checked by whoever calls the method."""
-    raised = raise_prices(
-        quest.table, quest.mask.vectors, quest.request.k, quest.clock.part(_SHARE_FOR_PRICES),
-        target=quest.cost(found), outside=quest.mask.outside,
-        rest_may_be_small=quest.request.rest_may_be_small,
-    )  # fmt: skip
+def _with_prices(quest: Quest, found: Found) -> tuple[Quest, Found]:
+    """Prove a better bound, and keep time for whoever checks its certificate."""
+    try:
+        raised = raise_prices(
+            quest.table, quest.mask.vectors, quest.request.k, quest.clock.part(_SHARE_FOR_PRICES),
+            target=quest.cost(found), outside=quest.mask.outside,
+            rest_may_be_small=quest.request.rest_may_be_small,
+        )  # fmt: skip
+    except (SolverError, MemoryError) as error:
+        return quest, _given_up(found, error)
     if found.lower_bound is not None and raised.bound <= found.lower_bound:
-        return found
-    return replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
+        return quest, found
+    quest = replace(quest, clock=quest.clock.without(raised.pass_seconds))
+    return quest, replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
 
 
 def _graph(quest: Quest, found: Found) -> Compatibility | None:
     """Return who can be in which class, or what fits of it around the solution; None if nothing fits."""
+    left = quest.clock.left()
+    most = MOST_EDGES if left is None else min(MOST_EDGES, int(left * _EDGES_PER_SECOND))
     try:
         return graph_around(
-            quest.table, quest.mask.vectors, found.solution, quest.request.k, quest.clock, prices=found.prices
-        )
-    except (MemoryExceeded, MemoryError):
+            quest.table, quest.mask.vectors, found.solution, quest.request.k, quest.clock.firm(),
+            prices=found.prices, most_edges=most,
+        )  # fmt: skip
+    except (MemoryExceeded, MemoryError, TimeOver):
         return None
 
 
 def _refine(quest: Quest, graph: Compatibility, found: Found, prices: NDArray[np.int64]) -> Found:
-    """Search around the solution in rounds, each longer than the one before, until that is worth nothing."""
-    seconds, stale = _FIRST_ROUND, 0
+    """Search in rounds until that is worth nothing.
+
+    Each round begins anew and is longer than the one before, as long as time allows. When it does not, rounds
+    search around the best solution.
+    """
+    left, stale, longest = quest.clock.left(), 0, 0.0
+    seconds = max(_FIRST_ROUND, quest.table.total_rows / _ROWS_PER_SECOND)
+    seconds = seconds if left is None else min(seconds, left * _SHARE_OF_ROUND)
     seed = quest.request.seed or 0
     while not quest.is_over(found) and stale < _MOST_STALE_ROUNDS:
         before = quest.cost(found)
@@ -218,12 +251,16 @@ def _refine(quest: Quest, graph: Compatibility, found: Found, prices: NDArray[np
             better = refine(
                 quest.table, graph, found.solution, quest.request.k, quest.clock, prices=prices,
                 seconds=seconds, seed=seed, rest_may_be_small=quest.request.rest_may_be_small,
+                anew=seconds > longest,
             )  # fmt: skip
         except (SolverError, MemoryError) as error:
             return _given_up(found, error)
         found = _taking(quest, found, better)
         stale = stale + 1 if before - quest.cost(found) <= _STALE * before else 0
-        seconds, seed = seconds * _LONGER_ROUND, seed + 1
+        left, longest = quest.clock.left(), max(longest, seconds)
+        seconds = _LONGER_ROUND * longest
+        seconds = seconds if left is None else min(seconds, max(1.0, left * _SHARE_OF_ROUND))
+        seed += 1
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,15 @@ from kanon_pg.core.patterns import MOST_PATTERNS, PatternMask, all_patterns, num
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.usefulness import usefulness
+from kanon_pg.core.utility import utility
 from kanon_pg.core.verify import Recount, recount, require_k
 from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.solvers.bounded_mask import bounded_mask
 from kanon_pg.solvers.clock import Clock, Progress, silent
 from kanon_pg.solvers.methods import METHODS, Method
+from kanon_pg.solvers.recoding.search import RECODINGS, search_with_hierarchies
+from kanon_pg.solvers.recoding.task import classes_of_solution
 from kanon_pg.solvers.search import Found
 
 _MOST_PAIRS = 8_000_000_000
@@ -34,7 +38,7 @@ _ROUNDING = 1e-12
 
 
 def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress = silent) -> SolveOutcome:
-    """Choose which cells to suppress so that every class has at least k people.
+    """Choose which cells to suppress or generalize so that every class has at least k people.
 
     Parameters
     ----------
@@ -59,24 +63,62 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     """
     clock = Clock(request.seconds, progress)
     clock.report("prepare", None)
+    _require_usable(request)
+    row_types = _simplified(row_types, request)
+    if row_types.hierarchies:
+        table = _table(row_types, request, clock)
+        found = search_with_hierarchies(row_types, table, request, clock)
+        clock.report("verify", None)
+        parts = found.solution.parts_of(table)
+        class_of = classes_of_solution(row_types, parts, found.solution)
+        return _outcome(row_types, parts, class_of, None, request, found)
     method = _method(request)
-    table = RowTypeTable.from_packed(row_types, clock.beat)
-    _require_enough_people(table, request.k)
+    table = _table(row_types, request, clock)
     mask = _mask(table, request, clock)
     clock.report("prepare", None)
     found = method(table, mask, request, clock)
     clock.report("verify", None)
-    return _outcome(row_types, table, mask, request, found)
+    _require_allowed(found.solution.vector, mask)
+    parts = found.solution.parts_of(table)
+    class_of = classes_of(parts, found.solution.vector).class_of
+    return _outcome(row_types, parts, class_of, mask, request, found)
+
+
+def _require_usable(request: SolveRequest) -> None:
+    if isinstance(request.k, bool) or not isinstance(request.k, int) or request.k < 2:
+        raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
+    if request.method not in METHODS and request.method not in RECODINGS:
+        raise UnknownName(
+            f'There is no method "{request.method}".',
+            hint=f"Methods are: {', '.join(METHODS)}; with hierarchies: {', '.join(RECODINGS)}.",
+        )
+    if request.suppressed_rows is not None and request.method != "full_domain":
+        raise InputError(
+            f"Method {request.method} cannot limit the suppressed rows.", hint="Use method => 'full_domain'."
+        )
+
+
+def _simplified(row_types: PackedRowTypes, request: SolveRequest) -> PackedRowTypes:
+    """Leave out hierarchies that say no more than that cells may be suppressed."""
+    known = [one for one in row_types.hierarchies if one is not None]
+    if not known or (request.method in METHODS and all(one.is_suppression for one in known)):
+        return replace(row_types, hierarchies=())
+    return row_types
 
 
 def _method(request: SolveRequest) -> Method:
-    if isinstance(request.k, bool) or not isinstance(request.k, int) or request.k < 2:
-        raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
     if request.method not in METHODS:
-        raise UnknownName(
-            f'There is no method "{request.method}".', hint=f"Methods are: {', '.join(METHODS)}."
+        raise InputError(
+            f"Method {request.method} generalizes, and no column has a hierarchy.",
+            hint=f"Methods that only suppress are: {', '.join(METHODS)}.",
         )
     return METHODS[request.method]
+
+
+def _table(row_types: PackedRowTypes, request: SolveRequest, clock: Clock) -> RowTypeTable:
+    table = RowTypeTable.from_packed(row_types, clock.beat)
+    _require_enough_people(table, request.k)
+    return table
 
 
 def _require_enough_people(table: RowTypeTable, k: int) -> None:
@@ -98,22 +140,22 @@ def _mask(table: RowTypeTable, request: SolveRequest, clock: Clock) -> PatternMa
 
 def _outcome(
     row_types: PackedRowTypes,
-    table: RowTypeTable,
-    mask: PatternMask,
+    parts: RowTypeTable,
+    class_of: NDArray[np.int64],
+    mask: PatternMask | None,
     request: SolveRequest,
     found: Found,
 ) -> SolveOutcome:
     solution = found.solution
-    _require_allowed(solution.vector, mask)
-    parts = solution.parts_of(table)
-    classes = classes_of(parts, solution.vector)
-    counted = recount(row_types, solution, classes.class_of, table.beat)
+    classes = int(class_of.max()) + 1
+    counted = recount(row_types, solution, class_of, parts.beat)
     if not request.rest_may_be_small:
         require_k(counted, request.k)
-        require_models(row_types, solution, classes.class_of, request.models, table.beat)
-    _require_number(len(classes), request)
-    bound, method = _proven(row_types, mask, request, found, counted, table.beat)
+        require_models(row_types, solution, class_of, request.models, parts.beat)
+    _require_number(classes, request)
+    bound, method = _proven(row_types, mask, request, found, counted, parts.beat)
     patterns, is_main = solution.main_vectors()
+    lost = utility(row_types, parts, solution.vector)
     return SolveOutcome(
         patterns=_packed(patterns),
         moved_types=_packed(solution.row_type[~is_main]),
@@ -126,16 +168,18 @@ def _outcome(
         optimal=bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING),
         method=found.method,
         bound_method=method,
-        classes=len(classes),
+        classes=classes,
         average_class=counted.average,
-        usefulness=usefulness(parts, classes.class_of, len(classes)),
-        notes=mask.notes + found.notes,
+        usefulness=usefulness(parts, class_of, classes),
+        entropy_loss=lost.entropy_loss,
+        marginal_divergence=lost.marginal_divergence,
+        notes=(() if mask is None else mask.notes) + found.notes,
     )
 
 
 def _proven(
     row_types: PackedRowTypes,
-    mask: PatternMask,
+    mask: PatternMask | None,
     request: SolveRequest,
     found: Found,
     counted: Recount,
@@ -149,7 +193,7 @@ def _proven(
         The certificate proves nothing, or a bound exceeds the cost.
     """
     bound, method = found.lower_bound, found.bound_method
-    if found.prices is not None:
+    if found.prices is not None and mask is not None:
         certified = certified_bound(
             row_types, mask.vectors, request.k, found.prices, beat,
             rest_may_be_small=request.rest_may_be_small, outside=mask.outside,

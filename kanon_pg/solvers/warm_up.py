@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.certificate import certified_bound
+from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
 from kanon_pg.core.patterns import all_patterns
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.solvers.annealing.graph import graph_around
+from kanon_pg.solvers.audit.grouping import People
+from kanon_pg.solvers.audit.lines import lines_of_suffixes
+from kanon_pg.solvers.audit.walks import walks
+from kanon_pg.solvers.auditor import work as audit
 from kanon_pg.solvers.bounds.prices import raise_prices
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.clock import Clock, silent
 from kanon_pg.solvers.exact.search import search_exactly
 from kanon_pg.solvers.models.search import satisfy_models
 from kanon_pg.solvers.pairs.search import search_by_pairs
+from kanon_pg.solvers.recoding.search import RECODINGS
 from kanon_pg.solvers.refinement.refine import refine
 from kanon_pg.solvers.registry import solve
 from kanon_pg.solvers.search import search_greedily
@@ -118,4 +125,38 @@ def _bytes(numbers: NDArray[np.int64]) -> bytes:
     return numbers.astype(">i8").tobytes()
 
 
-_SETS = {"plain": _solve_plainly, "models": _satisfy_models, "pairs": _pair}
+def _audit() -> None:
+    """Find sets among columns none of which violates alone, completely and by single walks."""
+    for has_entity in (False, True):
+        packed = _tiny_table(has_entity)
+        asked = {"k": 3, "max_columns": None, "quasi_identifiers": [0], "details": True, "seconds": None}
+        audit("violating", [packed], asked, silent)
+        audit("identifying", [packed], {"seconds": None}, silent)
+        at_risk = {"threshold": 0.2, "sampling_fraction": None, "uniques_seconds": None, "seconds": None}
+        audit("risk", [packed], at_risk, silent)
+    table = RowTypeTable.from_packed(packed)
+    order = range(table.width)
+    next(walks(lines_of_suffixes(table, People.of(table), order)[0], 3))
+
+
+def _recode() -> None:
+    """Run the methods for hierarchies, with people in one and in several row types, and with a model."""
+    values = np.arange(4)
+    doubles = [np.full(4, loss).astype(">f8").tobytes() for loss in (0.0, 0.5, 1.0)]
+    halves = PackedHierarchy(2, _bytes(values), (_bytes(values // 2),), tuple(doubles))
+    for has_entity in (False, True):
+        packed = replace(_tiny_table(has_entity), hierarchies=(halves, halves, halves, None))
+        # Method exact compiles what row_assignment needs, which refuses tables with an entity or many types.
+        for method in RECODINGS.keys() - {"row_assignment"}:
+            solve(packed, SolveRequest(k=3, method=method))
+    packed = replace(_tiny_table(False, sensitive=True), hierarchies=(halves, halves, halves, None))
+    solve(packed, SolveRequest(k=3, models=PrivacyModels(p=2)))
+
+
+_SETS = {
+    "plain": _solve_plainly,
+    "models": _satisfy_models,
+    "pairs": _pair,
+    "audit": _audit,
+    "recoding": _recode,
+}

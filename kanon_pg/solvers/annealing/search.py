@@ -19,7 +19,9 @@ EFFORT_PER_SECOND = 25_000_000
 """Effort that takes about a second."""
 
 _WORK_PER_CALL = 2_000_000
-_HOTTEST = 0.6
+HOTTEST = 0.6
+"""Temperature, in usual costs, from which a solution may become any other."""
+
 _COLDEST = 0.04
 _LEAST_ROOM = 64
 _ROOM_PER_PERSON = 8
@@ -36,6 +38,7 @@ def anneal(
     prices: NDArray[np.int64] | None = None,
     seed: int | None = None,
     rest_may_be_small: bool = False,
+    hottest: float = HOTTEST,
 ) -> Solution:
     """Lower the weighted cost of a solution.
 
@@ -54,7 +57,8 @@ def anneal(
         Every class has at least k people.
     k : int
     clock : Clock
-        Ends the search when time is over.
+        Ends the search when time is over. The temperature falls with time if that passes faster than
+        effort is used.
     effort : int
         Pairs of a row and an instance that may be looked at. The temperature falls as it is used up, so
         that the same input gives the same result unless time runs out.
@@ -64,6 +68,8 @@ def anneal(
         Seed of the random choices.
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
+    hottest : float
+        First temperature in usual costs, > 0: how far the search goes away from `solution`.
 
     Returns
     -------
@@ -73,7 +79,7 @@ def anneal(
     """
     board, held_by = board_of(table, graph, solution, k, rest_may_be_small, prices)
     standing = standing_of(board, held_by)
-    best = _search(board, standing, clock, effort, 0 if seed is None else seed, _unit(table))
+    best = _search(board, standing, clock, effort, 0 if seed is None else seed, _unit(table), hottest)
     return solution_of(graph, board, best)
 
 
@@ -83,21 +89,22 @@ def _unit(table: RowTypeTable) -> float:
 
 
 def _search(
-    board: Board, standing: Standing, clock: Clock, effort: int, seed: int, unit: float
+    board: Board, standing: Standing, clock: Clock, effort: int, seed: int, unit: float, hottest: float
 ) -> NDArray[np.int32]:
     """Return the best assignment of items that was met at the end of a call of the kernel."""
     room = max(_LEAST_ROOM, _ROOM_PER_PERSON * int(board.limits[0]))
     taken, bench, random = taken_for(board, room), bench_for(board, room), random_state(seed)
     cost = _cost(board, standing.held_by)
     lowest, best = cost, standing.held_by.copy()
-    used = 0
+    used, seconds = 0, clock.left()
     while used < effort and not clock.is_over():
-        clock.report("anneal", used / effort)
-        temperature = unit * _HOTTEST * (_COLDEST / _HOTTEST) ** (used / effort)
-        risen, done = anneal_steps(
+        done = max(used / effort, 1.0 - (clock.left() or 0.0) / seconds) if seconds else used / effort
+        clock.report("anneal", done)
+        temperature = unit * hottest * (_COLDEST / hottest) ** done
+        risen, work = anneal_steps(
             board, standing, taken, bench, random, temperature, unit, min(_WORK_PER_CALL, effort - used)
         )
-        used += done
+        used += work
         cost += risen
         if cost < lowest - 1e-9:
             lowest, best = cost, standing.held_by.copy()

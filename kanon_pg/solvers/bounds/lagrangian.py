@@ -18,16 +18,13 @@ from kanon_pg.solvers.clock import Clock
 _MOMENTUM = 0.25
 """Share of the last direction in the next one (Camerini, Fratta and Maffioli 1975)."""
 
-_PATIENCE = 40
-"""Steps without a better value after which steps get shorter."""
-
 _SHORTER = 0.65
 _SHORTEST = 1e-4
 _GAIN = 1e-5
 """A value counts as better if it is so by this share."""
 
-_REACH = 1.02
-"""The optimum is guessed to be at most this multiple of the best value so far."""
+_MEMORY = 0.03
+"""Weight of a step in the averages of `Usage`; the first steps weigh more."""
 
 _BEAT_EVERY = 8
 
@@ -56,6 +53,46 @@ class Counts(NamedTuple):
     rows: NDArray[np.int64]
     people: NDArray[np.int64]
     k: int
+
+
+class Pace(NamedTuple):
+    """How bold steps are.
+
+    Parameters
+    ----------
+    reach : float
+        The optimum is guessed to be at most this multiple of the best value so far.
+    patience : int
+        Steps without a better value after which steps get shorter.
+    """
+
+    reach: float = 1.02
+    patience: int = 40
+
+
+USUAL_PACE = Pace()
+
+
+class Usage(NamedTuple):
+    """How often the worst class of each group broke the prices of late, from 0 to 1.
+
+    The averages tend to the openings of an optimum of the linear relaxation (Barahona and Anbil 2000, "The
+    volume algorithm: producing primal solutions with a subgradient method").
+    """
+
+    share: NDArray[np.float64]
+    broken: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, pool: Pool) -> Usage:
+        """Return the usage of a pool before the first step."""
+        return cls(np.zeros(pool.cost.size), np.empty(pool.cost.size, dtype=np.int64))
+
+    def note(self, count: int, step: int) -> None:
+        """Take account of a step in which the first `count` groups of `broken` broke the prices."""
+        weight = max(_MEMORY, 1.0 / (step + 1))
+        self.share[:] *= 1.0 - weight
+        self.share[self.broken[:count]] += weight
 
 
 class _Front(NamedTuple):
@@ -91,6 +128,9 @@ def climb(
     steps: int,
     stride: float,
     clock: Clock,
+    *,
+    pace: Pace = USUAL_PACE,
+    usage: Usage | None = None,
 ) -> Climb:
     """Raise the dual value of prices by deflected subgradient steps.
 
@@ -110,6 +150,9 @@ def climb(
     stride : float
         Factor of the first step, from 0 to 1.
     clock : Clock
+    pace : Pace, optional
+    usage : Usage, optional
+        Receives averages over the steps.
 
     Returns
     -------
@@ -128,24 +171,26 @@ def climb(
     prices = prices.copy()
     gradient, direction = np.empty(rows.size), np.zeros(rows.size)
     best, best_value, waited, risen = prices.copy(), -np.inf, 0, 0.0
+    usage = Usage.of(pool) if usage is None else usage
     for step in range(steps):
         if step % _BEAT_EVERY == 0:
             clock.report("bound", None)
             if clock.is_over():
                 break
-        value = _value_and_gradient(
-            Pool(pool.cost, pool.begin, member), front, counts, prices, risen, gradient
+        value, broken = _value_and_gradient(
+            Pool(pool.cost, pool.begin, member), front, counts, prices, risen, gradient, usage.broken
         )
+        usage.note(broken, step)
         waited = 0 if value > best_value + _GAIN * abs(best_value) else waited + 1
         if value > best_value:
             best_value, best = value, prices.copy()
-        if waited >= _PATIENCE:
+        if waited >= pace.patience:
             waited, stride = 0, stride * _SHORTER
             if stride < _SHORTEST:
                 break
         direction = gradient / rows + _MOMENTUM * direction
         squared = float((direction * direction * rows).sum())
-        distance = min(target, _REACH * best_value) - value
+        distance = min(target, pace.reach * best_value) - value
         if squared == 0.0 or distance <= 0.0:
             stride = 0.0  # nothing is higher, or the target is reached
             break
@@ -163,10 +208,11 @@ def _value_and_gradient(
     prices: NDArray[np.float64],
     risen: float,
     gradient: NDArray[np.float64],
-) -> float:
-    """Return the dual value of prices; write its gradient."""
+    broken: NDArray[np.int64],
+) -> tuple[float, int]:
+    """Return the dual value of prices and how many groups break them; write its gradient and the groups."""
     rows, people, k = counts
-    value = 0.0
+    value, count = 0.0, 0
     for item in range(prices.size):
         gradient[item] = rows[item]
         value += rows[item] * prices[item]
@@ -188,13 +234,15 @@ def _value_and_gradient(
         front.due[group] = risen + max(0.0, -gain / k)
         if gain > 0.0:
             value -= gain
+            broken[count] = group
+            count += 1
             taken = 0
             for item in worst:
                 is_dear = prices[item] > cost
                 more = rows[item] if is_dear else min(people[item], k - taken)
                 gradient[item] -= more
                 taken += people[item] if is_dear else more
-    return value
+    return value, count
 
 
 @kernel

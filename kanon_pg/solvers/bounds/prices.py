@@ -7,7 +7,9 @@ on those that are known so far (`kanon_pg.solvers.bounds.lagrangian`). Each pass
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +17,9 @@ from numpy.typing import NDArray
 from kanon_pg.core.certificate import PRICE_UNIT, price_cap, unit_costs, unit_weights
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.solvers.bounds.lagrangian import Counts, climb
-from kanon_pg.solvers.bounds.pool import Collected, Demand, collect_and_repair
+from kanon_pg.solvers.bounds.pool import Area, Collected, Demand, collect_and_repair
 from kanon_pg.solvers.bounds.reach import cheapest_reach
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.clock import Clock, TimeOver
 
 STEPS = 3_000
 """Steps of the ascent that usually come within some hundredths of a percent of the best bound."""
@@ -43,11 +45,14 @@ class Prices:
         The sum of all prices: no solution costs less. `certified_bound` also rounds it up.
     complete : bool
         Whether the search ended by itself, neither by time nor by effort.
+    pass_seconds : float
+        How long the longest pass over all classes took; whoever checks the prices needs as long again.
     """
 
     prices: NDArray[np.int64]
     bound: float
     complete: bool
+    pass_seconds: float = 0.0
 
 
 def raise_prices(
@@ -99,28 +104,63 @@ def raise_prices(
     cap = price_cap(table.columns, rest_may_be_small, outside)
     demand = _demand(table, vectors, k, rest_may_be_small)
     if start is None:
-        start = (cheapest_reach(table, vectors, k, clock) * PRICE_UNIT).astype(np.int64)
+        start = _first_prices(table, cheapest_reach(table, vectors, k, clock))
+    passes = _Passes(table, demand, clock)
     counts = Counts(table.rows, table.people, k)
-    collected, margin = Collected(), _FIRST_MARGIN
-    area = collect_and_repair(table, demand, np.minimum(start, cap), margin, collected, clock)
-    best, prices, stride, length, complete = area.repaired, area.repaired, 1.0, _FIRST_STEPS, False
-    while steps > 0 and not clock.is_over():
-        highest = np.minimum(area.highest, cap).astype(np.float64)
-        reached = climb(
-            collected.pool(), counts, prices.astype(np.float64), highest,
-            target * PRICE_UNIT, min(length, steps), stride, clock,
-        )  # fmt: skip
-        steps -= length
-        length = int(length * _MORE_STEPS)
-        margin = max(_LEAST_MARGIN, margin * _SMALLER_MARGIN)
-        prices = reached.prices.astype(np.int64)
-        area = collect_and_repair(table, demand, prices, margin, collected, clock)
-        best = _better(table, best, area.repaired)
-        if reached.is_done:
-            complete = True
-            break
-        stride = max(reached.stride, _LEAST_STRIDE)
-    return Prices(best, _worth(table, best) / PRICE_UNIT, complete)
+    margin = _FIRST_MARGIN
+    prices = np.minimum(start, cap)
+    best, stride, length, complete = prices, 1.0, _FIRST_STEPS, False
+    try:
+        area = passes.area(prices, margin)
+        best = prices = _better(table, best, area.repaired)
+        while steps > 0 and not clock.is_over():
+            highest = np.minimum(area.highest, cap).astype(np.float64)
+            reached = climb(
+                passes.collected.pool(), counts, prices.astype(np.float64), highest,
+                target * PRICE_UNIT, min(length, steps), stride, clock.without(passes.seconds),
+            )  # fmt: skip
+            steps -= length
+            length = int(length * _MORE_STEPS)
+            margin = max(_LEAST_MARGIN, margin * _SMALLER_MARGIN)
+            prices = reached.prices.astype(np.int64)
+            area = passes.area(prices, margin)
+            best = _better(table, best, area.repaired)
+            if reached.is_done:
+                complete = True
+                break
+            stride = max(reached.stride, _LEAST_STRIDE)
+    except TimeOver:
+        pass  # the prices of the last whole pass are valid
+    return Prices(best, _worth(table, best) / PRICE_UNIT, complete, passes.seconds)
+
+
+class _Passes:
+    """Passes over all classes, what they collect, and how long the longest took."""
+
+    def __init__(self, table: RowTypeTable, demand: Demand, clock: Clock) -> None:
+        self._table, self._demand, self._clock = table, demand, clock.firm()
+        self.collected = Collected()
+        self.seconds = 0.0
+
+    def area(self, prices: NDArray[np.int64], margin: float) -> Area:
+        """Make one pass.
+
+        Raises
+        ------
+        TimeOver
+            It could not be finished.
+        """
+        before = time.monotonic()
+        area = collect_and_repair(self._table, self._demand, prices, margin, self.collected, self._clock)
+        self.seconds = max(self.seconds, time.monotonic() - before)
+        return area
+
+
+def _first_prices(table: RowTypeTable, reach: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the costs that no row can go below as prices, less what rounding took from weights."""
+    rounded = sum(Fraction(column.weight) * PRICE_UNIT % 1 > 0 for column in table.columns)
+    prices: NDArray[np.int64] = np.maximum((reach * PRICE_UNIT).astype(np.int64) - rounded, 0)
+    return prices
 
 
 def _fits(table: RowTypeTable, k: int) -> bool:

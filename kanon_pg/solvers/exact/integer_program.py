@@ -51,11 +51,14 @@ class Answer:
         Its cost, infinite without one.
     bound : float
         Proven lower bound on the cost of every solution; infinite if there is none.
+    iterations : int
+        Steps of the simplex method: effort that does not depend on the machine.
     """
 
     rows: NDArray[np.int64] | None
     cost: float
     bound: float
+    iterations: int = 0
 
     @property
     def is_optimal(self) -> bool:
@@ -95,7 +98,43 @@ def solve_sub_problem(
     cost = math.inf if rows is None else problem.cost_of(rows)
     if cost >= known:
         rows, cost = hint, known
-    return Answer(rows, cost, min(cost, _bound_of(result, step)))
+    iterations = int(result.solve_stats.simplex_iterations)
+    return Answer(rows, cost, min(cost, _bound_of(result, step)), iterations)
+
+
+@dataclass(frozen=True)
+class LinearAnswer:
+    """What is known about a linear model.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (v,), or None
+        Values of the columns in the best solution, None if none is known.
+    bound : float
+        Proven lower bound on the cost of every solution; infinite if there is none.
+    """
+
+    values: Values | None
+    bound: float
+
+
+def solve_linear_model(model: LinearModel, effort: Effort = Effort()) -> LinearAnswer:
+    """Solve a linear model to optimality or until a limit is reached.
+
+    Parameters
+    ----------
+    model : LinearModel
+        Costs of at least 0 on columns of whole numbers only, so that the bound may be rounded up.
+    effort : Effort
+
+    Raises
+    ------
+    SolverError
+        The library fails.
+    """
+    step = granularity(model.cost)
+    result = _solve(model, effort, step, None)
+    return LinearAnswer(_values_of(model, result), _bound_of(result, step))
 
 
 def _hint(problem: SubProblem, rows: NDArray[np.int64]) -> Values:

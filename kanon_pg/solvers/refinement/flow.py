@@ -10,8 +10,14 @@ from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.solvers.annealing.board import board_of
 from kanon_pg.solvers.compatibility import Compatibility
+from kanon_pg.solvers.exact.components import slices
 from kanon_pg.solvers.exact.granularity import granularity
 from kanon_pg.solvers.row_assignment.flow import assign_rows
+
+Numbers = NDArray[np.int64]
+
+MOST_ARCS = 4_000_000
+"""Arcs up to which flows are computed: the library cannot be stopped before it has finished."""
 
 _FINEST = 1 << 30
 """Costs that are no multiples of a known number are rounded to this share of the largest."""
@@ -38,7 +44,7 @@ def reassign(
     -------
     Solution
         One of least cost among those whose classes are instances used by `solution`, which all keep k
-        rows; `solution` itself where nothing is gained, or with an entity.
+        rows; `solution` itself where nothing is gained, with an entity, or with more than `MOST_ARCS`.
 
     Notes
     -----
@@ -48,20 +54,59 @@ def reassign(
     if table.has_entity:
         return solution
     _, held_by = board_of(table, graph, solution, k, rest_may_be_small)
-    used = np.unique(held_by)
+    better = _distributed(table, graph, np.unique(held_by), k, rest_may_be_small)
+    return solution if better is None or cost_of(table, better) >= cost_of(table, solution) else better
+
+
+def assign_to(
+    table: RowTypeTable, graph: Compatibility, used: Numbers, k: int, *, rest_may_be_small: bool = False
+) -> Solution | None:
+    """Distribute all rows among some instances, each of which gets at least k.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+        Without an entity.
+    graph : Compatibility
+        The graph of this table and k.
+    used : ndarray of int64
+        Instances, ascending.
+    k : int
+    rest_may_be_small : bool
+        Whether the fully suppressed class may have fewer than k people.
+
+    Returns
+    -------
+    Solution or None
+        One of least cost. Where these instances cannot hold all rows the fully suppressed class helps
+        out; None if that is not enough or there are more than `MOST_ARCS`.
+    """
+    sink = len(graph) - 1
+    found = None
+    if not rest_may_be_small:
+        found = _distributed(table, graph, used, k, False)
+    return found or _distributed(table, graph, np.union1d(used, [sink]), k, rest_may_be_small)
+
+
+def _distributed(
+    table: RowTypeTable, graph: Compatibility, used: NDArray[np.integer], k: int, rest_may_be_small: bool
+) -> Solution | None:
+    """Return the cheapest solution whose classes are these instances, None if there is none."""
     lengths = np.diff(graph.begin)[used]
+    if lengths.sum() > MOST_ARCS:
+        return None
     output = np.repeat(np.arange(used.size), lengths)
-    row_type = np.concatenate([graph.members(number) for number in used])
+    row_type = graph.member[slices(graph.begin, used)]
+    if np.unique(row_type).size < len(table):
+        return None
     fewest = np.full(used.size, k, dtype=np.int64)
     if rest_may_be_small and used[-1] == len(graph) - 1:
         fewest[-1] = 0
     costs = whole_costs(graph.cost[used])
-    pairs = list(zip(row_type.tolist(), output.tolist(), costs[output].tolist(), strict=True))
-    found = assign_rows(table.rows, pairs, fewest)
+    found = assign_rows(table.rows, np.column_stack([row_type, output, costs[output]]), fewest)
     if found is None:
-        return solution
-    better = Solution.of_parts(found.row_type, graph.vector[used[found.output]], found.rows)
-    return better if cost_of(table, better) < cost_of(table, solution) else solution
+        return None
+    return Solution.of_parts(found.row_type, graph.vector[used[found.output]], found.rows)
 
 
 def cost_of(table: RowTypeTable, solution: Solution) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -144,16 +145,57 @@ class Region:
     Parameters
     ----------
     problem : SubProblem
-        All rows in the classes of the region. Other open classes take any number of them.
+        All rows in the classes of the region, by group of row types that may join the same instances.
+        Other open classes take any number of them.
     pairs : ndarray of int64, shape (e,)
-        Pair of the layout for each pair of the program.
+        Pairs of the layout that the program is about.
     inside : ndarray of int64, shape (e,)
         Rows on these pairs that the program may move.
+    place : ndarray of int64, shape (e,)
+        Pair of the program for each of these pairs.
     """
 
     problem: SubProblem
     pairs: Numbers
     inside: Numbers
+    place: Numbers
+
+    @property
+    def start(self) -> Numbers:
+        """Rows on each pair of the program as they are."""
+        size = self.problem.member.size
+        return np.bincount(self.place, weights=self.inside, minlength=size).astype(np.int64)
+
+    def rows_of(self, answer: Numbers, row_type: Numbers) -> Numbers:
+        """Hand the rows on each pair of the program out to its row types, one after the other.
+
+        Parameters
+        ----------
+        answer : ndarray of int64
+            Rows on each pair of the program.
+        row_type : ndarray of int64, shape (e,)
+            Row types of `pairs`.
+
+        Returns
+        -------
+        ndarray of int64, shape (e,)
+            Rows on `pairs`.
+        """
+        member, instance = self.problem.member, self.problem.instance
+        order = np.lexsort((instance, member))
+        part_end = np.cumsum(answer[order])
+        key = member[self.place] * (int(row_type.max()) + 1) + row_type
+        types, mine = np.unique(key, return_inverse=True)
+        type_end = np.cumsum(np.bincount(mine, weights=self.inside, minlength=types.size)).astype(np.int64)
+        end = np.union1d(type_end, part_end)
+        of_type = np.searchsorted(type_end, end)
+        of_pair = order[np.searchsorted(part_end, end)]
+        by_place = np.lexsort((self.place, mine))
+        size = member.size
+        keys = mine[by_place] * size + self.place[by_place]
+        rows = np.zeros(self.pairs.size, dtype=np.int64)
+        rows[by_place[np.searchsorted(keys, of_type * size + of_pair)]] = np.diff(end, prepend=0)
+        return rows
 
 
 def region_of(layout: Layout, chosen: Numbers) -> Region:
@@ -174,22 +216,36 @@ def region_of(layout: Layout, chosen: Numbers) -> Region:
     types = np.unique(layout.row_type[moving])
     pairs = slices(layout.start, types)
     kept = _useful(layout, pairs, moving, types, fewest)
-    pairs = pairs[kept]
-    pairs = pairs[np.argsort(layout.instance[pairs], kind="stable")]
+    pairs, moving = pairs[kept], moving[pairs[kept]]
     numbers, instance = np.unique(layout.instance[pairs], return_inverse=True)
-    inside = np.where(moving[pairs], layout.rows[pairs], 0)
-    member = np.searchsorted(types, layout.row_type[pairs])
-    begin = np.searchsorted(instance, np.arange(numbers.size + 1)).astype(np.int64)
-    rows = np.bincount(member, weights=inside, minlength=types.size).astype(np.int64)
+    inside = np.where(moving, layout.rows[pairs], 0)
+    node = np.searchsorted(types, layout.row_type[pairs])
+    group = np.arange(types.size) if table.has_entity else _alike(node, instance, types.size)
+    keys, place = np.unique(instance * types.size + group[node], return_inverse=True)
+    begin = np.searchsorted(keys, np.arange(numbers.size + 1) * types.size)
+    rows = np.bincount(group[node], weights=inside).astype(np.int64)
     times = np.diff(table.shared_start)[types]
     problem = SubProblem(
-        rows, graph.cost[numbers], begin, member, fewest[numbers],
+        rows, graph.cost[numbers], begin, keys % types.size, fewest[numbers],
         is_divisible=not table.has_entity,
         own=table.own[types],
         shared_begin=np.concatenate([[0], np.cumsum(times)]),
         shared=table.shared_people[slices(table.shared_start, types)],
     )  # fmt: skip
-    return Region(problem, pairs, inside)
+    return Region(problem, pairs, inside, place)
+
+
+def _alike(node: Numbers, instance: Numbers, nodes: int) -> Numbers:
+    """Return a group for each node: nodes of a group have the same instances; pairs ascend by both."""
+    begin = np.searchsorted(node, np.arange(nodes + 1))
+    known: dict[bytes, int] = {}
+    return np.array(
+        [
+            known.setdefault(instance[first:last].tobytes(), len(known))
+            for first, last in itertools.pairwise(begin)
+        ],
+        dtype=np.int64,
+    )
 
 
 def _useful(

@@ -32,7 +32,9 @@ class Assignment:
 
 
 def assign_rows(
-    rows: NDArray[np.int64], pairs: Sequence[tuple[int, int, int]], fewest: NDArray[np.int64]
+    rows: NDArray[np.int64],
+    pairs: Sequence[tuple[int, int, int]] | NDArray[np.int64],
+    fewest: NDArray[np.int64],
 ) -> Assignment | None:
     """Distribute the rows of row types at least cost.
 
@@ -40,7 +42,7 @@ def assign_rows(
     ----------
     rows : ndarray of int64, shape (n,)
         Rows of each row type.
-    pairs : sequence of (int, int, int)
+    pairs : sequence of (int, int, int), or ndarray of int64, shape (e, 3)
         Row type, output row type and whole cost of one row for all that are compatible.
     fewest : ndarray of int64, shape (q,)
         Rows that each output row type must get at least.
@@ -69,7 +71,7 @@ def assign_rows(
 
     network = min_cost_flow.SimpleMinCostFlow()
     types, outputs = rows.size, fewest.size
-    row_type, output, cost = np.array(pairs, dtype=np.int64).T
+    row_type, output, cost = np.asarray(pairs, dtype=np.int64).T
     arcs = network.add_arcs_with_capacity_and_unit_cost(row_type, types + output, rows[row_type], cost)
     network.add_arcs_with_capacity_and_unit_cost(
         np.arange(types, types + outputs),

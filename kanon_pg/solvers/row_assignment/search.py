@@ -121,7 +121,7 @@ def search_by_row_assignment(
         return None
     costs, unit = whole_costs(mask.costs())
     task = _task(table, mask, request, costs.tolist())
-    best = _search(task, clock)
+    best = search_sets(task, clock)
     if best is None:
         return None
     chosen = best.assignment
@@ -155,7 +155,14 @@ def _task(table: RowTypeTable, mask: PatternMask, request: SolveRequest, costs: 
     return Task(table.rows, outputs, fewest, most)
 
 
-def _search(task: Task, clock: Clock) -> Node | None:
+def search_sets(task: Task, clock: Clock) -> Node | None:
+    """Return a node whose assignment is a cheapest solution, None if there are too many or time is over.
+
+    Raises
+    ------
+    InfeasibleError
+        No solution has the number of classes that is wanted.
+    """
     turns = count(0, -1)
     waiting: list[Node] = []
     for node in _grown(task, frozenset(), frozenset(), turns):

@@ -1,0 +1,115 @@
+"""How likely the people in a table are found again.
+
+Class sizes count people, see `kanon_pg.solvers.audit`. The attackers are those of El Emam and Dankar
+("Protecting Privacy Using k-Anonymity", 2008) and, for the marketer, El Emam, Dankar, Vaillancourt, Roffey
+and Lysyk (2009).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+THRESHOLD = 0.2
+"""Risk above which a record counts as being at risk unless another one is asked for: a class below 5."""
+
+DEEPEST = 3
+"""Most columns of a minimal sample unique unless another number is asked for."""
+
+SAMPLE, POPULATION, FRACTION = "the table itself", "population table", "sampling fraction"
+"""What the journalist's risk rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerRisk:
+    """Risk of the people in a table under one kind of attack, a person's risk being that of a class.
+
+    Parameters
+    ----------
+    highest : float
+        Greatest risk of a class, in (0, 1].
+    average : float
+        Mean over the people in the classes.
+    people_above : int
+        People in classes whose risk exceeds the threshold, each class counted for itself.
+    share_above : float
+        Their share of the people in all classes.
+    """
+
+    highest: float
+    average: float
+    people_above: int
+    share_above: float
+
+
+@dataclass(frozen=True, slots=True)
+class Homogeneous:
+    """Classes in which everybody has the same value of a sensitive column: finding the class tells it.
+
+    Parameters
+    ----------
+    column : str
+    classes, people, rows : int
+        Number of these classes, and the people (each class counted for itself) and rows in them.
+    """
+
+    column: str
+    classes: int
+    people: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalUniques:
+    """Counts of minimal sample uniques: the smallest combinations of values that only one person has.
+
+    Parameters
+    ----------
+    sets_by_size : tuple of int
+        Pairs of a class and a set of 1, 2, ... columns that is minimal for it, up to `complete_columns`.
+    people_by_size : tuple of int
+        People whose smallest such set has 1, 2, ... columns.
+    sets_by_column : tuple of int
+        Per column asked for: those of the pairs whose set contains it.
+    complete_columns : int
+        All sets of at most so many columns are counted, and no others.
+    """
+
+    sets_by_size: tuple[int, ...]
+    people_by_size: tuple[int, ...]
+    sets_by_column: tuple[int, ...]
+    complete_columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """Risk of a table by some columns.
+
+    Parameters
+    ----------
+    people : int
+        Sum of the class sizes; exceeds the number of people if somebody is in several classes.
+    classes : int
+    prosecutor : AttackerRisk
+        The attacker knows that a person is in the table: 1 / class size.
+    journalist : AttackerRisk
+        The attacker looks anybody up in a register of the population: 1 / size of the class in the
+        population, or its expectation.
+    journalist_basis : str
+        `SAMPLE` (then the upper bound, equal to the prosecutor's), `POPULATION` or `FRACTION`.
+    marketer : float
+        Expected share of correct guesses if everybody is linked with a register of the population: the mean
+        of the journalist's risk; classes / people without one.
+    sample_uniques : int
+        Classes of a single person.
+    homogeneous : tuple of Homogeneous
+        Per sensitive column.
+    """
+
+    people: int
+    classes: int
+    prosecutor: AttackerRisk
+    journalist: AttackerRisk
+    journalist_basis: str
+    marketer: float
+    sample_uniques: int
+    homogeneous: tuple[Homogeneous, ...]

@@ -1,0 +1,203 @@
+"""Counts the values of a column in the database and brings them over in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_pg.db.catalog import describe, require_readable
+from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded
+from kanon_pg.grouping.found import FoundValue
+from kanon_pg.grouping.request import RegionsCall
+from kanon_pg.grouping.subject import Subject
+from kanon_pg.release.canonical import CanonicalColumn
+
+MOST_VALUES = 1_000_000
+"""Different values up to which a column is grouped: each is an object here and a row of the answer."""
+
+MOST_EDGES = 10_000_000
+
+_MOST_WEIGHT = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The values of a column, in its order.
+
+    Parameters
+    ----------
+    values : tuple of FoundValue
+        With class number 0.
+    missing : FoundValue or None
+        What stands for missing values, None if there are none.
+    """
+
+    values: tuple[FoundValue, ...]
+    missing: FoundValue | None
+
+    def weights(self) -> list[int]:
+        """Return what each value weighs."""
+        return [value.weight for value in self.values]
+
+
+def count_values(
+    db: Database,
+    subject: Subject,
+    column: CanonicalColumn,
+    positions: tuple[Fragment, Fragment] | None = None,
+) -> Counted:
+    """Return the values of a column.
+
+    Parameters
+    ----------
+    db : Database
+        Its role may read the columns.
+    subject : Subject
+        How rows count.
+    column : CanonicalColumn
+        What has the values.
+    positions : tuple of Fragment, optional
+        Expressions for a place on the map.
+
+    Raises
+    ------
+    InputError
+        If the relation is empty or a weight cannot be used.
+    MemoryExceeded
+        If there are more than `MOST_VALUES`.
+    """
+    x, y = positions or (None, None)
+    query = statement("group_values", value=column.expression, x=x, y=y, **subject.parts())
+    rows = _rows(db, subject, query)
+    values = [
+        FoundValue(row["shown"], 0, _weight(subject, row), row["x"] if x else None, row["y"] if x else None)
+        for row in rows
+    ]
+    missing = values.pop() if values[-1].value is None else None
+    return Counted(tuple(values), missing)
+
+
+def count_points(db: Database, subject: Subject, x: Fragment, y: Fragment) -> Counted:
+    """Return the different points of a relation; parameters and errors as of `count_values`."""
+    rows = _rows(db, subject, statement("group_points", x=x, y=y, **subject.parts()))
+    values = [FoundValue(None, 0, _weight(subject, row), row["x"], row["y"]) for row in rows]
+    missing = values.pop() if values[-1].x is None else None
+    return Counted(tuple(values), missing)
+
+
+def _rows(db: Database, subject: Subject, query: Statement) -> Sequence[Any]:
+    db.progress("counting")
+    rows = db.rows(query, MOST_VALUES + 1)
+    if len(rows) > MOST_VALUES:
+        raise MemoryExceeded(
+            f"The column has more than {MOST_VALUES:,} different values.",
+            hint="Round them first, in a view.",
+        )
+    if not rows:
+        raise InputError(
+            f"Relation {subject.relation.identifier} has no rows.",
+            hint="Load data first, or check row-level security policies.",
+        )
+    return rows
+
+
+def _weight(subject: Subject, row: Any) -> int:
+    text = row["weight"]
+    is_whole = text.lstrip("-").isdigit()
+    if row["negative"] or not is_whole or int(text) >= _MOST_WEIGHT:
+        raise InputError(
+            f"Column {Identifier.of(subject.unit)} has values that cannot be weights.",
+            hint="Weights are finite and not negative.",
+        )
+    return int(text)
+
+
+def require_enough(counted: Counted, k: int, *, missing_apart: bool) -> Counted:
+    """Refuse values that no classes of k can be made of.
+
+    Parameters
+    ----------
+    counted : Counted
+    k : int
+    missing_apart : bool
+        Whether missing values must be a class of their own.
+
+    Returns
+    -------
+    Counted
+        The same; if missing values need no class of their own they are the last of the values.
+
+    Raises
+    ------
+    InfeasibleError
+        If the values, or the missing ones that must be apart, have less than k.
+    """
+    missing = counted.missing
+    if not missing_apart and missing is not None:
+        counted = Counted((*counted.values, missing), None)
+    total = sum(counted.weights())
+    if total < k:
+        raise InfeasibleError(
+            f"All values together have {total:,}, fewer than k = {k:,}.", hint="Choose a smaller k."
+        )
+    if missing_apart and missing is not None and missing.weight < k:
+        raise InfeasibleError(
+            f"Rows without a value have less than k = {k:,} and fit into no class.",
+            hint="Leave them out by a view: WHERE the column IS NOT NULL.",
+        )
+    return counted
+
+
+def neighbours(
+    db: Database, call: RegionsCall, subject: Subject, counted: Counted
+) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of neighbours as places in the values; others than those are left out.
+
+    Raises
+    ------
+    UnknownName, NotPermitted
+        As for any relation and its columns.
+    InputError
+        If the adjacency has fewer than two columns, too many rows, or no pair of two values.
+    """
+    relation = describe(db, call.adjacency, subject.role)
+    names = call.neighbours or [column.name for column in relation.columns[:2]]
+    if len(names) < 2:
+        raise InputError(
+            f"Relation {relation.identifier} has fewer than two columns.",
+            hint="An adjacency has a row for each pair of neighbours.",
+        )
+    columns = tuple(relation.column(name) for name in names)
+    require_readable(relation, columns, subject.role)
+    one, other = (CanonicalColumn(facts, Identifier.of("value")).expression for facts in columns)
+    query = statement("group_edges", relation=relation.identifier, one=one, other=other)
+    rows = db.rows(query, MOST_EDGES + 1)
+    if len(rows) > MOST_EDGES:
+        raise InputError(
+            f"The adjacency has more than {MOST_EDGES:,} rows.", hint="Each pair is needed only once."
+        )
+    place = {value.value: number for number, value in enumerate(counted.values) if value.value is not None}
+    found = {
+        (min(pair), max(pair))
+        for row in rows
+        if row["one"] in place and row["other"] in place
+        for pair in [(place[row["one"]], place[row["other"]])]
+        if pair[0] != pair[1]
+    }
+    if not found and len(place) > 1:
+        raise InputError(
+            f"No row of {relation.identifier} names two values of the column.",
+            hint="Compare the spellings; neighbours => '{one,other}' names the columns of the adjacency.",
+        )
+    return tuple(sorted(found))
+
+
+def numbered(values: Sequence[FoundValue], classes: Sequence[int]) -> tuple[FoundValue, ...]:
+    """Return values with their classes, numbered from 1."""
+    return tuple(
+        replace(value, class_number=number + 1) for value, number in zip(values, classes, strict=True)
+    )

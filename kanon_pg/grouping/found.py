@@ -1,0 +1,119 @@
+"""What grouping a column comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Box = tuple[float, float, float, float]
+"""Least x, least y, greatest x, greatest y."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundClass:
+    """A class of values.
+
+    Parameters
+    ----------
+    number : int
+        From 1 on, in the order of the first values.
+    label : str or None
+        What the class is called; None if it has the missing values alone.
+    size : int
+        Weight of its values, at least k.
+    values : int
+        How many they are.
+    box : tuple of float, or None
+        Of a rectangle.
+    """
+
+    number: int
+    label: str | None
+    size: int
+    values: int
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundValue:
+    """A value and its class.
+
+    Parameters
+    ----------
+    value : str or None
+        As text; None for missing ones and for points.
+    class_number : int
+        Of its class.
+    weight : int
+        People, rows, or what the weight column adds up to.
+    x, y : float or None
+        Its place on the map, if it has one.
+    """
+
+    value: str | None
+    class_number: int
+    weight: int
+    x: float | None = None
+    y: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The classes of a column and what is proven about them.
+
+    Parameters
+    ----------
+    relation : str
+        Table or view.
+    columns : tuple of str
+        What was grouped.
+    kind : str
+        'intervals', 'labels', 'regions' or 'rectangles'.
+    k : int
+    unit : str
+        What sizes count: 'people', 'rows', or the weight column's name.
+    cost_kind : str
+        'max' or 'sum'.
+    cost, lower_bound : int
+        Proven: no other grouping of this kind costs less than the bound.
+    ratio : float or None
+        Cost divided by the bound, >= 1; None if the bound is 0 and the cost is not.
+    optimal : bool
+        Whether it is proven to be the cheapest.
+    method, bound_method : str
+    classes : tuple of FoundClass
+        By number.
+    values : tuple of FoundValue
+        In order.
+    edges : tuple of (int, int)
+        Of regions: neighbours as places in `values`.
+    degree : int or None
+        Of regions: largest degree of the spanning trees that were cut.
+    """
+
+    relation: str
+    columns: tuple[str, ...]
+    kind: str
+    k: int
+    unit: str
+    cost_kind: str
+    cost: int
+    lower_bound: int
+    ratio: float | None
+    optimal: bool
+    method: str
+    bound_method: str
+    classes: tuple[FoundClass, ...]
+    values: tuple[FoundValue, ...]
+    edges: tuple[tuple[int, int], ...] = ()
+    degree: int | None = None
+
+    @property
+    def proof(self) -> str:
+        """What is proven about the cost, in words."""
+        if self.optimal:
+            return "proven to be the least"
+        return "nothing proven" if self.ratio is None else f"at most {self.ratio:.3f} times the least"
+
+    def class_of(self, value: FoundValue) -> FoundClass:
+        """Return the class of one of the values."""
+        return self.classes[value.class_number - 1]

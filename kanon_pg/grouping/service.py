@@ -1,0 +1,241 @@
+"""Groups the values of a column through either door, with the caller's rights; changes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion, Kind, packed, unpacked
+from kanon_pg.db.protocol import Database
+from kanon_pg.errors import VerificationFailed
+from kanon_pg.grouping.counting import (
+    Counted,
+    count_points,
+    count_values,
+    neighbours,
+    numbered,
+    require_enough,
+)
+from kanon_pg.grouping.found import Box, FoundClass, FoundValue, Grouped
+from kanon_pg.grouping.naming import interval_labels, list_labels, require_range
+from kanon_pg.grouping.request import GroupingCall, IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
+from kanon_pg.grouping.subject import Subject, coordinates, resolve, value_column
+from kanon_pg.release.settings import exact_text, memory_budget, working_memory
+from kanon_pg.runner.parent import group_in_child, start_worker
+
+_USABLE = 0.9
+"""Share of the remaining time that the worker may use; the rest is for an answer that comes late."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A database, and the time there is."""
+
+    db: Database
+    memory: int
+    ends: float
+
+    def ask(self, task: str, call: GroupingCall, counted: Counted, arrays: Any, **options: Any) -> _Answer:
+        """Have the worker group values within the time that is left."""
+        left = max(0.01, self.ends - time.monotonic())
+        weights: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", counted.weights()))}
+        question = GroupingQuestion(
+            task,
+            {"k": call.k, "cost": call.cost, "seconds": _USABLE * left, **options},
+            {**weights, **arrays},
+        )
+        answer = group_in_child(
+            question, checkpoint=self.db.checkpoint, progress=self.db.progress, memory_bytes=self.memory
+        )
+        return _Answer(answer, unpacked("<i8", answer.class_of))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the worker answered, with the classes of the values, from 0."""
+
+    fields: GroupingAnswer
+    classes: list[int]
+
+    @property
+    def count(self) -> int:
+        """Number of classes."""
+        return max(self.classes) + 1
+
+    @property
+    def boxes(self) -> list[Box]:
+        """Rectangles of the classes."""
+        numbers = unpacked("<f8", self.fields.boxes)
+        return [tuple(numbers[place : place + 4]) for place in range(0, len(numbers), 4)]
+
+
+@contextmanager
+def _asking(db: Database, call: GroupingCall) -> Iterator[_Asking]:
+    call.check()
+    ends = time.monotonic() + call.time_limit
+    with db.deadline(call.time_limit), exact_text(db):
+        memory = memory_budget(db)
+        with working_memory(db, memory):
+            start_worker()
+            yield _Asking(db, memory, ends)
+
+
+def intervals(db: Database, call: IntervalsCall) -> Grouped:
+    """Group the values of an ordered column into intervals, at the least cost there is.
+
+    Missing values are a class of their own.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the caller. No statement writes.
+    call : IntervalsCall
+        What is asked.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree.
+    """
+    with _asking(db, call) as asking:
+        subject = resolve(db, call)
+        column = value_column(db, subject, str(call.column))
+        require_range(column.facts)
+        counted = require_enough(count_values(db, subject, column), call.k, missing_apart=True)
+        answer = asking.ask("intervals", call, counted, {})
+        labels = interval_labels(db, column.facts, counted.values, answer.classes)
+    return _grouped("intervals", call, subject, (column.facts.name,), counted, answer, labels)
+
+
+def labels(db: Database, call: LabelsCall) -> Grouped:
+    """Group the values of a column without order; parameters and errors as of `intervals`.
+
+    A missing value is a label like others.
+    """
+    with _asking(db, call) as asking:
+        subject = resolve(db, call)
+        column = value_column(db, subject, str(call.column))
+        counted = require_enough(count_values(db, subject, column), call.k, missing_apart=False)
+        answer = asking.ask("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
+    names = list_labels(counted.values, answer.classes, answer.count)
+    return _grouped("labels", call, subject, (column.facts.name,), counted, answer, names)
+
+
+def regions(db: Database, call: RegionsCall) -> Grouped:
+    """Group the values of a column into regions of neighbours; parameters and errors as of `intervals`.
+
+    A missing value has no neighbours.
+    """
+    with _asking(db, call) as asking:
+        subject = resolve(db, call)
+        column = value_column(db, subject, str(call.column))
+        positions = None if call.positions is None else coordinates(subject, *call.positions)
+        counted = count_values(db, subject, column, positions)
+        counted = require_enough(counted, call.k, missing_apart=False)
+        edges = neighbours(db, call, subject, counted)
+        flat = packed("<i8", [place for edge in edges for place in edge])
+        answer = asking.ask(
+            *("regions", call, counted, {"edges": ("<i8", flat)}),
+            method=call.method,
+            on_light=call.on_light,
+        )
+    other = answer.fields.other
+    if other is not None:
+        db.notice(
+            f"Parts of the map with less than k = {call.k:,} and no way to the others are gathered in one "
+            "class, which is not connected."
+        )
+    names = list_labels(counted.values, answer.classes, answer.count, other)
+    return _grouped("regions", call, subject, (column.facts.name,), counted, answer, names, edges)
+
+
+def rectangles(db: Database, call: RectanglesCall) -> Grouped:
+    """Group points into rectangles; parameters and errors as of `intervals`.
+
+    Rows without a whole point are a class of their own.
+    """
+    with _asking(db, call) as asking:
+        subject = resolve(db, call)
+        x, y = coordinates(subject, str(call.x), call.y)
+        counted = require_enough(count_points(db, subject, x, y), call.k, missing_apart=True)
+        arrays = {
+            name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
+        }
+        answer = asking.ask("rectangles", call, counted, arrays, method=call.method)
+    names = [f"({box[0]:g},{box[1]:g}),({box[2]:g},{box[3]:g})" for box in answer.boxes]
+    columns = tuple(name for name in (call.x, call.y) if name is not None)
+    return _grouped("rectangles", call, subject, columns, counted, answer, names)
+
+
+def _grouped(
+    kind: str,
+    call: GroupingCall,
+    subject: Subject,
+    columns: tuple[str, ...],
+    counted: Counted,
+    answer: _Answer,
+    names: Sequence[str],
+    edges: tuple[tuple[int, int], ...] = (),
+) -> Grouped:
+    """Put the result together, after counting the classes once more."""
+    fields = answer.fields
+    values = numbered(counted.values, answer.classes)
+    classes = _classes(values, names, answer.boxes)
+    cost, bound = fields.cost, fields.lower_bound
+    if counted.missing is not None:
+        number, size = len(classes) + 1, counted.missing.weight
+        values += numbered([counted.missing], [number - 1])
+        classes.append(FoundClass(number, None, size, 1))
+        cost, bound = (_with_missing(call, own, size) for own in (cost, bound))
+    _require_k(classes, call.k)
+    return Grouped(
+        relation=str(subject.relation.identifier),
+        columns=columns,
+        kind=kind,
+        k=call.k,
+        unit=subject.unit,
+        cost_kind=call.cost,
+        cost=cost,
+        lower_bound=bound,
+        ratio=1.0 if cost <= bound else cost / bound if bound else None,
+        optimal=cost <= bound,
+        method=fields.method,
+        bound_method=fields.bound_method,
+        classes=tuple(classes),
+        values=values,
+        edges=edges,
+        degree=fields.degree,
+    )
+
+
+def _with_missing(call: GroupingCall, own: int, size: int) -> int:
+    """Return a cost or bound with the class of missing values, which every solution has."""
+    return max(own, size) if call.cost == "max" else own + size * (size - call.k)
+
+
+def _classes(values: Sequence[FoundValue], names: Sequence[str], boxes: Sequence[Box]) -> list[FoundClass]:
+    sizes, counts = [0] * len(names), [0] * len(names)
+    for value in values:
+        sizes[value.class_number - 1] += value.weight
+        counts[value.class_number - 1] += 1
+    return [
+        FoundClass(place + 1, name, sizes[place], counts[place], boxes[place] if boxes else None)
+        for place, name in enumerate(names)
+    ]
+
+
+def _require_k(classes: Sequence[FoundClass], k: int) -> None:
+    """Refuse classes that are too small: the solver's answer is counted again.
+
+    Raises
+    ------
+    VerificationFailed
+        If there is one.
+    """
+    if any(found.size < k for found in classes):
+        raise VerificationFailed(
+            f"A class has less than k = {k:,}.", hint="This is a defect; please report it."
+        )

@@ -1,0 +1,1 @@
+"""Local and full-domain recoding: classes that publish the most specific common generalization."""

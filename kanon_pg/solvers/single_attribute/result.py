@@ -1,0 +1,166 @@
+"""What every way of grouping the values of one attribute returns, and how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.errors import InfeasibleError, InputError, SolverError
+
+Weights = NDArray[np.int64]
+Numbers = NDArray[np.int64]
+CostKind = Literal["max", "sum"]
+"""Size of the largest class; or the sum over all people of the size of their class beyond k."""
+
+COST_KINDS: tuple[str, ...] = get_args(CostKind)
+
+MOST_WEIGHT = 1 << 62
+"""Sums of weights stay below, so that 64 bits hold them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SingleAttribute:
+    """Classes of the values of one attribute, and what is proven about them.
+
+    Parameters
+    ----------
+    class_of : ndarray of int64, shape (n,)
+        Class of each value; classes are numbered 0 .. m - 1 by their first value.
+    sizes : ndarray of int64, shape (m,)
+        Sum of the weights of each class, each at least `k`.
+    k : int
+        Smallest size that was asked for, >= 1.
+    cost_kind : str
+        'max' or 'sum', see `cost_of`.
+    cost : int
+        Cost of the classes.
+    lower_bound : int
+        Proven: no solution of the same problem costs less.
+    method : str
+        What found the classes.
+    bound_method : str
+        What proved the bound.
+    other : int or None
+        Number of the class in which values are gathered that belong nowhere else; None if there is none.
+    degree : int or None
+        Largest degree of the spanning trees that regions were cut from.
+    """
+
+    class_of: Numbers
+    sizes: Numbers
+    k: int
+    cost_kind: CostKind
+    cost: int
+    lower_bound: int
+    method: str
+    bound_method: str
+    other: int | None = None
+    degree: int | None = None
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the cost is proven to be the least possible."""
+        return self.cost <= self.lower_bound
+
+    @property
+    def ratio(self) -> float:
+        """Cost divided by the lower bound, >= 1: no solution is better by a greater factor."""
+        if self.optimal:
+            return 1.0
+        return self.cost / self.lower_bound if self.lower_bound else float("inf")
+
+
+def cost_of(sizes: Sequence[int] | Numbers, k: int, kind: CostKind) -> int:
+    """Return what classes of some sizes cost.
+
+    'max' is the size of the largest class. 'sum' counts for every person how many others beyond k share the
+    class: the sum over the classes E of ``|E| (|E| - k)``, which is the paper's "d(x, E) = |E| - k with
+    standard addition" and punishes large classes by their square.
+
+    Examples
+    --------
+    >>> cost_of([3, 5], 3, "max"), cost_of([3, 5], 3, "sum")
+    (5, 10)
+    """
+    whole = [int(size) for size in sizes]
+    return max(whole) if kind == "max" else sum(size * (size - k) for size in whole)
+
+
+def checked_weights(weights: NDArray[np.integer] | Sequence[int], k: int) -> Weights:
+    """Return the weights of values as 64-bit numbers.
+
+    Raises
+    ------
+    InputError
+        If k is below 1, or a weight is negative, or the weights are too large to be added up.
+    InfeasibleError
+        If all weights together are below k.
+    """
+    if k < 1:
+        raise InputError("k must be at least 1.", hint="Usual values are 5 or 10.")
+    array = np.asarray(weights, dtype=np.int64)
+    if array.size and int(array.min()) < 0:
+        raise InputError("A weight is negative.", hint="Weights count people.")
+    total = sum(array.tolist())
+    if total >= MOST_WEIGHT:
+        raise InputError("The weights are too large to be added up.", hint="Give them in a larger unit.")
+    if total < k:
+        raise InfeasibleError(
+            f"All values together have {total:,}, fewer than k = {k:,}.", hint="Choose a smaller k."
+        )
+    return array
+
+
+def finished(
+    weights: Weights,
+    k: int,
+    class_of: Numbers,
+    kind: CostKind,
+    lower_bound: int,
+    method: str,
+    bound_method: str,
+    *,
+    other: int | None = None,
+    degree: int | None = None,
+) -> SingleAttribute:
+    """Number the classes by their first value, count them again, and return them with their cost.
+
+    Parameters
+    ----------
+    weights : ndarray of int64, shape (n,)
+    k : int
+    class_of : ndarray of int64, shape (n,)
+        Any numbers, equal for values of one class.
+    kind : str
+    lower_bound : int
+        Proven.
+    method, bound_method : str
+    other : int, optional
+        Number in `class_of` of the class for what belongs nowhere.
+    degree : int, optional
+
+    Raises
+    ------
+    SolverError
+        If a class is smaller than k, or the bound exceeds the cost: a defect.
+    """
+    _, first, inverse = np.unique(class_of, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    numbers = rank[inverse]
+    sizes = np.zeros(first.size, dtype=np.int64)
+    np.add.at(sizes, numbers, weights)
+    cost = cost_of(sizes, k, kind)
+    if int(sizes.min()) < k or lower_bound > max(cost, 0):
+        raise SolverError(
+            "The classes of an attribute contradict what is proven about them.",
+            hint="Nothing was published. Please report this as a defect.",
+        )
+    place = None if other is None else int(numbers[np.flatnonzero(class_of == other)[0]])
+    return SingleAttribute(
+        numbers, sizes, k, kind, cost, lower_bound, method, bound_method, other=place, degree=degree
+    )
