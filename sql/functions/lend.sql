@@ -8,34 +8,8 @@ SECURITY INVOKER
 RETURNS NULL ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
-DECLARE
-    base record;
 BEGIN
-    SELECT c.oid, c.relname, c.relpersistence, c.relnamespace, n.nspname INTO base
-    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = lend.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f');
-    IF NOT FOUND OR base.relpersistence = 't' THEN
-        RETURN;  -- refused later, with a sentence of its own
-    END IF;
-    FOR attempt IN 1..3 LOOP
-        BEGIN
-            IF NOT pg_catalog.has_schema_privilege('kanon_owner', base.relnamespace, 'USAGE')
-                AND pg_catalog.has_schema_privilege(base.relnamespace, 'USAGE WITH GRANT OPTION') THEN
-                EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO kanon_owner', base.nspname);
-            END IF;
-            IF NOT pg_catalog.has_table_privilege('kanon_owner', base.oid, 'SELECT')
-                AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN
-                EXECUTE pg_catalog.format('GRANT SELECT ON %I.%I TO kanon_owner', base.nspname, base.relname);
-            END IF;
-            RETURN;
-        EXCEPTION
-            -- "tuple concurrently updated": another session lends at the same time, and has committed now.
-            WHEN internal_error THEN
-                IF attempt = 3 THEN
-                    RAISE;
-                END IF;
-        END;
-    END LOOP;
+    PERFORM kanon.lend_to(lend.relation, 'kanon_owner');
 END
 $function$;
 ALTER FUNCTION kanon.lend(regclass) OWNER TO kanon_owner;

@@ -12,6 +12,7 @@
 -- $11 integer
 -- $12 double precision
 -- $13 text
+-- $14 text
 SELECT
     r.release, r.k, r.rows, r.people, r.row_types, r.classes, r.smallest_class, r.average_class, r.largest_class,
     r.suppressed_cells, r.suppressed_share, r.weighted_cost, r.lower_bound, r.gap, r.optimal, r.method,
@@ -29,5 +30,6 @@ FROM kanon_anonymize(
     l => $10::integer,
     p => $11::integer,
     t => $12::double precision,
-    options => $13::text::jsonb
+    options => $13::text::jsonb,
+    hierarchies => $14::text::jsonb
 ) AS r

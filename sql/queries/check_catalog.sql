@@ -1,10 +1,10 @@
 -- What must hold of roles, owners and privileges.
 SELECT
     (
-        SELECT count(*) = 3
-            AND NOT pg_catalog.bool_or(r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname = 'kanon_owner'))
+        SELECT count(*) = 4
+            AND NOT pg_catalog.bool_or(r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname IN ('kanon_owner', 'kanon_reader')))
         FROM pg_catalog.pg_roles AS r
-        WHERE r.rolname IN ('kanon_owner', 'kanon_curator', 'kanon_analyst')
+        WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst')
     ) AS roles_safe,
     ARRAY(
         SELECT pg_catalog.pg_describe_object(owned.classid, owned.oid, 0)
@@ -12,9 +12,13 @@ SELECT
             SELECT 'pg_catalog.pg_class'::regclass AS classid, c.oid, c.relnamespace AS namespace, c.relowner AS owner
             FROM pg_catalog.pg_class AS c
             UNION ALL
-            -- kanon.boot() belongs to a superuser on purpose.
+            -- kanon.boot() belongs to a superuser on purpose, what answers questions to the reading role.
             SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace, p.proowner
-            FROM pg_catalog.pg_proc AS p WHERE p.proname <> 'boot'
+            FROM pg_catalog.pg_proc AS p
+            WHERE p.proname <> 'boot' AND NOT (
+                p.proname IN ('hold_relations', 'serve_question')
+                AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_reader'
+            )
             UNION ALL
             SELECT 'pg_catalog.pg_type'::regclass, t.oid, t.typnamespace, t.typowner FROM pg_catalog.pg_type AS t
         ) AS owned

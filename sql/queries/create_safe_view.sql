@@ -6,7 +6,7 @@ SELECT
 {% endfor %}
     pg_catalog.array_remove(ARRAY[
 {% for q in columns %}
-        CASE WHEN kanon_pattern & {{ q.bit }} <> 0 THEN {{ q.label }}::name END{% if not loop.last %},{% endif %}
+        CASE WHEN {{ q.is_suppressed }} THEN {{ q.label }}::name END{% if not loop.last %},{% endif %}
 
 {% endfor %}
     ], NULL) AS kanon_suppressed

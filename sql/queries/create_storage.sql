@@ -21,6 +21,11 @@ WITH base AS (
 {% include "guard/assigned.sql" %}
 
 
+{% if generalized %}
+{% include "guard/leveled.sql" %}
+
+
+{% else %}
 masked AS (
     SELECT
 {% for q in columns %}
@@ -37,6 +42,7 @@ masked AS (
     FROM assigned
 ),
 
+{% endif %}
 -- The hash sorts quickly; classes are compared cell by cell.
 hashed AS (
     SELECT

@@ -9,6 +9,15 @@ SELECT
     m.relname::text AS mapping_name,
     pn.nspname::text AS parts_schema,
     p.relname::text AS parts_name,
+    un.nspname::text AS unknown_schema,
+    u.relname::text AS unknown_name,
+    r.generalized::text[] AS generalized,
+    ARRAY(
+        SELECT n.relname::text
+        FROM pg_catalog.unnest(r.nodes) WITH ORDINALITY AS t (relation, place)
+        INNER JOIN pg_catalog.pg_class AS n ON n.oid = t.relation
+        ORDER BY t.place
+    ) AS nodes,
     r.k
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS s ON s.oid = r.storage
@@ -17,4 +26,6 @@ LEFT JOIN pg_catalog.pg_class AS m ON m.oid = r.mapping
 LEFT JOIN pg_catalog.pg_namespace AS mn ON mn.oid = m.relnamespace
 LEFT JOIN pg_catalog.pg_class AS p ON p.oid = r.parts
 LEFT JOIN pg_catalog.pg_namespace AS pn ON pn.oid = p.relnamespace
+LEFT JOIN pg_catalog.pg_class AS u ON u.oid = r.unknown
+LEFT JOIN pg_catalog.pg_namespace AS un ON un.oid = u.relnamespace
 WHERE r.name = $1::text

@@ -1,15 +1,18 @@
 -- Objects of others that would be lost with the installation: what they are, as the server describes them.
 -- $1 text
-WITH ours (classid, objid) AS (
+WITH schemas AS (
+    SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
+),
+ours (classid, objid) AS (
     SELECT 'pg_catalog.pg_class'::regclass, c.oid FROM pg_catalog.pg_class AS c
-    WHERE c.relnamespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
+    WHERE c.relnamespace IN (SELECT s.oid FROM schemas AS s)
     UNION ALL
     SELECT 'pg_catalog.pg_type'::regclass, t.oid FROM pg_catalog.pg_type AS t
-    WHERE t.typnamespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
+    WHERE t.typnamespace IN (SELECT s.oid FROM schemas AS s)
     UNION ALL
     SELECT 'pg_catalog.pg_proc'::regclass, p.oid
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-    WHERE n.nspname IN ('kanon', 'safe')
+    WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
         OR (n.nspname = $1 AND pg_catalog.starts_with(p.proname, 'kanon_')
             AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner')
 ),
@@ -26,7 +29,7 @@ dependents AS (
 ),
 guests AS (
     SELECT 'pg_catalog.pg_class'::regclass AS classid, c.oid AS objid FROM pg_catalog.pg_class AS c
-    WHERE c.relnamespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
+    WHERE c.relnamespace IN (SELECT s.oid FROM schemas AS s)
         AND c.relkind NOT IN ('i', 'I', 't', 'c') AND pg_catalog.pg_get_userbyid(c.relowner) <> 'kanon_owner'
 )
 SELECT pg_catalog.pg_describe_object(classid, objid, 0) AS description

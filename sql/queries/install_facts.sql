@@ -28,13 +28,13 @@ SELECT
     EXISTS (SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname = $1) AS api_schema_exists,
     ARRAY(
         SELECT r.rolname::text FROM pg_catalog.pg_roles AS r
-        WHERE r.rolname IN ('kanon_owner', 'kanon_curator', 'kanon_analyst')
+        WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst')
         ORDER BY r.rolname
     ) AS roles,
     ARRAY(
         SELECT r.rolname::text FROM pg_catalog.pg_roles AS r
-        WHERE r.rolname IN ('kanon_owner', 'kanon_curator', 'kanon_analyst')
-            AND (r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname = 'kanon_owner'))
+        WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst')
+            AND (r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname IN ('kanon_owner', 'kanon_reader')))
         ORDER BY r.rolname
     ) AS unsafe_roles,
     -- CASE: pg_has_role raises if there is no such role.

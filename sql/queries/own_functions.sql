@@ -1,11 +1,21 @@
 -- The functions of an installation that come and go with PL/Python, those that use others first. (The other
 -- functions are used by views; they are replaced in place.)
 -- $1 text
-SELECT p.oid::regprocedure::text AS function, (n.nspname = 'kanon') AS inner
+SELECT p.oid::regprocedure::text AS function, (n.nspname = 'kanon') AS inner, (l.lanname = 'plpython3u') AS last
 FROM pg_catalog.pg_proc AS p
 JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
 JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
-WHERE (n.nspname = 'kanon' AND l.lanname = 'plpython3u')
-    OR (n.nspname = $1 AND pg_catalog.starts_with(p.proname, 'kanon_')
+WHERE (n.nspname = $1 AND pg_catalog.starts_with(p.proname, 'kanon_')
         AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner')
-ORDER BY 2, 1
+    OR (n.nspname = 'kanon' AND (
+        l.lanname = 'plpython3u'
+        OR EXISTS (
+            SELECT
+            FROM pg_catalog.pg_depend AS d
+            JOIN pg_catalog.pg_proc AS used ON used.oid = d.refobjid
+            JOIN pg_catalog.pg_language AS ul ON ul.oid = used.prolang
+            WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid
+                AND d.refclassid = 'pg_catalog.pg_proc'::regclass AND ul.lanname = 'plpython3u'
+        )
+    ))
+ORDER BY 2, 3, 1

@@ -8,7 +8,7 @@ SELECT
     sum(people)::bigint AS memberships,
     pg_catalog.bool_or(
 {% for q in columns %}
-        (pattern & {{ q.bit }} <> 0 AND {{ q.alias }} IS NOT NULL){% if not loop.last %} OR{% endif %}
+        ({{ q.is_suppressed }} AND {{ q.alias }} IS NOT NULL){% if not loop.last %} OR{% endif %}
 
 {% endfor %}
     ) AS leaks

@@ -1,9 +1,9 @@
--- The three roles of the whole server: an owner nobody can log in as, and two groups to be granted.
+-- The four roles of the whole server: an owner and a reader nobody can log in as, and two groups to be granted.
 DO $roles$
 DECLARE
     missing name;
 BEGIN
-    FOREACH missing IN ARRAY ARRAY['kanon_owner', 'kanon_curator', 'kanon_analyst']::name[] LOOP
+    FOREACH missing IN ARRAY ARRAY['kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst']::name[] LOOP
         CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.rolname = missing);
         BEGIN
             EXECUTE pg_catalog.format('CREATE ROLE %I NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE INHERIT', missing);
@@ -14,6 +14,14 @@ BEGIN
     END LOOP;
     IF NOT pg_catalog.pg_has_role('kanon_curator', 'kanon_analyst', 'MEMBER') THEN
         GRANT kanon_analyst TO kanon_curator;
+    END IF;
+    -- What analysts may read can be joined with what they ask about.
+    IF NOT pg_catalog.pg_has_role('kanon_reader', 'kanon_analyst', 'MEMBER') THEN
+        GRANT kanon_analyst TO kanon_reader;
+    END IF;
+    -- Whoever may act as the owner may act as the reader: the client's door does.
+    IF NOT pg_catalog.pg_has_role('kanon_owner', 'kanon_reader', 'MEMBER') THEN
+        GRANT kanon_reader TO kanon_owner;
     END IF;
     -- A superuser is implicitly a member; any other installing role must be one to hand objects over.
     IF NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user) THEN

@@ -31,9 +31,23 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     elapsed interval NOT NULL,
     base_changes_at_publish bigint,
     published_by name NOT NULL,
-    published_at timestamptz NOT NULL DEFAULT pg_catalog.now()
+    published_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    generalized name[] NOT NULL DEFAULT '{}',
+    nodes regclass[] NOT NULL DEFAULT '{}',
+    unknown regclass,
+    certainty_penalty double precision,
+    generalization_height double precision,
+    entropy_loss double precision,
+    marginal_divergence double precision
 );
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalized name[] NOT NULL DEFAULT '{}';
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS nodes regclass[] NOT NULL DEFAULT '{}';
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS unknown regclass;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS certainty_penalty double precision;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalization_height double precision;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS entropy_loss double precision;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS marginal_divergence double precision;
 ALTER TABLE kanon.release OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
@@ -44,7 +58,7 @@ COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to sup
 COMMENT ON COLUMN kanon.release.parts IS
 'Table that says which rows of divided row types have which pattern; NULL if none is divided.';
 COMMENT ON COLUMN kanon.release.hash_seed IS 'Seed of the hash that identifies row types in the mapping.';
-COMMENT ON COLUMN kanon.release.parameters IS 'All arguments of the call that made the release.';
+COMMENT ON COLUMN kanon.release.parameters IS 'All arguments of the call that made the release; of hierarchies built for it the name of the builder.';
 COMMENT ON COLUMN kanon.release.quasi_identifiers IS 'Columns in which cells may be suppressed.';
 COMMENT ON COLUMN kanon.release.sensitive IS 'Sensitive columns, published unchanged.';
 COMMENT ON COLUMN kanon.release.insensitive IS 'Insensitive columns, published unchanged.';
@@ -70,3 +84,11 @@ COMMENT ON COLUMN kanon.release.elapsed IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.release.base_changes_at_publish IS 'kanon.base_changes of the base table when the release was published.';
 COMMENT ON COLUMN kanon.release.published_by IS 'Who published it.';
 COMMENT ON COLUMN kanon.release.published_at IS 'When it was published.';
+COMMENT ON COLUMN kanon.release.generalized IS 'Quasi-identifiers that are published by a hierarchy.';
+COMMENT ON COLUMN kanon.release.nodes IS 'Per generalized column the table of what is published of its values.';
+COMMENT ON COLUMN kanon.release.unknown IS
+'View that counts rows whose values the hierarchies do not know; NULL without hierarchies.';
+COMMENT ON COLUMN kanon.release.certainty_penalty IS 'See kanon.measures.';
+COMMENT ON COLUMN kanon.release.generalization_height IS 'See kanon.measures.';
+COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
+COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';

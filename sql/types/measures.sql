@@ -25,6 +25,16 @@ BEGIN
             usefulness double precision
         );
     END IF;
+    IF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = pg_catalog.to_regclass('kanon.measures') AND attname = 'certainty_penalty'
+    ) THEN
+        ALTER TYPE kanon.measures
+            ADD ATTRIBUTE certainty_penalty double precision,
+            ADD ATTRIBUTE generalization_height double precision,
+            ADD ATTRIBUTE entropy_loss double precision,
+            ADD ATTRIBUTE marginal_divergence double precision;
+    END IF;
 END
 $type$;
 ALTER TYPE kanon.measures OWNER TO kanon_owner;
@@ -50,3 +60,7 @@ COMMENT ON COLUMN kanon.measures.marketer_risk IS 'Expected share of correct gue
 COMMENT ON COLUMN kanon.measures.discernibility IS 'Sum of the squared class sizes in rows (Bayardo and Agrawal 2005).';
 COMMENT ON COLUMN kanon.measures.average_class_ratio IS 'Average class over the smallest class, 1 or more: C_AVG for the measured k (LeFevre et al. 2006).';
 COMMENT ON COLUMN kanon.measures.usefulness IS 'Mean over classes of the spread of the quasi-identifiers, a suppressed cell counting 1; smaller is better.';
+COMMENT ON COLUMN kanon.measures.certainty_penalty IS 'Share of the values of its column that a cell stands for, on average, 0 to 1 (normalized certainty penalty, Xu et al. 2006). This and the next three only for releases, when they were published.';
+COMMENT ON COLUMN kanon.measures.generalization_height IS 'Level by height of the hierarchy, on average over all cells, 0 to 1; 1 less this is the precision of Sweeney (2002).';
+COMMENT ON COLUMN kanon.measures.entropy_loss IS 'Information lost about the cells, knowing how frequent values are, 0 to 1 (non-uniform entropy, Gionis and Tassa 2009).';
+COMMENT ON COLUMN kanon.measures.marginal_divergence IS 'Mean Kullback-Leibler divergence in bits of what the cells tell of a column''s distribution (after Kifer and Gehrke 2006).';

@@ -8,7 +8,7 @@ SELECT
     d.insensitive,
     d.entity,
     d.weights,
-    pg_catalog.to_regclass(pg_catalog.format('kanon.%I', d.row_types_view)) AS row_types,
+    pg_catalog.to_regclass('kanon.' || pg_catalog.quote_ident(d.row_types_view)) AS row_types,
     d.declared_by,
     d.declared_at
 FROM kanon.declaration AS d

@@ -35,7 +35,12 @@ SELECT
     r.published_at,
     (r.parameters ->> 'l')::integer AS l,
     (r.parameters ->> 'p')::integer AS p,
-    (r.parameters ->> 't')::double precision AS t
+    (r.parameters ->> 't')::double precision AS t,
+    r.generalized,
+    r.certainty_penalty,
+    r.generalization_height,
+    r.entropy_loss,
+    r.marginal_divergence
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
 CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
@@ -46,7 +51,7 @@ COMMENT ON COLUMN kanon.releases.release IS 'Name of the release.';
 COMMENT ON COLUMN kanon.releases.view IS 'The view that analysts read.';
 COMMENT ON COLUMN kanon.releases.base IS 'The base table; NULL if it was dropped.';
 COMMENT ON COLUMN kanon.releases.storage IS 'The materialized view behind it; REFRESH MATERIALIZED VIEW brings it up to date.';
-COMMENT ON COLUMN kanon.releases.parameters IS 'All arguments of the call that made the release.';
+COMMENT ON COLUMN kanon.releases.parameters IS 'All arguments of the call that made the release; of hierarchies built for it the name of the builder.';
 COMMENT ON COLUMN kanon.releases.quasi_identifiers IS 'Columns in which cells may be suppressed.';
 COMMENT ON COLUMN kanon.releases.sensitive IS 'Sensitive columns, published unchanged.';
 COMMENT ON COLUMN kanon.releases.insensitive IS 'Insensitive columns, published unchanged.';
@@ -76,3 +81,9 @@ COMMENT ON COLUMN kanon.releases.published_at IS 'When it was published.';
 COMMENT ON COLUMN kanon.releases.l IS 'The l of l-diversity that every class has in each sensitive column; NULL if not demanded.';
 COMMENT ON COLUMN kanon.releases.p IS 'Different values that every class has at least in each sensitive column; NULL if not demanded.';
 COMMENT ON COLUMN kanon.releases.t IS 'The t of t-closeness that every class keeps in each sensitive column; NULL if not demanded.';
+COMMENT ON COLUMN kanon.releases.generalized IS
+'Quasi-identifiers that are published by a hierarchy, as ranges or texts; parameters says by which.';
+COMMENT ON COLUMN kanon.releases.certainty_penalty IS 'See kanon.measures; when it was published.';
+COMMENT ON COLUMN kanon.releases.generalization_height IS 'See kanon.measures; when it was published.';
+COMMENT ON COLUMN kanon.releases.entropy_loss IS 'See kanon.measures; when it was published.';
+COMMENT ON COLUMN kanon.releases.marginal_divergence IS 'See kanon.measures; when it was published.';

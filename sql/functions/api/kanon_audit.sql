@@ -1,0 +1,24 @@
+-- Finds the sets of columns that single people out, with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_audit(
+    relation regclass,
+    k integer,
+    columns name[] DEFAULT NULL,
+    max_columns integer DEFAULT NULL,
+    time_limit interval DEFAULT '30 seconds'
+)
+RETURNS SETOF kanon.violating_set
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.audit(relation, k, columns, max_columns, extract(epoch FROM time_limit)::double precision);
+END;
+ALTER FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) IS
+'Finds every minimal set of columns by which fewer than k people share their values, with the people at risk.
+Example: SELECT columns, kind, people_at_risk FROM kanon_audit(''patients'', 5);';

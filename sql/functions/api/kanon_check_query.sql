@@ -1,0 +1,25 @@
+-- Checks a question; reads the catalog only.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_check_query(
+    sql text,
+    schemas name[] DEFAULT pg_catalog.current_schemas(false),
+    OUT accepted boolean,
+    OUT findings jsonb,
+    OUT canonical_sql text,
+    OUT outputs jsonb
+)
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.check_query(*args)
+$function$;
+ALTER FUNCTION {{ api }}.kanon_check_query(text, name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query(text, name[]) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_check_query(text, name[]) IS
+'Says whether a question can be asked, what is wrong with it if not, and what would run; touches no data.
+Example: SELECT * FROM kanon_check_query(''SELECT name FROM patients'');';

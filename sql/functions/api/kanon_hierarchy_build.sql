@@ -1,0 +1,22 @@
+-- Stores a hierarchy that is built over a column.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_build(
+    hierarchy name, relation regclass, column_name name, spec jsonb, options jsonb DEFAULT NULL
+)
+RETURNS integer
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
+    SELECT kanon.store_hierarchy(
+        hierarchy, kanon.build_hierarchy(relation, column_name, spec, options)
+    );
+END;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) IS
+'Builds a generalization hierarchy over the values of a column (intervals, dates, prefix, networks, priority), stores it and returns its version.
+Example: SELECT kanon_hierarchy_build(''zips'', ''patients'', ''zip'', ''{"builder": "prefix"}'');';

@@ -1,0 +1,18 @@
+-- Forgets a hierarchy.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy name)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('hierarchy_drop');
+    SELECT kanon.drop_hierarchy(hierarchy);
+END;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_drop(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) IS
+'Forgets a stored hierarchy with all its versions; releases made with it stay as they are.
+Example: SELECT kanon_hierarchy_drop(''zips'');';

@@ -1,0 +1,18 @@
+-- Shows a hierarchy as a tree.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_show(hierarchy name, most integer DEFAULT 10)
+RETURNS TABLE (tree text)
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('hierarchy_show');
+    SELECT s.line FROM kanon.show_hierarchy(hierarchy, most) AS s (line);
+END;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) IS
+'Shows a stored hierarchy as a tree, with so many nodes below each at most.
+Example: SELECT * FROM kanon_hierarchy_show(''zips'');';

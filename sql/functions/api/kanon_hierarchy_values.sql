@@ -1,0 +1,18 @@
+-- Lists the values of a hierarchy.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy name)
+RETURNS TABLE (value text, nodes text[])
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('hierarchy_values');
+    SELECT v.value, v.nodes FROM kanon.hierarchy_values(hierarchy) AS v;
+END;
+ALTER FUNCTION {{ api }}.kanon_hierarchy_values(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_values(name) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values(name) IS
+'Lists the values of a stored hierarchy with their nodes from level 1.
+Example: SELECT * FROM kanon_hierarchy_values(''zips'');';

@@ -1,0 +1,22 @@
+-- Finds few columns that tell rows apart as well as all do, with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_identify(
+    relation regclass,
+    columns name[] DEFAULT NULL,
+    time_limit interval DEFAULT '30 seconds'
+)
+RETURNS SETOF kanon.identifying_set
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.identify(relation, columns, extract(epoch FROM time_limit)::double precision);
+END;
+ALTER FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) IS
+'Finds a smallest and a minimal set of columns that tells rows apart as well as all columns together do.
+Example: SELECT columns, kind, at_least FROM kanon_identify(''patients'');';

@@ -1,0 +1,26 @@
+-- Groups the values of an ordered column into intervals, with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_intervals(
+    relation regclass,
+    "column" name,
+    k integer,
+    weight name DEFAULT NULL,
+    cost text DEFAULT 'max',
+    time_limit interval DEFAULT '30 seconds'
+)
+RETURNS SETOF kanon.value_class
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.intervals(relation, "column", k, weight, cost,
+        extract(epoch FROM time_limit)::double precision);
+END;
+ALTER FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) IS
+'Groups the values of an ordered column into intervals shared by at least k people, at the least cost there is.
+Example: SELECT DISTINCT label, size FROM kanon_intervals(''patients'', ''birth_date'', 5);';

@@ -1,0 +1,20 @@
+-- Lets a table answer questions.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect(relation regclass, k integer DEFAULT 5, options jsonb DEFAULT NULL)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('protect');
+    SELECT kanon.lend(relation);
+    SELECT kanon.lend_to(relation, 'kanon_reader');
+    SELECT kanon.protect(relation, k, options);
+END;
+ALTER FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) IS
+'Lets analysts ask questions about a table with kanon_query, under the rule that at least k people stand behind every part of an answer.
+Example: SELECT kanon_protect(''patients'', 5);';

@@ -1,0 +1,24 @@
+-- Answers a question, one JSON object per row. The default of `schemas` is evaluated where the caller can see it:
+-- inside, the search path is pinned.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_query(
+    sql text,
+    parameters text[] DEFAULT NULL,
+    schemas name[] DEFAULT pg_catalog.current_schemas(false)
+)
+RETURNS SETOF jsonb
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.query(*args)
+$function$;
+ALTER FUNCTION {{ api }}.kanon_query(text, text[], name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) IS
+'Answers a question about protected tables if at least k people stand behind every part of the answer.
+Example: SELECT * FROM kanon_query(''SELECT diagnosis, count(*) FROM patients GROUP BY diagnosis'');';

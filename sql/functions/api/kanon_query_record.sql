@@ -1,0 +1,38 @@
+-- Answers a question as rows of the types that the caller writes down. The types of the caller's list are converted
+-- to with the caller's rights: they may be the caller's own.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_query_record(
+    sql text,
+    parameters text[] DEFAULT NULL,
+    schemas name[] DEFAULT pg_catalog.current_schemas(false)
+)
+RETURNS SETOF record
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    plan record;
+    mismatch text;
+BEGIN
+    SELECT r.statement, r.columns INTO plan FROM kanon.record_query(sql, schemas) AS r;
+    BEGIN
+        RETURN QUERY EXECUTE plan.statement USING sql, parameters, schemas;
+    EXCEPTION
+        WHEN datatype_mismatch THEN
+            GET STACKED DIAGNOSTICS mismatch = PG_EXCEPTION_DETAIL;
+            RAISE EXCEPTION USING
+                ERRCODE = 'KA100',
+                MESSAGE = 'The list of columns is not that of the answer.',
+                DETAIL = mismatch,
+                HINT = pg_catalog.format('Write: SELECT * FROM kanon_query_record(...) AS t (%s);', plan.columns);
+    END;
+END
+$function$;
+ALTER FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) IS
+'Answers a question as kanon_query does, as rows with the columns that the caller lists.
+Example: SELECT * FROM kanon_query_record(''SELECT sex, count(*) FROM patients GROUP BY sex'') AS t (sex text, count bigint);';

@@ -1,0 +1,28 @@
+-- Groups points into rectangles, with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_rectangles(
+    relation regclass,
+    x name,
+    y name,
+    k integer,
+    weight name DEFAULT NULL,
+    method text DEFAULT 'kd',
+    cost text DEFAULT 'max',
+    time_limit interval DEFAULT '30 seconds'
+)
+RETURNS SETOF kanon.point_class
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.rectangles(relation, x, y, k, weight, method, cost,
+        extract(epoch FROM time_limit)::double precision);
+END;
+ALTER FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) IS
+'Groups points of the plane into rectangles that contain at least k people each and do not overlap.
+Example: SELECT DISTINCT rectangle::text, size FROM kanon_rectangles(''zips'', ''longitude'', ''latitude'', 150, weight => ''people'');';

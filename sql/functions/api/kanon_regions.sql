@@ -1,0 +1,30 @@
+-- Groups the values of a column into regions of neighbours, with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_regions(
+    relation regclass,
+    "column" name,
+    adjacency regclass,
+    k integer,
+    neighbours name[] DEFAULT NULL,
+    weight name DEFAULT NULL,
+    method text DEFAULT 'moves',
+    on_light text DEFAULT 'other',
+    cost text DEFAULT 'max',
+    time_limit interval DEFAULT '30 seconds'
+)
+RETURNS SETOF kanon.value_class
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.regions(relation, "column", adjacency, k, neighbours, weight, method, on_light, cost,
+        extract(epoch FROM time_limit)::double precision);
+END;
+ALTER FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) IS
+'Groups the values of a column into connected regions shared by at least k people; a second table has the pairs of neighbours.
+Example: SELECT DISTINCT label, size FROM kanon_regions(''patients'', ''zip'', ''zip_neighbours'', 150);';

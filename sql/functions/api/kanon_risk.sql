@@ -1,0 +1,27 @@
+-- Says how likely people are found again, with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_risk(
+    relation regclass,
+    columns name[] DEFAULT NULL,
+    sensitive name[] DEFAULT NULL,
+    threshold double precision DEFAULT 0.2,
+    population regclass DEFAULT NULL,
+    sampling_fraction double precision DEFAULT NULL,
+    time_limit interval DEFAULT '30 seconds'
+)
+RETURNS SETOF kanon.risk
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.risk(relation, columns, sensitive, threshold, population, sampling_fraction,
+        extract(epoch FROM time_limit)::double precision);
+END;
+ALTER FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) IS
+'Says how likely people are found again in a table and, in further rows, in its releases: prosecutor, journalist and marketer risk, unique people, homogeneous classes.
+Example: SELECT relation, prosecutor_risk, marketer_risk, share_above FROM kanon_risk(''patients'');';

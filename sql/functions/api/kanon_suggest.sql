@@ -1,0 +1,21 @@
+-- Proposes roles of columns with the caller's own rights throughout.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_suggest(
+    relation regclass,
+    time_limit interval DEFAULT '30 seconds'
+)
+RETURNS SETOF kanon.suggestion
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT *
+    FROM kanon.suggest(relation, extract(epoch FROM time_limit)::double precision);
+END;
+ALTER FUNCTION {{ api }}.kanon_suggest(regclass, interval) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_suggest(regclass, interval) FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_suggest(regclass, interval) IS
+'Proposes a role for each column of a table, with reasons from keys, types, names and statistics; declares nothing.
+Example: SELECT "column", role, reasons FROM kanon_suggest(''patients'');';

@@ -1,0 +1,17 @@
+-- The size of a database grows with tables that only answer questions: nothing is shown.
+CREATE OR REPLACE FUNCTION kanon_catalog.pg_database_size(database name)
+RETURNS bigint
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT NULL::bigint;
+END;
+ALTER FUNCTION kanon_catalog.pg_database_size(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_database_size(name) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_database_size(name) TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_database_size(name) IS
+'Stands for pg_catalog.pg_database_size where tools ask through the gateway.';

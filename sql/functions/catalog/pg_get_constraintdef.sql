@@ -1,0 +1,18 @@
+-- The text of a constraint, if it is shown.
+CREATE OR REPLACE FUNCTION kanon_catalog.pg_get_constraintdef(object oid, pretty boolean DEFAULT false)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.pg_get_constraintdef(object, pretty)
+    WHERE EXISTS (SELECT FROM kanon_catalog.pg_constraint AS c WHERE c.oid = object);
+END;
+ALTER FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) IS
+'Stands for pg_catalog.pg_get_constraintdef where tools ask through the gateway.';

@@ -1,0 +1,18 @@
+-- The text of an index, if it is shown.
+CREATE OR REPLACE FUNCTION kanon_catalog.pg_get_indexdef(object oid, place integer DEFAULT 0, pretty boolean DEFAULT false)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.pg_get_indexdef(object, place, pretty)
+    WHERE EXISTS (SELECT FROM kanon_catalog.pg_index AS c WHERE c.indexrelid = object);
+END;
+ALTER FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) IS
+'Stands for pg_catalog.pg_get_indexdef where tools ask through the gateway.';

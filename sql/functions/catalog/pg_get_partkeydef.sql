@@ -1,0 +1,18 @@
+-- The key of a partitioned table, for those who may read it.
+CREATE OR REPLACE FUNCTION kanon_catalog.pg_get_partkeydef(relation oid)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.pg_get_partkeydef(relation)
+    WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
+END;
+ALTER FUNCTION kanon_catalog.pg_get_partkeydef(oid) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_partkeydef(oid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_partkeydef(oid) TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_partkeydef(oid) IS
+'Stands for pg_catalog.pg_get_partkeydef where tools ask through the gateway.';

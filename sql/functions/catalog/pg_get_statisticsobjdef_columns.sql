@@ -1,0 +1,18 @@
+-- The columns of extended statistics, for those who may read their relation.
+CREATE OR REPLACE FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(object oid)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.pg_get_statisticsobjdef_columns(object)
+    WHERE EXISTS (SELECT FROM kanon_catalog.pg_statistic_ext AS c WHERE c.oid = object);
+END;
+ALTER FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) IS
+'Stands for pg_catalog.pg_get_statisticsobjdef_columns where tools ask through the gateway.';

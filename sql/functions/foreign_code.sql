@@ -1,0 +1,20 @@
+-- Names what reading a relation would run or read with the reader's rights although others wrote it.
+CREATE OR REPLACE FUNCTION kanon.foreign_code(relation regclass)
+RETURNS text
+LANGUAGE sql
+STABLE
+PARALLEL SAFE
+SECURITY INVOKER
+RETURNS NULL ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+SELECT found.name
+FROM (
+{% include "foreign_code.sql" %}
+
+) AS found
+$function$;
+ALTER FUNCTION kanon.foreign_code(regclass) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.foreign_code(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.foreign_code(regclass) IS
+'Names a function or view by which reading a relation would lend the reader''s rights to others than superusers; NULL if there is none.';

@@ -1,0 +1,22 @@
+-- Answers a question as texts: the first row has the names of the columns, the second their types.
+CREATE OR REPLACE FUNCTION kanon.ask(
+    question text,
+    parameters text[] DEFAULT NULL,
+    schemas name[] DEFAULT pg_catalog.current_schemas(false)
+)
+RETURNS TABLE (line text[])
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.ask(*args)
+$function$;
+ALTER FUNCTION kanon.ask(text, text[], name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.ask(text, text[], name[]) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.ask(text, text[], name[]) IS
+'Answers a question for programs: lines of texts, first the names of the columns, then their types, then the rows.';

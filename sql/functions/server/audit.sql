@@ -1,0 +1,24 @@
+-- Finds the sets of columns that single people out, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.audit(
+    relation regclass,
+    k integer,
+    columns name[],
+    max_columns integer,
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.violating_set
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.audit(*args)
+$function$;
+ALTER FUNCTION kanon.audit(regclass, integer, name[], integer, double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.audit(regclass, integer, name[], integer, double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.audit(regclass, integer, name[], integer, double precision) IS
+'Finds the sets of columns that single people out; called by kanon_audit.';

@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_hierarchy_drop.
+CREATE OR REPLACE FUNCTION kanon.drop_hierarchy(hierarchy name)
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.drop_hierarchy(*args)
+$function$;
+ALTER FUNCTION kanon.drop_hierarchy(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.drop_hierarchy(name) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.drop_hierarchy(name) IS
+'Forgets a hierarchy; called by kanon_hierarchy_drop.';

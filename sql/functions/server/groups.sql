@@ -1,0 +1,27 @@
+-- Groups the values of a column without order, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.groups(
+    relation regclass,
+    "column" name,
+    k integer,
+    method text,
+    weight name,
+    cost text,
+    epsilon double precision,
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.value_class
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.groups(*args)
+$function$;
+ALTER FUNCTION kanon.groups(regclass, name, integer, text, name, text, double precision, double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.groups(regclass, name, integer, text, name, text, double precision, double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.groups(regclass, name, integer, text, name, text, double precision, double precision) IS
+'Groups the values of a column without order; called by kanon_groups.';

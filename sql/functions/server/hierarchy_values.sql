@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_hierarchy_values.
+CREATE OR REPLACE FUNCTION kanon.hierarchy_values(hierarchy name)
+RETURNS TABLE (value text, nodes text[])
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.hierarchy_values(*args)
+$function$;
+ALTER FUNCTION kanon.hierarchy_values(name) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.hierarchy_values(name) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.hierarchy_values(name) IS
+'Returns the values of a hierarchy; called by kanon_hierarchy_values.';

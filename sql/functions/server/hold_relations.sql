@@ -1,0 +1,20 @@
+-- Locks what the question of the call may name, as reading it does.
+CREATE OR REPLACE FUNCTION kanon.hold_relations()
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+SET client_min_messages = error
+SET exit_on_error = off
+SET plan_cache_mode = force_generic_plan
+AS $function$
+from kanon_pg import server
+return server.hold_relations()
+$function$;
+ALTER FUNCTION kanon.hold_relations() OWNER TO kanon_reader;
+REVOKE ALL ON FUNCTION kanon.hold_relations() FROM PUBLIC;
+COMMENT ON FUNCTION kanon.hold_relations() IS
+'Keeps the relations that a question may name from being exchanged; called for kanon_query.';

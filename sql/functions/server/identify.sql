@@ -1,0 +1,22 @@
+-- Finds few columns that tell rows apart as well as all do, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.identify(
+    relation regclass,
+    columns name[],
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.identifying_set
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.identify(*args)
+$function$;
+ALTER FUNCTION kanon.identify(regclass, name[], double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.identify(regclass, name[], double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.identify(regclass, name[], double precision) IS
+'Finds few columns that tell rows apart as well as all do; called by kanon_identify.';

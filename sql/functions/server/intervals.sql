@@ -1,0 +1,25 @@
+-- Groups the values of an ordered column into intervals, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.intervals(
+    relation regclass,
+    "column" name,
+    k integer,
+    weight name,
+    cost text,
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.value_class
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.intervals(*args)
+$function$;
+ALTER FUNCTION kanon.intervals(regclass, name, integer, name, text, double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.intervals(regclass, name, integer, name, text, double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.intervals(regclass, name, integer, name, text, double precision) IS
+'Groups the values of an ordered column into intervals; called by kanon_intervals.';

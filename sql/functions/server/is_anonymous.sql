@@ -1,0 +1,22 @@
+-- Tests k-anonymity with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.is_anonymous(
+    relation regclass,
+    k integer,
+    columns name[]
+)
+RETURNS boolean
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.is_anonymous(*args)
+$function$;
+ALTER FUNCTION kanon.is_anonymous(regclass, integer, name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.is_anonymous(regclass, integer, name[]) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.is_anonymous(regclass, integer, name[]) IS
+'Tests k-anonymity; called by kanon_is_anonymous.';

@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_protect.
+CREATE OR REPLACE FUNCTION kanon.protect(relation regclass, k integer, options jsonb)
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.protect(*args)
+$function$;
+ALTER FUNCTION kanon.protect(regclass, integer, jsonb) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.protect(regclass, integer, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.protect(regclass, integer, jsonb) IS
+'Stores the rules under which a table answers questions; called by kanon_protect.';

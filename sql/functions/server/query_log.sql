@@ -1,0 +1,29 @@
+-- The record of questions, for curators. A function, not a view: it reads files.
+CREATE OR REPLACE FUNCTION kanon.query_log()
+RETURNS TABLE (
+    relation text,
+    asked_at timestamptz,
+    login text,
+    role text,
+    question text,
+    parameters text[],
+    outcome text,
+    reason text
+)
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.query_log()
+$function$;
+ALTER FUNCTION kanon.query_log() OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.query_log() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon.query_log() TO kanon_curator;
+COMMENT ON FUNCTION kanon.query_log() IS
+'Who asked what about protected tables, when, and whether it was answered; holds nothing of the data.
+Example: SELECT * FROM kanon.query_log() WHERE outcome = ''withheld'';';

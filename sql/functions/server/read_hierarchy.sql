@@ -1,0 +1,19 @@
+-- Reads a hierarchy from a table with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.read_hierarchy(relation regclass, options jsonb)
+RETURNS jsonb
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.read_hierarchy(*args)
+$function$;
+ALTER FUNCTION kanon.read_hierarchy(regclass, jsonb) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.read_hierarchy(regclass, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.read_hierarchy(regclass, jsonb) IS
+'Reads a hierarchy from a table; called by kanon_hierarchy_load.';

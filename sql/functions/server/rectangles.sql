@@ -1,0 +1,27 @@
+-- Groups points into rectangles, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.rectangles(
+    relation regclass,
+    x name,
+    y name,
+    k integer,
+    weight name,
+    method text,
+    cost text,
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.point_class
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.rectangles(*args)
+$function$;
+ALTER FUNCTION kanon.rectangles(regclass, name, name, integer, name, text, text, double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.rectangles(regclass, name, name, integer, name, text, text, double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.rectangles(regclass, name, name, integer, name, text, text, double precision) IS
+'Groups points into rectangles; called by kanon_rectangles.';

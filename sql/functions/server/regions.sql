@@ -1,0 +1,29 @@
+-- Groups the values of a column into regions of neighbours, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.regions(
+    relation regclass,
+    "column" name,
+    adjacency regclass,
+    k integer,
+    neighbours name[],
+    weight name,
+    method text,
+    on_light text,
+    cost text,
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.value_class
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.regions(*args)
+$function$;
+ALTER FUNCTION kanon.regions(regclass, name, regclass, integer, name[], name, text, text, text, double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.regions(regclass, name, regclass, integer, name[], name, text, text, text, double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.regions(regclass, name, regclass, integer, name[], name, text, text, text, double precision) IS
+'Groups the values of a column into regions of neighbours; called by kanon_regions.';

@@ -1,0 +1,19 @@
+-- Begins a new record of questions about a table: the old one is no longer compared with what is asked.
+CREATE OR REPLACE FUNCTION kanon.restart_ledger(relation regclass)
+RETURNS void
+LANGUAGE sql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO kanon.request (operation) VALUES ('restart_ledger');
+    SELECT kanon.begin_ledger(relation);
+END;
+ALTER FUNCTION kanon.restart_ledger(regclass) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.restart_ledger(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon.restart_ledger(regclass) TO kanon_curator;
+COMMENT ON FUNCTION kanon.restart_ledger(regclass) IS
+'Begins a new record of questions about a table whose record is missing or no longer fits, for example after a dump was restored. What was answered before is not compared with what is asked from now on, so two answers may then tell about single people. kanon.query_log still shows it.
+Example: SELECT kanon.restart_ledger(''patients'');';

@@ -1,0 +1,26 @@
+-- Says how likely people are found again, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.risk(
+    relation regclass,
+    columns name[],
+    sensitive name[],
+    threshold double precision,
+    population regclass,
+    sampling_fraction double precision,
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.risk
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.risk(*args)
+$function$;
+ALTER FUNCTION kanon.risk(regclass, name[], name[], double precision, regclass, double precision, double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.risk(regclass, name[], name[], double precision, regclass, double precision, double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.risk(regclass, name[], name[], double precision, regclass, double precision, double precision) IS
+'Says how likely people are found again; called by kanon_risk.';

@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_hierarchy_show.
+CREATE OR REPLACE FUNCTION kanon.show_hierarchy(hierarchy name, most integer)
+RETURNS SETOF text
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.show_hierarchy(*args)
+$function$;
+ALTER FUNCTION kanon.show_hierarchy(name, integer) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.show_hierarchy(name, integer) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.show_hierarchy(name, integer) IS
+'Shows a hierarchy as a tree; called by kanon_hierarchy_show.';

@@ -1,0 +1,18 @@
+-- The owner role's part of storing hierarchies.
+CREATE OR REPLACE FUNCTION kanon.store_hierarchy(hierarchy name, definition jsonb)
+RETURNS integer
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.store_hierarchy(*args)
+$function$;
+ALTER FUNCTION kanon.store_hierarchy(name, jsonb) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.store_hierarchy(name, jsonb) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.store_hierarchy(name, jsonb) IS
+'Checks a hierarchy and stores it; called by kanon_hierarchy_define, kanon_hierarchy_load and kanon_hierarchy_build.';

@@ -1,0 +1,21 @@
+-- Proposes roles of columns with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.suggest(
+    relation regclass,
+    time_limit_seconds double precision
+)
+RETURNS SETOF kanon.suggestion
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.suggest(*args)
+$function$;
+ALTER FUNCTION kanon.suggest(regclass, double precision) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.suggest(regclass, double precision) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.suggest(regclass, double precision) IS
+'Proposes roles of columns; called by kanon_suggest.';

@@ -1,0 +1,18 @@
+-- The owner role's part of kanon_unprotect.
+CREATE OR REPLACE FUNCTION kanon.unprotect(relation regclass)
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.unprotect(*args)
+$function$;
+ALTER FUNCTION kanon.unprotect(regclass) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.unprotect(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.unprotect(regclass) IS
+'Removes the rules under which a table answers questions; called by kanon_unprotect.';

@@ -1,0 +1,12 @@
+-- The roles of a release's columns; who a row belongs to is not published.
+-- $1 bigint
+SELECT
+    '{}'::text[] AS identifiers,
+    quasi_identifiers::text[] AS quasi_identifiers,
+    sensitive::text[] AS sensitive,
+    insensitive::text[] AS insensitive,
+    NULL::text AS entity,
+    release::text AS release,
+    CASE WHEN entity IS NOT NULL THEN people END AS hidden_people
+FROM kanon.releases
+WHERE view = $1::bigint::oid::regclass

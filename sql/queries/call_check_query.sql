@@ -1,0 +1,3 @@
+-- Checks a question without asking it.
+-- $1 text
+SELECT accepted, findings::text AS findings, canonical_sql FROM kanon_check_query($1)

@@ -1,0 +1,15 @@
+-- The rules of a relation, or of the nearest protected table whose partition or inheritance child it is.
+-- $1 bigint
+WITH RECURSIVE up (oid, distance) AS (
+    SELECT $1::bigint::oid, 0
+    UNION ALL
+    SELECT i.inhparent, up.distance + 1
+    FROM up JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = up.oid
+)
+
+SELECT
+    p.relation::oid::bigint AS relation, p.k, p.mode, p.strict, p.simulatable, p.dominance, p.extremes, p.ledger, p.one_sided,
+    p.rank, p.questions, p.refusals, p.all_questions, p.all_refusals, p.period, p.lockout, p.seconds, p.rows
+FROM up JOIN kanon.protection AS p ON p.relation = up.oid::regclass
+ORDER BY up.distance, p.k DESC
+LIMIT 1

@@ -1,0 +1,4 @@
+-- Removes the rules under which a relation answers questions.
+-- $1 bigint
+DELETE FROM kanon.protection WHERE relation = $1::bigint::oid::regclass
+RETURNING k

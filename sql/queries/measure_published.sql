@@ -1,0 +1,12 @@
+-- The roles of a release's columns for whoever may read it, but not what only curators know of it.
+-- $1 bigint
+SELECT
+    quasi_identifiers::text[] AS quasi_identifiers,
+    sensitive::text[] AS sensitive,
+    NULL::text AS entity,
+    NULL::double precision AS certainty_penalty,
+    NULL::double precision AS generalization_height,
+    NULL::double precision AS entropy_loss,
+    NULL::double precision AS marginal_divergence
+FROM kanon.published_roles
+WHERE view = $1::bigint::oid::regclass

@@ -1,0 +1,21 @@
+-- Have relations read as a whole and sorted in memory, until the transaction ends; returns the settings of before.
+WITH before AS MATERIALIZED (
+    SELECT s.name, s.value, pg_catalog.current_setting(s.name) AS was
+    FROM (
+        VALUES
+        ('enable_seqscan', 'on'),
+        ('enable_indexscan', 'off'),
+        ('enable_indexonlyscan', 'off'),
+        ('enable_bitmapscan', 'off'),
+        ('seq_page_cost', '1'),
+        ('cpu_tuple_cost', '0.01'),
+        ('cpu_operator_cost', '0.0025'),
+        ('work_mem', '64MB')
+    ) AS s (name, value)
+)
+
+SELECT
+    pg_catalog.array_agg(b.name) AS names,
+    pg_catalog.array_agg(b.was) AS was,
+    pg_catalog.count(pg_catalog.set_config(b.name, b.value, true)) AS changed
+FROM before AS b

@@ -1,0 +1,12 @@
+-- The relations that the words of a question may name: those of its schemas that the reading role can read.
+-- $1 text[]
+-- $2 text[]
+SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,
+    pg_catalog.has_schema_privilege('kanon_reader', n.oid, 'USAGE')
+    AND pg_catalog.has_any_column_privilege('kanon_reader', c.oid, 'SELECT') AS readable
+FROM pg_catalog.pg_class AS c
+INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relname = ANY ($1::text[]::name[]) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relpersistence <> 't'
+    AND (n.nspname = ANY ($1::text[]::name[]) OR n.nspname = ANY ($2::text[]::name[]))
+    AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast', 'kanon')
+ORDER BY c.oid

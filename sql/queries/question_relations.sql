@@ -1,0 +1,113 @@
+-- What candidates are: protected by themselves or by what they read, or public, and who owns what they read.
+-- $1 bigint[]
+-- $2 text
+WITH RECURSIVE known (oid) AS (
+    SELECT d.relation::oid FROM kanon.declaration AS d
+    UNION
+    SELECT p.relation::oid FROM kanon.protection AS p
+    UNION
+    SELECT r.relation::oid FROM kanon.release AS r
+),
+
+-- What reading a relation reads: a view's query, partitions and children. Releases are published: nothing
+-- behind them counts.
+reads (root, oid) AS (
+    SELECT u.oid, u.oid FROM pg_catalog.unnest($1::bigint[]::oid[]) AS u (oid)
+    UNION
+    SELECT r.root, step.oid
+    FROM reads AS r
+    CROSS JOIN LATERAL (
+        SELECT d.refobjid AS oid
+        FROM pg_catalog.pg_rewrite AS w
+        INNER JOIN pg_catalog.pg_depend AS d
+            ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
+            AND d.refclassid = 'pg_catalog.pg_class'::regclass
+        WHERE w.ev_class = r.oid AND w.ev_type = '1'
+            AND NOT EXISTS (SELECT FROM kanon.release AS p WHERE p.storage::oid = r.oid)
+        UNION ALL
+        SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = r.oid
+    ) AS step
+),
+
+-- A partition or child is what its parent is.
+above (oid, parent, distance) AS (
+    SELECT DISTINCT r.oid, r.oid, 0 FROM reads AS r
+    UNION
+    SELECT a.oid, i.inhparent, a.distance + 1
+    FROM above AS a INNER JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = a.parent
+),
+
+trusted (oid) AS (
+    SELECT o.oid
+    FROM pg_catalog.pg_roles AS o
+    WHERE o.rolsuper OR o.rolname IN ('kanon_owner', 'pg_database_owner')
+        OR o.oid = (SELECT d.datdba FROM pg_catalog.pg_database AS d WHERE d.datname = pg_catalog.current_database())
+        OR pg_catalog.pg_has_role(o.oid, 'kanon_curator', 'MEMBER')
+    UNION
+    SELECT (SELECT c.relowner FROM pg_catalog.pg_class AS c WHERE c.oid = p.relation::oid)
+    FROM kanon.protection AS p
+)
+
+SELECT
+    c.oid::bigint AS oid,
+    n.nspname::text AS schema,
+    c.relname::text AS name,
+    c.relkind::text AS kind,
+    (
+        SELECT p.relation::oid::bigint
+        FROM above AS a INNER JOIN kanon.protection AS p ON p.relation::oid = a.parent
+        WHERE a.oid = c.oid
+        ORDER BY a.distance, p.k DESC LIMIT 1
+    ) AS protected_by,
+    (
+        SELECT d.relation::oid::bigint
+        FROM above AS a INNER JOIN kanon.declaration AS d ON d.relation::oid = a.parent
+        WHERE a.oid = c.oid
+        ORDER BY a.distance LIMIT 1
+    ) AS declared_by,
+    EXISTS (
+        SELECT FROM above AS a INNER JOIN known AS k ON k.oid = a.parent WHERE a.oid = c.oid
+    ) AS known,
+    EXISTS (
+        SELECT
+        FROM reads AS r
+        INNER JOIN above AS a ON a.oid = r.oid
+        INNER JOIN known AS k ON k.oid = a.parent
+        WHERE r.root = c.oid
+    ) AS dependent,
+    NOT EXISTS (
+        SELECT
+        FROM reads AS r
+        INNER JOIN pg_catalog.pg_class AS b ON b.oid = r.oid
+        INNER JOIN pg_catalog.pg_namespace AS s ON s.oid = b.relnamespace
+        WHERE r.root = c.oid AND NOT (
+            b.relowner IN (SELECT t.oid FROM trusted AS t) AND s.nspowner IN (SELECT t.oid FROM trusted AS t)
+        )
+    ) AS trusted,
+    NOT EXISTS (
+        SELECT
+        FROM reads AS r
+        INNER JOIN pg_catalog.pg_class AS b ON b.oid = r.oid
+        WHERE r.root = c.oid AND (
+            b.relkind NOT IN ('r', 'p', 'v', 'm') OR b.relpersistence = 't' OR b.relrowsecurity OR EXISTS (
+                SELECT
+                FROM pg_catalog.pg_rewrite AS w
+                INNER JOIN pg_catalog.pg_depend AS d
+                    ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = w.oid
+                    AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass)
+                WHERE w.ev_class = b.oid AND b.relkind IN ('v', 'm')
+                    AND NOT EXISTS (SELECT FROM kanon.release AS p WHERE p.storage::oid = b.oid)
+            )
+        )
+    ) AS plain,
+    c.relkind = 'r' AND EXISTS (
+        SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = c.oid
+    ) AS has_children,
+    pg_catalog.has_schema_privilege('kanon_reader', n.oid, 'USAGE')
+    AND pg_catalog.has_any_column_privilege('kanon_reader', c.oid, 'SELECT') AS readable,
+    pg_catalog.has_schema_privilege($2::text::name, n.oid, 'USAGE')
+    AND pg_catalog.has_any_column_privilege($2::text::name, c.oid, 'SELECT') AS selectable
+FROM pg_catalog.unnest($1::bigint[]::oid[]) AS u (oid)
+INNER JOIN pg_catalog.pg_class AS c ON c.oid = u.oid
+INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+ORDER BY c.oid

@@ -1,0 +1,47 @@
+-- The rules under which protected tables answer questions.
+CREATE TABLE IF NOT EXISTS kanon.protection (
+    relation regclass PRIMARY KEY,
+    k integer NOT NULL CHECK (k BETWEEN 2 AND 100),
+    mode text NOT NULL CHECK (mode IN ('reject', 'suppress')),
+    strict boolean NOT NULL,
+    simulatable boolean NOT NULL,
+    dominance double precision CHECK (dominance > 0 AND dominance < 1),
+    extremes text NOT NULL CHECK (extremes IN ('never', 'insensitive', 'always')),
+    ledger text NOT NULL CHECK (ledger IN ('off', 'pairwise', 'linear')),
+    one_sided boolean NOT NULL,
+    rank integer NOT NULL CHECK (rank BETWEEN 8 AND 2048),
+    questions integer CHECK (questions >= 0),
+    refusals integer CHECK (refusals >= 1),
+    all_questions integer CHECK (all_questions >= 0),
+    all_refusals integer CHECK (all_refusals >= 1),
+    period double precision NOT NULL CHECK (period > 0),
+    lockout double precision NOT NULL CHECK (lockout >= 0),
+    seconds double precision NOT NULL CHECK (seconds > 0),
+    rows integer NOT NULL CHECK (rows >= 1),
+    protected_by name NOT NULL,
+    protected_at timestamptz NOT NULL DEFAULT pg_catalog.now()
+);
+ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS simulatable boolean NOT NULL DEFAULT false;
+ALTER TABLE kanon.protection OWNER TO kanon_owner;
+REVOKE ALL ON TABLE kanon.protection FROM PUBLIC;
+COMMENT ON TABLE kanon.protection IS 'The tables that answer questions, and under which rules, as set with kanon_protect.';
+COMMENT ON COLUMN kanon.protection.relation IS 'The table or view.';
+COMMENT ON COLUMN kanon.protection.k IS 'Fewest people behind every part of an answer.';
+COMMENT ON COLUMN kanon.protection.mode IS 'Whether rows with too few people refuse the answer (reject) or are left out (suppress).';
+COMMENT ON COLUMN kanon.protection.strict IS 'Whether nobody counts as too few where the question names a set.';
+COMMENT ON COLUMN kanon.protection.simulatable IS 'Whether sensitive columns have no say in refusals.';
+COMMENT ON COLUMN kanon.protection.dominance IS 'Largest share of a sum that one person may have; NULL for no rule.';
+COMMENT ON COLUMN kanon.protection.extremes IS 'Columns whose smallest and largest value may be asked: never, insensitive, always.';
+COMMENT ON COLUMN kanon.protection.ledger IS 'How far answers are compared with earlier ones: off, pairwise, linear.';
+COMMENT ON COLUMN kanon.protection.one_sided IS 'Whether sets are refused that an earlier set nearly contains, or nearly lies in.';
+COMMENT ON COLUMN kanon.protection.rank IS 'Most independent sets that are kept for sums and differences.';
+COMMENT ON COLUMN kanon.protection.questions IS 'Most questions of one login within a period; NULL for no limit.';
+COMMENT ON COLUMN kanon.protection.refusals IS 'Withheld answers to one login within a period after which it is locked out; NULL for no limit.';
+COMMENT ON COLUMN kanon.protection.all_questions IS 'Most questions of all logins together within a period; NULL for no limit.';
+COMMENT ON COLUMN kanon.protection.all_refusals IS 'Withheld answers to all logins together within a period after which nobody is answered; NULL for no limit.';
+COMMENT ON COLUMN kanon.protection.period IS 'Seconds that a question counts.';
+COMMENT ON COLUMN kanon.protection.lockout IS 'Seconds from the last of these withheld answers.';
+COMMENT ON COLUMN kanon.protection.seconds IS 'Longest time that one question may take.';
+COMMENT ON COLUMN kanon.protection.rows IS 'Most rows of one answer.';
+COMMENT ON COLUMN kanon.protection.protected_by IS 'Who protected it.';
+COMMENT ON COLUMN kanon.protection.protected_at IS 'When it was protected.';
