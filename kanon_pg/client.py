@@ -12,72 +12,63 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kanon_pg.client_audits import audit, identify, is_anonymous, risk, suggest
+from kanon_pg.client_grouping import groups, intervals, rectangles, regions
+from kanon_pg.client_hierarchies import (
+    build_hierarchy,
+    define_hierarchy,
+    drop_hierarchy,
+    hierarchies,
+    hierarchy_content,
+    load_hierarchy,
+    show_hierarchy,
+)
+from kanon_pg.client_questions import check_query, protect, query, unprotect
+from kanon_pg.client_transactions import Progress, as_login, as_owner, take_back
 from kanon_pg.curves import service as tracing
 from kanon_pg.curves.points import Curve
 from kanon_pg.curves.request import DEFAULT_KS, CurveRequest
-from kanon_pg.db.catalog import caller, describe
-from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
-from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Row
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
-from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, NotPermitted
+from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.measure import service as measuring
 from kanon_pg.measure.measures import Measures
 from kanon_pg.release import declaration, service
-from kanon_pg.release.base import OWNER
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest
 
-Progress = Callable[[str, float | None], None]
-
-
-@contextmanager
-def _as_owner(
-    target: str | Connection, relation: str | None = None, on_progress: Progress | None = None
-) -> Iterator[tuple[PsycopgDatabase, str]]:
-    """Open a transaction that acts as the owner role; yields it with the role that asked."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            db = PsycopgDatabase(connection, on_progress)
-            role = caller(db)
-            if relation is not None:
-                db.row(statement("lend"), describe(db, relation, role).oid)
-            _act_as_owner(db, role)
-            yield db, role
-    finally:
-        if isinstance(target, str):
-            connection.close()
-
-
-@contextmanager
-def _as_login(target: str | Connection, on_progress: Progress | None) -> Iterator[PsycopgDatabase]:
-    """Open a transaction that acts with the rights of the login."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            yield PsycopgDatabase(connection, on_progress)
-    finally:
-        if isinstance(target, str):
-            connection.close()
-
-
-def _act_as_owner(db: PsycopgDatabase, role: str) -> None:
-    try:
-        db.execute(statement("act_as", role=Identifier.of(OWNER)))
-    except DatabaseError as error:
-        if error.server_state != INSUFFICIENT_PRIVILEGE:
-            raise
-        raise NotPermitted(
-            f"Role {Identifier((role,))} may not act as {OWNER}, which the client's door does.",
-            hint=f"GRANT {OWNER} TO {Identifier((role,))}; or call the functions in the server, "
-            "which need no such right.",
-        ) from error
+__all__ = [
+    "anonymize",
+    "audit",
+    "build_hierarchy",
+    "check_query",
+    "curve",
+    "declare",
+    "define_hierarchy",
+    "drop",
+    "drop_hierarchy",
+    "groups",
+    "hierarchies",
+    "hierarchy_content",
+    "identify",
+    "intervals",
+    "is_anonymous",
+    "load_hierarchy",
+    "measure",
+    "protect",
+    "query",
+    "rectangles",
+    "refresh",
+    "regions",
+    "releases",
+    "risk",
+    "show_hierarchy",
+    "suggest",
+    "undeclare",
+    "unprotect",
+]
 
 
 def anonymize(
@@ -110,7 +101,7 @@ def anonymize(
     """
     request = AnonymizeRequest(relation, k, **options)
     request.check()
-    with _as_owner(target, relation, on_progress) as (db, role):
+    with as_owner(target, relation, on_progress) as (db, role):
         return service.anonymize(db, request, role=role)
 
 
@@ -124,18 +115,20 @@ def declare(
     insensitive: Sequence[str] = (),
     entity: str | None = None,
     weights: Mapping[str, float] | None = None,
+    on_progress: Progress | None = None,
 ) -> None:
     """Record the roles of a relation's columns, see `kanon_pg.release.declaration.declare`."""
-    with _as_owner(target, relation) as (db, role):
+    with as_owner(target, relation, on_progress) as (db, role):
         declaration.declare(
             db, relation, identifiers, quasi_identifiers, sensitive, insensitive, entity, weights, role=role
         )
 
 
 def undeclare(target: str | Connection, relation: str) -> None:
-    """Forget the roles of a relation's columns."""
-    with _as_owner(target) as (db, role):
+    """Forget the roles of a relation's columns, and take back lent rights that nothing needs any more."""
+    with as_owner(target) as (db, role):
         declaration.undeclare(db, relation, role=role)
+        take_back(db, relation, role)
 
 
 def measure(
@@ -150,7 +143,7 @@ def measure(
 
     Works with any PostgreSQL, also one that was never prepared.
     """
-    with _as_login(target, on_progress) as db:
+    with as_login(target, on_progress) as db:
         return measuring.measure(db, relation, quasi_identifiers, sensitive)
 
 
@@ -191,23 +184,23 @@ def curve(
     """
     request = CurveRequest(relation, ks, **options)
     request.check()
-    with _as_login(target, on_progress) as db:
+    with as_login(target, on_progress) as db:
         return tracing.curve(db, request)
 
 
-def refresh(target: str | Connection, release: str) -> None:
+def refresh(target: str | Connection, release: str, *, on_progress: Progress | None = None) -> None:
     """Bring a release up to date with its base relation."""
-    with _as_owner(target) as (db, _):
+    with as_owner(target, on_progress=on_progress) as (db, _):
         service.refresh(db, release)
 
 
 def drop(target: str | Connection, release: str) -> None:
     """Remove a release with everything behind it."""
-    with _as_owner(target) as (db, _):
+    with as_owner(target) as (db, _):
         service.drop(db, release)
 
 
 def releases(target: str | Connection) -> Sequence[Row]:
     """Return all releases with their certificates, by name."""
-    with _as_owner(target) as (db, _):
+    with as_owner(target) as (db, _):
         return service.releases(db)

@@ -25,7 +25,10 @@ cell value: columns, counts and positions only, because a message is an output c
     │   ├── VerificationFailed  KA601   the independent recount contradicts the plan
     │   └── ReleaseBusy         KA602   another call is publishing the same release
     ├── ClusterError            KA700   the embedded server could not be managed
-    └── LedgerError             KA800   the record of questions cannot be read or written; nothing is answered
+    ├── LedgerError             KA800   the record of questions cannot be read or written; nothing is answered
+    └── QuestionError           KA900   a question about real tables is not answered
+        ├── QuestionRefused     KA901   its text cannot be asked; the findings say why
+        └── AnswerWithheld      KA902   the data had a say; the words are always the same
 """
 
 from __future__ import annotations
@@ -202,6 +205,24 @@ class LedgerError(KanonError):
     """The record of answered questions cannot be read or written, so nothing may be answered."""
 
     sqlstate = "KA800"
+
+
+class QuestionError(KanonError):
+    """A question about real tables is not answered."""
+
+    sqlstate = "KA900"
+
+
+class QuestionRefused(QuestionError):
+    """The text of a question cannot be asked, whatever the data are."""
+
+    sqlstate = "KA901"
+
+
+class AnswerWithheld(QuestionError):
+    """The data, the record of earlier questions or an accident had a say in the refusal."""
+
+    sqlstate = "KA902"
 
 
 def by_sqlstate(sqlstate: str) -> type[KanonError]:

@@ -12,17 +12,62 @@ from dataclasses import asdict
 from typing import Any
 
 import kanon_pg
+from kanon_pg.audit import anonymous as testing
+from kanon_pg.audit import identify as identifying
+from kanon_pg.audit import risk as assessing
+from kanon_pg.audit import service as auditing
+from kanon_pg.audit import suggest as suggesting
+from kanon_pg.audit.request import AuditCall, RiskCall
 from kanon_pg.curves import service as tracing
 from kanon_pg.curves.request import CurveRequest
 from kanon_pg.db.catalog import requesting_role
+from kanon_pg.db.json_argument import read_json
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
+from kanon_pg.enforce import ledgers
+from kanon_pg.enforce import protect as protecting
 from kanon_pg.errors import InputError
+from kanon_pg.grouping_functions import groups, intervals, rectangles, regions
+from kanon_pg.hierarchy_functions import (
+    build_hierarchy,
+    drop_hierarchy,
+    hierarchy_values,
+    read_hierarchy,
+    show_hierarchy,
+    store_hierarchy,
+)
 from kanon_pg.install import check
 from kanon_pg.measure import service as measuring
+from kanon_pg.question_functions import (
+    ask,
+    check_query,
+    hold_relations,
+    query,
+    record_query,
+    serve_question,
+)
 from kanon_pg.release import base, declaration
 from kanon_pg.release import service as releasing
 from kanon_pg.release.models import option_fields
 from kanon_pg.release.request import AnonymizeRequest
+
+__all__ = [
+    "ask",
+    "build_hierarchy",
+    "check_query",
+    "drop_hierarchy",
+    "groups",
+    "hierarchy_values",
+    "hold_relations",
+    "intervals",
+    "query",
+    "read_hierarchy",
+    "record_query",
+    "rectangles",
+    "regions",
+    "serve_question",
+    "show_hierarchy",
+    "store_hierarchy",
+]
 
 SqlValue = Any
 """An argument as PL/Python hands it over; None for NULL, which the services judge."""
@@ -47,7 +92,7 @@ def declare(
             _names("sensitive", sensitive) or (),
             _names("insensitive", insensitive) or (),
             entity,
-            _json(weights),
+            read_json(weights),
             role=requesting_role(db, "declare"),
         )
     )
@@ -56,6 +101,30 @@ def declare(
 def undeclare(relation: SqlValue) -> None:
     """Serve ``kanon_undeclare``."""
     serve(lambda db: declaration.undeclare(db, relation, role=requesting_role(db, "undeclare")))
+
+
+def protect(relation: SqlValue, k: SqlValue, options: SqlValue) -> None:
+    """Serve ``kanon_protect``; `options` is JSON text."""
+    serve(
+        lambda db: protecting.protect(
+            db, relation, k, read_json(options), role=requesting_role(db, "protect")
+        )
+    )
+
+
+def unprotect(relation: SqlValue) -> None:
+    """Serve ``kanon_unprotect``."""
+    serve(lambda db: protecting.unprotect(db, relation, role=requesting_role(db, "unprotect")))
+
+
+def restart_ledger(relation: SqlValue) -> None:
+    """Serve ``kanon.restart_ledger``."""
+    serve(lambda db: ledgers.restart_record(db, relation, requesting_role(db, "restart_ledger")))
+
+
+def query_log() -> list[dict[str, Any]]:
+    """Serve ``kanon.query_log``."""
+    return serve(ledgers.query_log)
 
 
 def anonymize(
@@ -84,15 +153,15 @@ def anonymize(
             quasi_identifiers=_names("quasi_identifiers", quasi_identifiers),
             sensitive=_names("sensitive", sensitive),
             method=method,
-            patterns=_json(patterns),
+            patterns=read_json(patterns),
             time_limit=time_limit,
             release=release,
             seed=seed,
             l=l,
             p=p,
             t=t,
-            hierarchies=_json(hierarchies),
-            **option_fields(_json(options)),
+            hierarchies=read_json(hierarchies),
+            **option_fields(read_json(options)),
         )
         report = asdict(releasing.anonymize(db, request, role=role))
         return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}
@@ -116,13 +185,74 @@ def curve(
             relation=relation,
             ks=ks,
             quasi_identifiers=_names("quasi_identifiers", quasi_identifiers),
-            patterns=_json(patterns),
+            patterns=read_json(patterns),
             method=method,
             time_limit=time_limit,
             seed=seed,
         )
         points = tracing.curve(db, request).points
         return [asdict(point) | {"elapsed": f"{point.elapsed:.6f} seconds"} for point in points]
+
+    return serve(operation)
+
+
+def audit(
+    relation: SqlValue, k: SqlValue, columns: SqlValue, max_columns: SqlValue, time_limit: SqlValue
+) -> list[dict[str, Any]]:
+    """Serve ``kanon_audit``; `time_limit` is in seconds."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
+        call = AuditCall(relation, k, _names("columns", columns), max_columns, time_limit)
+        return [_row(found) for found in auditing.rows_of_audit(db, call)]
+
+    return serve(operation)
+
+
+def is_anonymous(relation: SqlValue, k: SqlValue, columns: SqlValue) -> bool:
+    """Serve ``kanon_is_anonymous``."""
+    return serve(lambda db: testing.is_anonymous(db, relation, k, _names("columns", columns)))
+
+
+def identify(relation: SqlValue, columns: SqlValue, time_limit: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon_identify``; `time_limit` is in seconds."""
+    return serve(
+        lambda db: [
+            _row(found)
+            for found in identifying.identify(db, relation, _names("columns", columns), time_limit)
+        ]
+    )
+
+
+def suggest(relation: SqlValue, time_limit: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon_suggest``; `time_limit` is in seconds."""
+    return serve(lambda db: [_row(found) for found in suggesting.suggest(db, relation, time_limit)])
+
+
+def risk(
+    relation: SqlValue,
+    columns: SqlValue,
+    sensitive: SqlValue,
+    threshold: SqlValue,
+    population: SqlValue,
+    sampling_fraction: SqlValue,
+    time_limit: SqlValue,
+) -> list[dict[str, Any]]:
+    """Serve ``kanon_risk``; `time_limit` is in seconds."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
+        call = RiskCall(
+            relation=relation,
+            columns=_names("columns", columns),
+            sensitive=_names("sensitive", sensitive),
+            threshold=threshold,
+            population=population,
+            sampling_fraction=sampling_fraction,
+            time_limit=time_limit,
+        )
+        return [
+            _row(found) | {"homogeneous": json.dumps([asdict(one) for one in found.homogeneous])}
+            for found in assessing.risk(db, call)
+        ]
 
     return serve(operation)
 
@@ -170,12 +300,19 @@ def install_check() -> list[dict[str, Any]]:
 
     def operation(db: SpiDatabase) -> list[dict[str, Any]]:
         def trial(relation: str, release: str) -> None:
-            request = AnonymizeRequest(relation=relation, k=2, release=release)
+            request = AnonymizeRequest(
+                relation=relation, k=2, release=release, quasi_identifiers=check.TRIAL_QUASI_IDENTIFIERS
+            )
             releasing.anonymize(db, request, role=base.OWNER)
 
         return [asdict(item) for item in check.run(db, trial)]
 
     return serve(operation)
+
+
+def _row(found: Any) -> dict[str, Any]:
+    """Return a dataclass as PL/Python takes a row: arrays are lists."""
+    return {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(found).items()}
 
 
 def _names(argument: str, names: SqlValue) -> list[str] | None:
@@ -188,17 +325,3 @@ def _names(argument: str, names: SqlValue) -> list[str] | None:
             hint="Without NULLs and nested arrays, for example '{zip,sex}'.",
         )
     return list(names)
-
-
-def _json(text: SqlValue) -> Any:
-    try:
-        return None if text is None else json.loads(text, parse_int=_number)
-    except RecursionError as error:
-        raise InputError(
-            "A JSON argument is nested too deeply.", hint="Give plain lists and objects."
-        ) from error
-
-
-def _number(digits: str) -> int | float:
-    """Take a jsonb integer, which may have thousands of digits; infinity is refused where it arrives."""
-    return int(digits) if len(digits) < 20 else float(digits)

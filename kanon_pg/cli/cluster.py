@@ -74,7 +74,12 @@ def down(
 
     Its data stay for the next start, unless they are to be deleted.
     """
-    _show(Cluster(name).down(delete=delete), as_json)
+    cluster = Cluster(name)
+    before = cluster.status().state
+    after = cluster.down(delete=delete)
+    _show(after, as_json)
+    if before is not State.RUNNING and not as_json:
+        typer.echo("It did not run before." if before is State.STOPPED else "There was none of this name.")
 
 
 def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:

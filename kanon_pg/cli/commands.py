@@ -14,12 +14,16 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
 SERVER = "Private server"
 DATABASES = "Any database"
 TABLES = "Tables"
 RELEASES = "Releases"
+HIERARCHIES = "Hierarchies"
+GROUPS = "Groups of one column"
+QUESTIONS = "Questions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +75,31 @@ COMMANDS = {
         DATABASES,
         "Prove that everything works in a database, in seconds; leaves nothing behind.",
     ),
+    "gateway": CommandEntry(
+        "gateway",
+        "gateway",
+        DATABASES,
+        "Let any PostgreSQL client ask about protected tables, through a checked connection.",
+    ),
     "load": CommandEntry("tables", "load", TABLES, "Load a CSV file into a table."),
     "export": CommandEntry("tables", "export", TABLES, "Write a release to a CSV or Parquet file."),
+    "suggest": CommandEntry(
+        "audit", "suggest", RELEASES, "Propose a role for each column of a table, with reasons."
+    ),
     "declare": CommandEntry("release", "declare", RELEASES, "Record the roles of a table's columns."),
     "undeclare": CommandEntry("release", "undeclare", RELEASES, "Forget the roles of a table's columns."),
     "anonymize": CommandEntry("release", "anonymize", RELEASES, "Publish a k-anonymous release of a table."),
     "refresh": CommandEntry("release", "refresh", RELEASES, "Bring a release up to date with its table."),
     "drop": CommandEntry("release", "drop", RELEASES, "Remove a release; the table stays."),
+    "audit": CommandEntry(
+        "audit", "audit", RELEASES, "Find every minimal set of columns that singles people out."
+    ),
+    "risk": CommandEntry(
+        "risk", "risk", RELEASES, "Say how likely people are found again in a table and in its releases."
+    ),
+    "identify": CommandEntry(
+        "identify", "identify", RELEASES, "Find few columns that tell rows apart as well as all columns do."
+    ),
     "measure": CommandEntry(
         "measure", "measure", RELEASES, "Measure how anonymous a table, view or release is."
     ),
@@ -85,6 +107,39 @@ COMMANDS = {
         "curve", "curve", RELEASES, "Show what each of several k would cost a table, with proven bounds."
     ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
+    "hierarchy build": CommandEntry(
+        "hierarchy", "build", HIERARCHIES, "Build a hierarchy over the values of a column, and store it."
+    ),
+    "hierarchy load": CommandEntry(
+        "hierarchy", "load", HIERARCHIES, "Store a hierarchy from a CSV file or a table."
+    ),
+    "hierarchy list": CommandEntry("hierarchy", "list_all", HIERARCHIES, "List the stored hierarchies."),
+    "hierarchy show": CommandEntry(
+        "hierarchy", "show_one", HIERARCHIES, "Show a stored hierarchy as a tree, or draw it."
+    ),
+    "hierarchy drop": CommandEntry(
+        "hierarchy", "drop", HIERARCHIES, "Forget a stored hierarchy; releases made with it stay."
+    ),
+    "group intervals": CommandEntry(
+        "group",
+        "intervals",
+        GROUPS,
+        "Group the values of an ordered column into intervals, at the least cost there is.",
+    ),
+    "group labels": CommandEntry("group", "labels", GROUPS, "Group the values of a column without order."),
+    "group regions": CommandEntry(
+        "group", "regions", GROUPS, "Group the values of a column into regions of neighbours."
+    ),
+    "group rectangles": CommandEntry(
+        "group", "rectangles", GROUPS, "Group points into rectangles that do not overlap."
+    ),
+    "query": CommandEntry("questions", "query", QUESTIONS, "Ask about protected tables."),
+    "check-query": CommandEntry(
+        "questions",
+        "check_query",
+        QUESTIONS,
+        "Say whether a question can be asked, and mark what is wrong with it.",
+    ),
 }
 
 
@@ -95,11 +150,11 @@ class CommandGroup(TyperGroup):
         """Return the names in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | TyperGroup | None:
         """Return a command, or only its summary if it is about to be listed."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
-            return None
+            return _family(cmd_name)
         if ctx.meta.get(_LISTING):
             return TyperCommand(cmd_name, help=entry.summary, rich_help_panel=entry.panel)
         return loaded(cmd_name, entry)
@@ -115,13 +170,33 @@ class CommandGroup(TyperGroup):
             return super().invoke(ctx)
         except KanonError as error:
             typer.secho(f"error {error.sqlstate}: {error.message}", fg="red", err=True)
-            for label, text in (("detail", error.detail), ("hint", error.hint)):
+            for label, text in (("detail", error.detail), ("hint", as_command(error.hint))):
                 if text:
                     typer.echo(f"{label}: {text}", err=True)
             raise typer.Exit(1) from error
 
 
 _LISTING = "kanon_pg.cli.listing"
+
+
+class CommandFamily(TyperGroup):
+    """The commands of two words whose first is the same; its name is that word."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the second words in the order of the table."""
+        return [name.removeprefix(f"{self.name} ") for name in COMMANDS if name.startswith(f"{self.name} ")]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
+        """Return a command by its second word."""
+        entry = COMMANDS.get(f"{self.name} {cmd_name}")
+        return None if entry is None else loaded(cmd_name, entry)
+
+
+def _family(word: str) -> CommandFamily | None:
+    members = [entry for name, entry in COMMANDS.items() if name.startswith(f"{word} ")]
+    if not members:
+        return None
+    return CommandFamily(name=word, help=f"{members[0].panel}.", no_args_is_help=True)
 
 
 def loaded(name: str, entry: CommandEntry) -> TyperCommand:

@@ -10,18 +10,28 @@ from typing import Annotated
 import typer
 
 from kanon_pg.cluster import Cluster, State
+from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA, UNDEFINED_TABLE
 from kanon_pg.db.psycopg_adapter import Connection, connect
-from kanon_pg.errors import ClusterError
+from kanon_pg.errors import ClusterError, DatabaseError, InstallError
+
+_DEFAULT = (
+    "Default: the PG* variables if PGHOST, PGSERVICE or PGDATABASE is set, "
+    "else the private server if it runs."
+)
 
 Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
         metavar="DSN",
-        help="The database. Default: the PG* variables if PGHOST, PGSERVICE or PGDATABASE is set, "
-        "else the private server if it runs.",
+        help=f"The database. {_DEFAULT}",
         show_default=False,
     ),
+]
+
+DsnArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[DSN]", help=f"The database. {_DEFAULT}", show_default=False),
 ]
 
 _CHOSEN_BY = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
@@ -58,3 +68,30 @@ def connected(dsn: str | None) -> Iterator[Connection]:
     """
     with connect(chosen_dsn(dsn)) as connection:
         yield connection
+
+
+@contextmanager
+def installed(connection: Connection) -> Iterator[None]:
+    """Say what to do if the block needs something of kanon that the database does not have.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Open.
+
+    Raises
+    ------
+    InstallError
+        If it does not.
+    """
+    try:
+        yield
+    except DatabaseError as error:
+        if error.server_state not in (UNDEFINED_FUNCTION, UNDEFINED_SCHEMA, UNDEFINED_TABLE):
+            raise
+        database = connection.info.dbname
+        raise InstallError(
+            f"kanon is not installed in database {database}, or lacks what this command uses.",
+            hint="Run `kanon install DSN` with the same DSN, or name another database with --dsn. If the "
+            "server has no Python: `kanon install --client DSN`, and pass --client here.",
+        ) from error

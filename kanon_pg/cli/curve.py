@@ -99,7 +99,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _check_plot(path: Path) -> None:
-    from kanon_pg.plots.curve import figure_format
+    from kanon_pg.plots.figure_file import figure_format
 
     figure_format(path)
 

@@ -39,6 +39,7 @@ Explain every function:   SELECT * FROM kanon_help();
 Take the release along:   {kanon} export patients patients.parquet --dsn '{dsn}'
 Use your own table:       {kanon} load people.csv people
                           {kanon} anonymize people 5
+                          (in the private server's own database; {kanon} psql opens it)
 Use your own server:      {kanon} install DSN
 Stop the private server:  {kanon} down"""
 
@@ -88,7 +89,7 @@ def demo(
 
 def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
     say("Starting the private server ...")
-    cluster.up()
+    cluster.up(prepare=_install)
     with connect(cluster.dsn()) as connection:
         connection.commit()
         connection.autocommit = True
@@ -107,6 +108,11 @@ def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
         owner=Psql(program, environment, superuser=True),
         analyst=Psql(program, {**environment, "PGUSER": ANALYST}),
     )
+
+
+def _install(dsn: str) -> None:
+    # also the database that all other commands use unless told otherwise
+    install(dsn)
 
 
 def _perform(console: Console, number: int, scene: Scene) -> None:

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg import client
+from kanon_pg.cli.connection import installed
 from kanon_pg.cli.output import Advance, hearing, note
 from kanon_pg.db.catalog import describe
-from kanon_pg.db.failures import UNDEFINED_FUNCTION
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, InstallError
 from kanon_pg.release.report import ReleaseReport
 
 _PROGRESS = re.compile(r"kanon: (.+?)(?: (\d+)%)?")
@@ -74,12 +73,14 @@ class ServerDoor:
                 options["p"],
                 options["t"],
                 _options_json(options),
+                json.dumps(options["hierarchies"]) if options["hierarchies"] else None,
             )
             return ReleaseReport(**row)
 
     def declare(self, relation: str, roles: Roles) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
         with self._calling() as db:
+            self._pass_on_notices()
             db.row(
                 statement("call_declare"),
                 _oid(db, relation, list(roles.names())),
@@ -99,6 +100,7 @@ class ServerDoor:
     def refresh(self, release: str) -> None:
         """Bring a release up to date, see `kanon_pg.client.refresh`."""
         with self._calling() as db:
+            self._pass_on_notices()
             db.row(statement("call_refresh"), _checked(release))
 
     def drop(self, release: str) -> None:
@@ -106,17 +108,13 @@ class ServerDoor:
         with self._calling() as db:
             db.row(statement("call_drop"), _checked(release))
 
+    def _pass_on_notices(self) -> None:
+        self.connection.add_notice_handler(lambda notice: note(notice.message_primary or ""))
+
     @contextmanager
     def _calling(self) -> Iterator[PsycopgDatabase]:
-        try:
+        with installed(self.connection):
             yield PsycopgDatabase(self.connection)
-        except DatabaseError as error:
-            if error.server_state != UNDEFINED_FUNCTION:
-                raise
-            raise InstallError(
-                "The database has no kanon functions that this call could use.",
-                hint="Run `kanon install`, or pass --client if its server has no Python.",
-            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +138,7 @@ class ClientDoor:
             insensitive=roles.insensitive,
             entity=roles.entity,
             weights=roles.weights,
+            on_progress=hearing(lambda _phase, _share: None),
         )
 
     def undeclare(self, relation: str) -> None:
@@ -148,7 +147,7 @@ class ClientDoor:
 
     def refresh(self, release: str) -> None:
         """Bring a release up to date, see `kanon_pg.client.refresh`."""
-        client.refresh(self.connection, release)
+        client.refresh(self.connection, release, on_progress=hearing(lambda _phase, _share: None))
 
     def drop(self, release: str) -> None:
         """Remove a release, see `kanon_pg.client.drop`."""
@@ -164,6 +163,8 @@ def _options_json(options: Mapping[str, Any]) -> str | None:
     classes = {name: value for name, value in limits.items() if value is not None}
     given = {"diversity": options["diversity"], "distance": options["distance"], "classes": classes}
     kept = {name: value for name, value in given.items() if value}
+    if options["suppressed_rows"] is not None:
+        kept["suppressed_rows"] = options["suppressed_rows"]
     return json.dumps(kept) if kept else None
 
 

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
-from kanon_pg.install.check import CheckItem, check_database
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.install.check import TRIAL_QUASI_IDENTIFIERS, CheckItem, check_database
 from kanon_pg.install.installer import install as install_into
 from kanon_pg.install.report import InstallReport, UninstallReport
 from kanon_pg.install.uninstaller import uninstall as uninstall_from
@@ -19,12 +20,11 @@ from kanon_pg.release.base import OWNER
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.service import anonymize
 
-Dsn = Annotated[str, typer.Argument(metavar="[DSN]", help="The database; else the standard PG* variables.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def install(
-    dsn: Dsn = "",
+    dsn: DsnArgument = None,
     api_schema: Annotated[
         str | None, typer.Option(help="Schema of the kanon_... functions.", show_default="public")
     ] = None,
@@ -50,7 +50,7 @@ def install(
     """
     folder = runtime_dir.absolute() if runtime_dir is not None else None
     report = install_into(
-        dsn,
+        chosen_dsn(dsn),
         api_schema=api_schema,
         python_path=python_path or None,
         plpython=in_server,
@@ -60,23 +60,23 @@ def install(
 
 
 def uninstall(
-    dsn: Dsn = "",
+    dsn: DsnArgument = None,
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Also drop objects of users that depend on releases.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Remove kanon from a database with all releases; your own tables stay."""
-    report = uninstall_from(dsn, cascade=cascade)
+    report = uninstall_from(chosen_dsn(dsn), cascade=cascade)
     typer.echo(json.dumps(asdict(report)) if as_json else _uninstall_text(report))
 
 
-def check(dsn: Dsn = "", as_json: Json = False) -> None:
+def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
     """Prove that everything works in a database, in seconds; leaves nothing behind.
 
     The exit code is 1 if anything is not as it must be.
     """
-    with connect(dsn) as connection:
+    with connected(dsn) as connection:
         db = PsycopgDatabase(connection)
         items = check_database(db, lambda relation, release: _trial(db, relation, release))
         connection.rollback()
@@ -86,7 +86,10 @@ def check(dsn: Dsn = "", as_json: Json = False) -> None:
 
 
 def _trial(db: Database, relation: str, release: str) -> None:
-    anonymize(db, AnonymizeRequest(relation=relation, k=2, release=release), role=OWNER)
+    request = AnonymizeRequest(
+        relation=relation, k=2, release=release, quasi_identifiers=TRIAL_QUASI_IDENTIFIERS
+    )
+    anonymize(db, request, role=OWNER)
 
 
 def _install_text(report: InstallReport) -> str:

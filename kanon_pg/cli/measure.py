@@ -60,8 +60,22 @@ def measures_facts(found: Measures) -> Table:
         ("discernibility", f"{found.discernibility:,}"),
         ("average class / k", f"{found.average_class_ratio:,.3f}"),
         ("usefulness", f"{found.usefulness:,.3f} (smaller is better)"),
+        *_loss_facts(found),
     ]
     return facts(lines)
+
+
+def _loss_facts(found: Measures) -> list[tuple[str, str]]:
+    if found.certainty_penalty is None or found.generalization_height is None:
+        return []
+    lines = [
+        ("certainty penalty", f"{found.certainty_penalty:.2%} (when published; 0 % keeps every value)"),
+        ("generalization height", f"{found.generalization_height:.2%}"),
+    ]
+    if found.entropy_loss is not None and found.marginal_divergence is not None:
+        lines.append(("entropy loss", f"{found.entropy_loss:.2%}"))
+        lines.append(("divergence of columns", f"{found.marginal_divergence:,.4f} bits"))
+    return lines
 
 
 def _sensitive_facts(found: Measures) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for an error.")]
@@ -69,7 +70,7 @@ def errors_as(as_json: bool) -> Iterator[None]:
     except KanonError as error:
         if not as_json:
             raise
-        fields = {"message": error.message, "detail": error.detail, "hint": error.hint}
+        fields = {"message": error.message, "detail": error.detail, "hint": as_command(error.hint)}
         typer.echo(json.dumps({"sqlstate": error.sqlstate, **fields}, ensure_ascii=False), err=True)
         raise typer.Exit(1) from error
 
@@ -120,7 +121,7 @@ def hearing(advance: Advance) -> Advance:
 
 def note(message: str) -> None:
     """Print something the user should know, beside the result, on standard error."""
-    typer.echo(f"note: {message}", err=True)
+    typer.echo(f"note: {as_command(message)}", err=True)
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> Table:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.connection import Dsn, connected, installed
 from kanon_pg.cli.doors import ClientDoor, Door, Roles, ServerDoor
 from kanon_pg.cli.output import Json, errors_as, progress_bar, show
 from kanon_pg.cli.release_tables import release_list, release_table, report_facts
@@ -29,7 +29,12 @@ Client = Annotated[
 Relation = Annotated[
     str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
 ]
-Release = Annotated[str, typer.Argument(help="Name of the release, exactly as `kanon releases` shows it.")]
+Release = Annotated[
+    str,
+    typer.Argument(
+        help="Name of the release as `kanon releases` shows it, or its view as in SQL: safe.name."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +144,20 @@ def anonymize(
     ] = None,
     fewest_classes: Annotated[int | None, typer.Option(help="Make at least so many classes.")] = None,
     most_classes: Annotated[int | None, typer.Option(help="Make at most so many classes.")] = None,
+    suppressed_rows: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Suppress at most so many rows, 0 to 1; for method full_domain."),
+    ] = None,
     patterns: Annotated[
         str | None,
         typer.Option(metavar="JSON", help="Which columns may be suppressed together; @FILE reads a file."),
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=NAME",
+            help="Generalize a column by a stored hierarchy (or a JSON object). May be given several times.",
+        ),
     ] = None,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For the whole call.")] = 30.0,
     release: Annotated[
@@ -163,6 +179,7 @@ def anonymize(
             "sensitive": sensitive,
             "method": method,
             "patterns": None if patterns is None else read_patterns(patterns),
+            "hierarchies": _hierarchies(hierarchy or []),
             "time_limit": time_limit,
             "release": release,
             "seed": seed,
@@ -173,6 +190,7 @@ def anonymize(
             "distance": distance,
             "fewest_classes": fewest_classes,
             "most_classes": most_classes,
+            "suppressed_rows": suppressed_rows,
         }
         with _door(dsn, client) as door, progress_bar(not as_json) as advance:
             report = door.anonymize(relation, k, options, advance)
@@ -207,7 +225,7 @@ def releases(dsn: Dsn = None, as_json: Json = False) -> None:
     Shows what is proven about each, and how many changes its table has seen since.
     """
     with errors_as(as_json):
-        with connected(dsn) as connection:
+        with connected(dsn) as connection, installed(connection):
             found = release_list(service.releases(PsycopgDatabase(connection)))
         show(found, as_json, release_table)
 
@@ -227,6 +245,25 @@ def _weights(given: list[str]) -> dict[str, float] | None:
                 "A weight is not written COLUMN=NUMBER.", hint="For example: --weight zip=2"
             ) from None
     return weights or None
+
+
+def _hierarchies(given: list[str]) -> dict[str, Any] | None:
+    hierarchies: dict[str, Any] = {}
+    for text in given:
+        column, separator, wish = text.partition("=")
+        if not separator or not wish:
+            raise InputError(
+                "A hierarchy is not written COLUMN=NAME or COLUMN=JSON.",
+                hint="For example: --hierarchy age=ages",
+            )
+        try:
+            hierarchies[column] = json.loads(wish) if wish.lstrip().startswith("{") else wish
+        except ValueError:
+            raise InputError(
+                "The JSON object of a hierarchy is not valid.",
+                hint='For example: --hierarchy \'age={"hierarchy": "ages", "lowest": 1}\'',
+            ) from None
+    return hierarchies or None
 
 
 def read_patterns(text: str) -> Any:

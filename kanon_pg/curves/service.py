@@ -11,9 +11,9 @@ from kanon_pg.curves.points import Curve, Solved, points_of
 from kanon_pg.curves.request import CurveRequest
 from kanon_pg.curves.subject import CurveSubject, resolve_subject
 from kanon_pg.db.protocol import Database
-from kanon_pg.errors import InfeasibleError
+from kanon_pg.errors import InfeasibleError, LimitExceeded, SolverError, SolverUnavailable
+from kanon_pg.release.compiling import compile_once
 from kanon_pg.release.counting import Counted, count_row_types
-from kanon_pg.release.service import compile_once
 from kanon_pg.release.settings import exact_text, memory_budget, working_memory
 from kanon_pg.runner.parent import solve_in_child, start_worker
 
@@ -112,17 +112,31 @@ class _Solving:
     ends: float
 
     def all(self, ks: Sequence[int]) -> dict[int, Solved]:
-        """Solve for each k, the largest first, until time is over."""
+        """Solve for each k, the largest first, until time is over.
+
+        Raises
+        ------
+        SolverError
+            There is no solution for the largest k; any other k can do with that of a larger one.
+        """
         solved: dict[int, Solved] = {}
+        tried = set[int]()
         overrun = 0.0
         for done, k in enumerate(reversed(ks)):
             left = _USABLE * (self.ends - time.monotonic())
             if solved and left < overrun + _LEAST_SECONDS:
                 break
             seconds = max(_LEAST_SECONDS, left / (len(ks) - done) - overrun)
-            solved[k] = self._one(k, seconds, self._progress(k, done, len(ks)))
+            tried.add(k)
+            try:
+                solved[k] = self._one(k, seconds, self._progress(k, done, len(ks)))
+            except SolverError as error:
+                if not solved or isinstance(error, LimitExceeded | SolverUnavailable):
+                    raise
+                self.db.notice(f"k = {k} has the solution of a larger k: {error.message}")
+                continue
             overrun = max(overrun, solved[k].seconds - seconds)
-        self._tell(ks, solved)
+        self._tell([k for k in ks if k not in tried], solved)
         return solved
 
     def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> Solved:
@@ -148,8 +162,7 @@ class _Solving:
         self.db.progress(phase, done / total)
         return lambda _, share: self.db.progress(phase, (done + (share or 0.0)) / total)
 
-    def _tell(self, ks: Sequence[int], solved: dict[int, Solved]) -> None:
-        late = [k for k in ks if k not in solved]
+    def _tell(self, late: Sequence[int], solved: dict[int, Solved]) -> None:
         if late:
             self.db.notice(
                 f"Time was over before k = {_listed(late)} had a turn: "

@@ -49,8 +49,20 @@ class Database(Protocol):
         """Run a statement that returns exactly one row."""
         ...
 
+    def rows_once(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
+        """As `rows`, for a text that will hardly come again: nothing of it is kept."""
+        ...
+
     def execute(self, statement: Statement, *arguments: Any) -> int:
         """Run a statement and return the number of rows it touched (0 for commands)."""
+        ...
+
+    def hold(self, relation: Identifier) -> None:
+        """Keep a relation, and what a view reads, from being changed by DDL until the transaction ends."""
+        ...
+
+    def was_cancelled(self, error: Exception) -> bool:
+        """Whether the user cancelled, or a limit passed that the user set."""
         ...
 
     def load(self, table: Identifier, columns: Sequence[PackedColumn]) -> None:

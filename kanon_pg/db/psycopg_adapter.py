@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+from psycopg.adapt import PyFormat, Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
+from kanon_pg.db.binary_copy import binary_copy
 from kanon_pg.db.failures import database_error
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
@@ -19,8 +22,6 @@ from kanon_pg.errors import DatabaseError, InputError, LimitExceeded, by_sqlstat
 
 Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
-
-_ITEM = 8
 
 _CONTACT_SECONDS = 0.2
 """How often the server is spoken to at most while it has nothing to do."""
@@ -39,9 +40,64 @@ def connect(dsn: str = "", **parameters: Any) -> Connection:
     except psycopg.OperationalError as error:
         raise DatabaseError(
             "Cannot connect to the database.",
-            detail=str(error).strip().splitlines()[-1],
+            detail=_in_one_line(str(error)),
             hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
         ) from error
+
+
+def _in_one_line(message: str) -> str:
+    """Join the lines of a message of libpq, which wraps and indents the longer ones."""
+    return " ".join(line.strip() for line in message.splitlines() if line.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a connection led to.
+
+    Parameters
+    ----------
+    host : str
+        Name or address; with a leading slash the folder of a Unix socket.
+    port : int
+        Port.
+    database : str
+        Name of the database.
+    encrypted : bool
+        Whether TLS was used.
+    mode : str
+        libpq's ``sslmode``.
+    root_certificate : str or None
+        File with the authorities to trust, None for the system's.
+    """
+
+    host: str
+    port: int
+    database: str
+    encrypted: bool
+    mode: str
+    root_certificate: str | None
+
+
+def endpoint(dsn: str) -> Endpoint:
+    """Open a connection and say where it led to.
+
+    Raises
+    ------
+    DatabaseError
+        If the server cannot be reached or refuses the login.
+    """
+    with connect(dsn) as connection:
+        info = connection.info
+        given = {option.keyword: option.val for option in connection.pgconn.info}
+        root = (given.get(b"sslrootcert") or b"").decode()
+        return Endpoint(
+            host=info.host,
+            port=info.port,
+            database=info.dbname,
+            encrypted=bool(connection.pgconn.ssl_in_use),
+            mode=(given.get(b"sslmode") or b"prefer").decode(),
+            root_certificate=root if root and root != "system" else None,
+        )
 
 
 @contextmanager
@@ -63,6 +119,42 @@ def mapped_errors() -> Iterator[None]:
         raise database_error(
             state, diag.message_primary or type(error).__name__, diag.message_hint
         ) from error
+
+
+def as_texts(connection: Connection, values: Sequence[Any]) -> list[str | None]:
+    """Return Python values as the texts that PostgreSQL reads, by psycopg's own rules.
+
+    Raises
+    ------
+    InputError
+        psycopg has no rule for the type of a value.
+    """
+    transformer = Transformer(connection)
+    found: list[str | None] = []
+    for value in values:
+        try:
+            dumped = None if value is None else transformer.get_dumper(value, PyFormat.TEXT).dump(value)
+        except psycopg.ProgrammingError as error:
+            raise InputError(
+                f"A parameter of type {type(value).__name__} has no form in SQL.", hint="Give its text."
+            ) from error
+        found.append(None if dumped is None else bytes(dumped).decode())
+    return found
+
+
+def type_number(connection: Connection, type_name: str) -> int:
+    """Return the OID of a type of ``pg_catalog``, 0 if psycopg does not know it."""
+    known = connection.adapters.types.get(type_name)
+    return 0 if known is None else known.oid
+
+
+def from_texts(connection: Connection, types: Sequence[int], row: Sequence[str | None]) -> tuple[Any, ...]:
+    """Return the texts of a row as Python values, by psycopg's own rules for the types' OIDs."""
+    transformer = Transformer(connection)
+    return tuple(
+        None if text is None else transformer.get_loader(oid, psycopg.pq.Format.TEXT).load(text.encode())
+        for oid, text in zip(types, row, strict=True)
+    )
 
 
 class PsycopgDatabase:
@@ -116,6 +208,13 @@ class PsycopgDatabase:
         """See `Database.rows`."""
         return self._run(statement, arguments).fetchall()
 
+    def rows_once(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.rows_once`."""
+        cursor = psycopg.RawCursor(self.connection, row_factory=dict_row)
+        with self._within_limits():
+            cursor.execute(statement.text, arguments or None, binary=True, prepare=False)
+        return cursor.fetchall()
+
     def row(self, statement: Statement, *arguments: Any) -> Row:
         """See `Database.row`."""
         (row,) = self._run(statement, arguments).fetchall()
@@ -126,6 +225,14 @@ class PsycopgDatabase:
         """See `Database.execute`."""
         return max(0, self._run(statement, arguments).rowcount)
 
+    def hold(self, relation: Identifier) -> None:
+        """See `Database.hold`."""
+        self.execute(statement("lock_base", relation=relation))
+
+    def was_cancelled(self, error: Exception) -> bool:
+        """See `Database.was_cancelled`."""
+        return isinstance(error, psycopg.errors.QueryCanceled)
+
     def load(self, table: Identifier, columns: Sequence[PackedColumn]) -> None:
         """See `Database.load`; sends one binary COPY."""
         names = ", ".join(str(Identifier.of(column.name)) for column in columns)
@@ -134,7 +241,7 @@ class PsycopgDatabase:
             self._within_limits(),
             cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)".encode()) as copy,
         ):
-            copy.write(_binary_copy(columns))
+            copy.write(binary_copy(columns))
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -217,17 +324,3 @@ def _time_limit_passed() -> LimitExceeded:
         "The time limit passed before the call was complete; nothing was changed.",
         hint="Pass a larger time_limit, for example time_limit => '5 minutes'.",
     )
-
-
-def _binary_copy(columns: Sequence[PackedColumn]) -> bytes:
-    """Interleave packed columns into COPY's binary format by strided slices (no object per row)."""
-    count = len(columns[0].data) // _ITEM
-    field = _ITEM + 4
-    width = 2 + field * len(columns)
-    row = len(columns).to_bytes(2, "big") + (_ITEM.to_bytes(4, "big") + bytes(_ITEM)) * len(columns)
-    body = bytearray(row * count)
-    for index, column in enumerate(columns):
-        start = 2 + index * field + 4
-        for byte in range(_ITEM):
-            body[start + byte :: width] = column.data[byte::_ITEM]
-    return b"PGCOPY\n\xff\r\n\0" + bytes(8) + bytes(body) + b"\xff\xff"

@@ -42,8 +42,11 @@ class SpiDatabase:
         self._talks = self.row(statement("session_settings"))["progress"] == "on"
 
     def _run(self, command: Statement, arguments: tuple[Any, ...]) -> Any:
+        return self._mapped(lambda: _plan(command).execute(list(arguments)))
+
+    def _mapped(self, run: Callable[[], Any]) -> Any:
         try:
-            return _plan(command).execute(list(arguments))
+            return run()
         except plpy.SPIError as error:
             if error.sqlstate == QUERY_CANCELED:
                 if self._ends is not None and time.monotonic() >= self._ends:
@@ -55,6 +58,16 @@ class SpiDatabase:
         """See `Database.rows`."""
         return list(self._run(command, arguments))
 
+    def rows_once(self, command: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.rows_once`; without parameters the server may use several processes."""
+
+        def run() -> Any:
+            if not command.types:
+                return plpy.execute(command.text)
+            return plpy.prepare(command.text, list(command.types)).execute(list(arguments))
+
+        return list(self._mapped(run))
+
     def row(self, command: Statement, *arguments: Any) -> Row:
         """See `Database.row`."""
         (row,) = self._run(command, arguments)
@@ -64,6 +77,14 @@ class SpiDatabase:
     def execute(self, command: Statement, *arguments: Any) -> int:
         """See `Database.execute`."""
         return int(self._run(command, arguments).nrows())
+
+    def hold(self, relation: Identifier) -> None:
+        """See `Database.hold`; parsing a statement takes the locks of reading, and nothing runs."""
+        self._mapped(lambda: plpy.prepare(f"SELECT FROM {relation}"))
+
+    def was_cancelled(self, error: Exception) -> bool:
+        """See `Database.was_cancelled`."""
+        return isinstance(error, plpy.SPIError) and error.sqlstate == QUERY_CANCELED
 
     def load(self, table: Identifier, columns: Sequence[PackedColumn]) -> None:
         """See `Database.load`; SQL unpacks the buffers."""

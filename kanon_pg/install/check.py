@@ -19,6 +19,9 @@ from kanon_pg.runner.parent import solve_in_child
 Trial = Callable[[str, str], None]
 """Publishes a relation with k = 2 under a release name, with the owner's rights."""
 
+TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
+"""Columns of the trial's table that it publishes as quasi-identifiers, all of them."""
+
 _TRIAL_BASE = Identifier.of("safe", "kanon_install_check_base")
 _TRIAL_VIEW = Identifier.of("safe", "kanon_install_check")
 

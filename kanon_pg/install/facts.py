@@ -11,8 +11,9 @@ from kanon_pg.install.report import Problem
 MINIMUM_SERVER = 14
 """Oldest major version of PostgreSQL: the first with SQL function bodies that are parsed once."""
 
-ROLES = ("kanon_owner", "kanon_curator", "kanon_analyst")
-"""Roles of an installation: owner of everything, group of those who publish, group of those who read."""
+ROLES = ("kanon_owner", "kanon_reader", "kanon_curator", "kanon_analyst")
+"""Roles of an installation: owner of everything, reader of what questions are about, groups of those who
+publish and of those who read."""
 
 
 @dataclass(frozen=True, slots=True)

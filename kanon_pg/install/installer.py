@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +13,9 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InstallError, VersionMismatch
-from kanon_pg.install import probe
 from kanon_pg.install.facts import ServerFacts, general_problems, plpython_problems, read_facts
+from kanon_pg.install.inside import inside_server
+from kanon_pg.install.probe import probe
 from kanon_pg.install.public_rights import revoke_public_rights
 from kanon_pg.install.python_path import SettledPath, settle_python_path
 from kanon_pg.install.report import InstallReport, Problem
@@ -105,7 +103,7 @@ def _plan(
     if wanted and not missing:
         if not facts.plpython_created:
             run_script(connection, "schema/plpython")
-        with _probe(db) as ask:
+        with inside_server(db, probe) as ask:
             path = settle_python_path(ask, python_path, runtime_folder)
         problems += path.problems
     if wanted:
@@ -173,20 +171,6 @@ def _refuse_outdated(facts: ServerFacts, users: list[str]) -> None:
             detail="They are: " + ", ".join(users) + ".",
             hint="Drop these objects, run `kanon install` again, then create them anew.",
         )
-
-
-@contextmanager
-def _probe(db: Database) -> Iterator[Callable[[str], str]]:
-    """Create the probe for this session and yield what asks it."""
-    body = inspect.getsource(probe) + "\nreturn probe(arguments)\n"
-    db.execute(statement("create_probe", body=Literal(body)))
-
-    def ask(question: str) -> str:
-        answer: str = db.row(statement("run_probe"), question)["answer"]
-        return answer
-
-    yield ask
-    db.execute(statement("drop_probe"))
 
 
 def _incomplete(problems: list[Problem], facts: ServerFacts, plpython: bool) -> InstallError:

@@ -22,7 +22,7 @@ from kanon_pg.install.report import Problem
 from kanon_pg.install.runtime import copy_runtime
 from kanon_pg.runner.launch import SOLVER_LIBRARIES, folder_of
 
-SERVER_MODULES = ("jinja2", "markupsafe", *SOLVER_LIBRARIES)
+SERVER_MODULES = ("jinja2", "markupsafe", "sqlglot", "pyroaring", *SOLVER_LIBRARIES)
 """Modules beside this package that the server's backend or its solver process imports."""
 
 DEFAULT_RUNTIME = Path("/var/lib/kanon_pg/runtime")

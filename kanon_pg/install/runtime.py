@@ -15,7 +15,7 @@ from pathlib import Path
 import kanon_pg
 from kanon_pg.db.queries import sql_root
 
-_REQUIRED = ("jinja2", "numpy", "numba", "ortools")
+_REQUIRED = ("jinja2", "sqlglot", "pyroaring", "numpy", "numba", "ortools")
 _NOT_NEEDED = {"pandas", "absl-py", "immutabledict", "typing-extensions"}
 """What OR-Tools requires for modules of it that the solvers never load."""
 

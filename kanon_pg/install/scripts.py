@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
-from kanon_pg.db.identifiers import Fragment
+from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.queries import Statement, render, sql_root, statement
 from kanon_pg.errors import DatabaseError
 
-_FIRST = ("schema/roles", "schema/schemas")
-_FOLDERS = ("types", "tables", "functions", "views")
-_SERVER_FOLDERS = ("functions/server", "functions/api")
+_FIRST = ("schema/roles", "schema/schemas", "schema/catalog")
+_FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
+_SERVER_FOLDERS = ("functions/server", "functions/api", "views/server")
+
+_VIEWS_OVER_FUNCTIONS = (Identifier.of("kanon", "query_log"),)
+"""Views of functions that come and go with PL/Python; if objects of users depend on one, both stay."""
 
 _INSTALL_LOCK = 0x6B616E6F6E
 """Key of the advisory lock that keeps two installations apart: "kanon" in ASCII."""
@@ -58,6 +62,9 @@ def drop_own_functions(db: PsycopgDatabase, api_schema: str) -> list[str]:
 
     A function that objects of users depend on stays, to be replaced in place; returns their signatures.
     """
+    for view in _VIEWS_OVER_FUNCTIONS:
+        with suppress(DatabaseError), db.savepoint():
+            db.execute(statement("drop_own_view", view=view))
     kept = []
     for row in db.rows(statement("own_functions"), api_schema):
         try:

@@ -9,7 +9,9 @@ from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, InstallError
 from kanon_pg.install.facts import ROLES, ServerFacts, read_facts
+from kanon_pg.install.inside import inside_server
 from kanon_pg.install.public_rights import restore_public_rights
+from kanon_pg.install.records import remove_records
 from kanon_pg.install.report import UninstallReport
 from kanon_pg.install.scripts import prepare_session, run_script
 
@@ -17,7 +19,7 @@ _KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)
 
 
 def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
-    """Drop all releases, declarations, functions, schemas, lent rights and, if no database uses them, roles.
+    """Drop releases, declarations, functions, schemas, records of questions, lent rights and unused roles.
 
     Parameters
     ----------
@@ -42,6 +44,7 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
         installed = db.row(statement("installed_version"))
         if not cascade:
             _refuse_dependents(db, facts, installed["api_schema"])
+        records = db.row(statement("count_records"))
         releases = tuple(row["release"] for row in db.rows(statement("release_names")))
         api = Identifier.of(installed["api_schema"])
         for row in db.rows(statement("own_functions"), installed["api_schema"]):
@@ -55,7 +58,12 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
             create_database=installed["revoked_create_database"],
             create_schemas=installed["revoked_create_schemas"],
         )
-        notes = (*_drop_surroundings(db, installed, api), *_drop_roles(db))
+        # Files do not come back with a rollback, so they go when little can fail any more.
+        notes = (
+            *_remove_records(db, facts, records),
+            *_drop_surroundings(db, installed, api),
+            *_drop_roles(db),
+        )
         return UninstallReport(facts.database, was_installed=True, releases=releases, notes=notes)
 
 
@@ -75,6 +83,26 @@ def _refuse_dependents(db: Database, facts: ServerFacts, api_schema: str) -> Non
             detail="They are: " + ", ".join(found) + ".",
             hint="Drop or move them first, or run `kanon uninstall --cascade` to drop them too.",
         )
+
+
+def _remove_records(db: PsycopgDatabase, facts: ServerFacts, records: Row) -> list[str]:
+    """Remove what was recorded of questions from the server's disk; return what stays, and where."""
+    if not (facts.superuser and facts.plpython_created):
+        why = "only a superuser can have the server remove it, and only with the extension plpython3u"
+        known = bool(records["records"])
+    else:
+        known = True
+        try:
+            with db.savepoint(), inside_server(db, remove_records) as remove:
+                why = remove(str(records["database"]))
+        except DatabaseError as error:
+            why = error.message
+    if not (known and why):
+        return []
+    return [
+        f"The record of questions stays in folder kanon_ledger/{records['database']} of the server's data "
+        f"directory: {why}. Remove it there."
+    ]
 
 
 def _drop_surroundings(db: PsycopgDatabase, installed: Row, api: Identifier) -> list[str]:

@@ -83,6 +83,21 @@ class Measures:
         the column's visible values (1 / their number), a range type its width as a share of the span of
         all ranges (1 if unbounded). The report of a release has the figure for the cells before
         suppression, which is never above.
+    certainty_penalty : float or None
+        Normalized certainty penalty (Xu, Wang, Pei, Wang, Shi and Fu 2006): mean over all quasi-identifier
+        cells of (values below the published node - 1) / (values of the hierarchy - 1); 0 for a value, 1 for
+        a suppressed cell. This and the next three are those of a release when it was published, for its
+        own quasi-identifiers; None for other relations, and for who may not read the list of releases.
+    generalization_height : float or None
+        Mean over the same cells of level / height of the hierarchy, 0 to 1; 1 less this is the precision
+        of Sweeney (2002).
+    entropy_loss : float or None
+        Non-uniform entropy (Gionis and Tassa 2009): sum over the cells of -log(rows with the value / rows
+        with a value below the published node), as a share of that of a table without any value, 0 to 1.
+    marginal_divergence : float or None
+        Mean over the quasi-identifiers of the Kullback-Leibler divergence, in bits, from the distribution
+        of the column to the one that its published cells tell, if each may stand for every value below it
+        with the same chance (after Kifer and Gehrke 2006).
     """
 
     rows: int
@@ -105,3 +120,7 @@ class Measures:
     discernibility: int
     average_class_ratio: float
     usefulness: float
+    certainty_penalty: float | None = None
+    generalization_height: float | None = None
+    entropy_loss: float | None = None
+    marginal_divergence: float | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError
@@ -76,7 +77,7 @@ def measure_subject(db: Database, subject: Subject) -> Measures:
     for number, column in enumerate(subject.sensitive):
         db.progress("measuring sensitive columns", number / len(subject.sensitive))
         figures.append(measure_sensitive(db, subject, column, many_classes=many_classes))
-    return combine(counts, figures)
+    return replace(combine(counts, figures), **subject.losses)
 
 
 def combine(counts: ClassCounts, figures: Sequence[SensitiveFigures]) -> Measures:

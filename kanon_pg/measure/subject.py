@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -13,6 +14,18 @@ from kanon_pg.errors import InputError, UnsuitableColumn
 
 RELEASE_SCHEMA = "safe"
 SUPPRESSED_COLUMN = "kanon_suppressed"
+LOSSES = ("certainty_penalty", "generalization_height", "entropy_loss", "marginal_divergence")
+"""Measures of a release that are recorded when it is published."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What a declaration or the record of a release says."""
+
+    quasi_identifiers: tuple[ColumnFacts, ...]
+    sensitive: tuple[ColumnFacts, ...] = ()
+    entity: ColumnFacts | None = None
+    losses: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +44,8 @@ class Subject:
         What identifies a person; None: each row is a person.
     suppressed : Identifier or None
         In a release the column that lists the suppressed columns of a row.
+    losses : mapping of str to (float or None)
+        What a release with its own quasi-identifiers lost when it was published, by names of `LOSSES`.
     """
 
     relation: RelationFacts
@@ -38,6 +53,7 @@ class Subject:
     sensitive: tuple[ColumnFacts, ...]
     entity: ColumnFacts | None
     suppressed: Identifier | None
+    losses: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def aliases(self) -> tuple[Identifier, ...]:
@@ -78,7 +94,7 @@ def resolve_subject(
     """Find out what to measure and check that it can be measured.
 
     What the call does not name comes from the release (relations of schema ``safe``) or the
-    declaration, as far as the caller may read these; otherwise every column is a quasi-identifier
+    declaration, as far as the caller may know these; otherwise every column is a quasi-identifier
     except single-column keys. A column named in the call leaves the other role's default.
 
     Raises
@@ -98,16 +114,17 @@ def resolve_subject(
     _refuse_two_roles(asked_qis or (), asked_sensitive or ())
     suppressed = _suppressed_column(facts)
     recorded = _recorded_roles(db, facts, context, released=suppressed is not None)
-    default_qis, default_sensitive, entity = recorded or (_without_keys(facts), (), None)
+    known = recorded or _Recorded(_without_keys(facts))
     if asked_sensitive is None:
-        asked_sensitive = tuple(c for c in default_sensitive if c not in (asked_qis or ()))
+        asked_sensitive = tuple(c for c in known.sensitive if c not in (asked_qis or ()))
     if asked_qis is None:
         if suppressed is not None and recorded is None:
             db.notice(
                 "The roles of this release's columns are unknown; all others count as quasi-identifiers."
             )
-        asked_qis = tuple(c for c in default_qis if c not in asked_sensitive)
-    subject = Subject(facts, asked_qis, asked_sensitive, entity, suppressed)
+        asked_qis = tuple(c for c in known.quasi_identifiers if c not in asked_sensitive)
+    losses = known.losses if asked_qis == known.quasi_identifiers else {}
+    subject = Subject(facts, asked_qis, asked_sensitive, known.entity, suppressed, losses)
     _check(db, subject, context["role"])
     return subject
 
@@ -119,22 +136,23 @@ def _suppressed_column(facts: RelationFacts) -> Identifier | None:
     return found[0].identifier if found else None
 
 
-def _recorded_roles(
-    db: Database, facts: RelationFacts, context: Row, *, released: bool
-) -> tuple[tuple[ColumnFacts, ...], tuple[ColumnFacts, ...], ColumnFacts | None] | None:
-    """Quasi-identifiers, sensitive columns and entity; None if nothing is recorded or readable."""
-    if released:
-        query, readable = "measure_released", context["releases"]
+def _recorded_roles(db: Database, facts: RelationFacts, context: Row, *, released: bool) -> _Recorded | None:
+    """Roles of columns, and losses of a release; None if nothing is recorded or readable."""
+    if released and context["releases"]:
+        query, readable = "measure_released", True
+    elif released:
+        query, readable = "measure_published", context["published_roles"]
     else:
         query, readable = "measure_declared", context["declarations"]
     found = db.rows(statement(query), facts.oid) if readable else []
     if not found:
         return None
     roles = found[0]
-    return (
+    return _Recorded(
         _columns(facts, roles["quasi_identifiers"]) or (),
         _columns(facts, roles["sensitive"]) or (),
         None if roles["entity"] is None else facts.column(roles["entity"]),
+        {name: roles[name] for name in LOSSES} if released else {},
     )
 
 

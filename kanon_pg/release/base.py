@@ -37,6 +37,17 @@ def require_suitable(db: Database, facts: RelationFacts) -> None:
             f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
         )
     require_own_code(db, facts)
+    require_all_rows(facts)
+
+
+def require_all_rows(facts: RelationFacts) -> None:
+    """Refuse relations of which the owner role may see no more than some rows.
+
+    Raises
+    ------
+    UnsuitableRelation
+        If row-level security is on.
+    """
     if facts.row_security:
         raise UnsuitableRelation(
             f"Relation {facts.identifier} has row-level security: a release could silently miss rows.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from kanon_pg.core.request import SolveOutcome
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -9,6 +11,9 @@ from kanon_pg.errors import VerificationFailed
 from kanon_pg.release.counting import Counted, fingerprint
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.recount import Recount
+
+_ROUNDING = 1e-9
+"""Sums of the same losses in another order differ by less."""
 
 
 def is_what_was_solved(
@@ -53,7 +58,10 @@ def is_what_was_solved(
                 "The table changed during the call: the release is safe, but no bound is claimed for it."
             )
             return False
-    if (counted.rows, outcome.suppressed_cells, outcome.classes) == (
+    same_cost = not plan.generalized or math.isclose(
+        found.weighted_cost, outcome.weighted_cost, rel_tol=_ROUNDING, abs_tol=_ROUNDING
+    )
+    if same_cost and (counted.rows, outcome.suppressed_cells, outcome.classes) == (
         found.rows,
         found.suppressed_cells,
         found.classes,
@@ -63,6 +71,7 @@ def is_what_was_solved(
         "The independent recount does not find the rows, cells and classes that the solver promised; "
         "nothing was published.",
         detail=f"Rows {found.rows} of {counted.rows}, suppressed cells {found.suppressed_cells} of "
-        f"{outcome.suppressed_cells}, classes {found.classes} of {outcome.classes}.",
+        f"{outcome.suppressed_cells}, classes {found.classes} of {outcome.classes}, cost "
+        f"{found.weighted_cost:g} of {outcome.weighted_cost:g}.",
         hint="This is a defect: please report it.",
     )

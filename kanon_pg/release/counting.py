@@ -42,7 +42,7 @@ class Counted:
 
 def count_row_types(
     db: Database,
-    relation: Identifier,
+    relation: Identifier | Fragment,
     columns: tuple[CanonicalColumn, ...],
     entity: CanonicalColumn | None,
     *,
@@ -56,8 +56,8 @@ def count_row_types(
     ----------
     db : Database
         An open database whose role may read the relation.
-    relation : Identifier
-        The base relation.
+    relation : Identifier or Fragment
+        The base relation, or a subquery with an alias.
     columns : tuple of CanonicalColumn
         The quasi-identifiers, at least one.
     entity : CanonicalColumn, optional
@@ -128,7 +128,7 @@ def fingerprint(
 
 
 def _query_parts(
-    relation: Identifier,
+    relation: Identifier | Fragment,
     columns: tuple[CanonicalColumn, ...],
     sensitive: tuple[CanonicalColumn, ...],
     entity: CanonicalColumn | None,

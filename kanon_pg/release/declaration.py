@@ -16,9 +16,10 @@ from kanon_pg.db.catalog import (
     require_readable,
 )
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
+from kanon_pg.release.advice import tell_repeated_identifiers
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
 
@@ -85,7 +86,8 @@ def declare(
     Raises
     ------
     InputError
-        For unknown or repeated columns, unsuitable types, bad weights, missing rights.
+        If nothing is declared; for unknown or repeated columns, unsuitable types, bad weights and
+        missing rights.
     """
     role = caller(db) if role is None else role
     facts = describe(db, relation, role)
@@ -98,6 +100,7 @@ def declare(
         entity=entity,
         weights=weights,
     )
+    _require_something(facts, declaration)
     check_roles(facts, declaration)
     quasi = tuple(facts.column(name) for name in declaration.quasi_identifiers)
     require_readable(facts, facts.columns, role)
@@ -105,7 +108,9 @@ def declare(
         require_equality(db, facts, quasi)
     if entity is not None:
         require_equality(db, facts, (facts.column(entity),), "identify people")
+    _warn_of_record(db, facts, declaration)
     columns = canonical_columns(quasi, {})
+    _drop_row_types_view(db, _row(db, facts))
     view = _create_row_types_view(db, facts, columns, declaration, role) if columns else None
     db.execute(
         statement("store_declaration"),
@@ -116,6 +121,22 @@ def declare(
         view,
         role,
     )
+    if entity is None:
+        tell_repeated_identifiers(db, facts, declaration.identifiers)
+
+
+def _warn_of_record(db: Database, facts: RelationFacts, new: Declaration) -> None:
+    """Say what follows for questions if other columns are declared than before."""
+    if not db.row(statement("is_protected"), facts.oid)["protected"]:
+        return
+    old = declared(db, facts) or Declaration()
+    known, wanted = ({name for names in one.roles().values() for name in names} for one in (old, new))
+    if known != wanted or old.entity != new.entity:
+        name = Literal(str(facts.identifier))
+        db.notice(
+            f"Other columns of {facts.identifier} are declared than before: questions are withheld until "
+            f"their record begins anew: SELECT kanon.restart_ledger({name});"
+        )
 
 
 def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
@@ -125,26 +146,41 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
     ------
     UnknownName
         If the relation does not exist or has no declaration.
+    InputError
+        If the relation answers questions.
     """
     role = caller(db) if role is None else role
     facts = describe(db, relation, role)
     require_readable(facts, facts.columns, role)
+    if db.row(statement("is_protected"), facts.oid)["protected"]:
+        raise InputError(
+            f"Relation {facts.identifier} answers questions under the rules of its declaration.",
+            hint="Declare it anew instead, or end the questions first: SELECT kanon_unprotect(...);",
+        )
     found = db.rows(statement("forget_declaration"), facts.oid)
     if not found:
         raise UnknownName(
             f"Relation {facts.identifier} has no declaration.",
             hint="SELECT * FROM kanon.declarations lists them.",
         )
-    if found[0]["row_types_view"]:
-        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", found[0]["row_types_view"])))
+    _drop_row_types_view(db, found[0])
+
+
+def _drop_row_types_view(db: Database, row: Row | None) -> None:
+    if row is not None and row["row_types_view"]:
+        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
+
+
+def _row(db: Database, facts: RelationFacts) -> Row | None:
+    found = db.rows(statement("fetch_declaration"), facts.oid)
+    return found[0] if found else None
 
 
 def declared(db: Database, facts: RelationFacts) -> Declaration | None:
     """Return the declaration of a relation, None if there is none."""
-    found = db.rows(statement("fetch_declaration"), facts.oid)
-    if not found:
+    row = _row(db, facts)
+    if row is None:
         return None
-    row = found[0]
     return Declaration(
         identifiers=tuple(row["identifiers"]),
         quasi_identifiers=tuple(row["quasi_identifiers"]),
@@ -181,6 +217,15 @@ def check_roles(facts: RelationFacts, declaration: Declaration) -> None:
     _check_weights(facts, declaration.weights)
 
 
+def _require_something(facts: RelationFacts, declaration: Declaration) -> None:
+    if not any(declaration.roles().values()) and declaration.entity is None and not declaration.weights:
+        raise InputError(
+            f"No column of {facts.identifier} is given a role.",
+            hint="Name at least the columns that others could link: quasi_identifiers => '{zip,sex}'. "
+            "To forget a declaration: SELECT kanon_undeclare(...);",
+        )
+
+
 def _check_weights(facts: RelationFacts, weights: Any) -> None:
     if weights is None:
         return
@@ -209,11 +254,6 @@ def _create_row_types_view(
     name = derived_name(facts.schema, facts.name, "row_types")
     if db.rows(statement("other_row_types_view"), name, facts.oid):
         name = derived_name(facts.schema, facts.name, "row_types", str(facts.oid))
-    previous = db.rows(statement("fetch_declaration"), facts.oid)
-    if previous and previous[0]["row_types_view"]:
-        db.execute(
-            statement("drop_view_if_exists", view=Identifier.of("kanon", previous[0]["row_types_view"]))
-        )
     taken: set[str] = {column.facts.name for column in columns}
     db.execute(
         statement(

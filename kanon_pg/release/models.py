@@ -11,7 +11,7 @@ from kanon_pg.errors import InputError, UnknownName, VerificationFailed
 if TYPE_CHECKING:
     from kanon_pg.release.request import AnonymizeRequest
 
-OPTIONS = ("diversity", "distance", "classes")
+OPTIONS = ("diversity", "distance", "classes", "suppressed_rows")
 """Keys of the argument ``options``."""
 
 _CLASS_LIMITS = ("min", "max", "exact")
@@ -28,13 +28,14 @@ def option_fields(options: Any) -> dict[str, Any]:
     Parameters
     ----------
     options : dict or None
-        Parsed JSON: ``diversity``, ``distance`` and ``classes``, the last with ``min`` and ``max`` or
-        with ``exact``. A null stands for a key that is not given.
+        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows`` and ``classes``, the last with ``min``
+        and ``max`` or with ``exact``. A null stands for a key that is not given.
 
     Returns
     -------
     dict
-        The fields that were given; their values are judged by `check_models` and `check_classes`.
+        The fields that were given; their values are judged by `check_models`, `check_classes` and
+        `check_suppressed_rows`.
 
     Raises
     ------
@@ -149,6 +150,34 @@ def check_classes(asked: AnonymizeRequest) -> None:
         raise InputError(
             f"At least {fewest} classes and at most {most} classes contradict each other.",
             hint=_CLASSES_EXAMPLE,
+        )
+
+
+def check_suppressed_rows(asked: AnonymizeRequest) -> None:
+    """Refuse a largest share of suppressed rows that is no share, or that the method does not know.
+
+    Parameters
+    ----------
+    asked : AnonymizeRequest
+        A request.
+
+    Raises
+    ------
+    InputError
+        With a sentence for what is wrong.
+    """
+    share = asked.suppressed_rows
+    if share is None:
+        return
+    if not (_is_number(share) and 0 <= share <= 1):
+        raise InputError(
+            "Option suppressed_rows must be a number from 0 to 1.",
+            hint="It is the largest share of rows in which everything is suppressed, for example 0.05.",
+        )
+    if asked.method != "full_domain":
+        raise InputError(
+            "Option suppressed_rows is for method full_domain.",
+            hint="Other methods suppress what costs least; leave the option out.",
         )
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kanon_pg.core.generalization import LevelFields
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.core.request import PrivacyModels
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
+from kanon_pg.release.advice import tell_repeated_identifiers, tell_undeclared
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.release.declaration import (
@@ -19,6 +21,8 @@ from kanon_pg.release.declaration import (
     declared,
     entity_column,
 )
+from kanon_pg.release.generalized import GeneralizedColumn, level_fields
+from kanon_pg.release.plan_hierarchies import plan_hierarchies
 from kanon_pg.release.request import AnonymizeRequest
 
 RESERVED = ("kanon_pattern", "kanon_person", "kanon_suppressed")
@@ -43,6 +47,8 @@ class ReleasePlan:
         What identifies a person.
     models : PrivacyModels
         What every class must satisfy beside k people.
+    generalized : tuple of GeneralizedColumn
+        The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
     """
 
     base: RelationFacts
@@ -52,6 +58,7 @@ class ReleasePlan:
     insensitive: tuple[ColumnFacts, ...]
     entity: CanonicalColumn | None
     models: PrivacyModels = field(default_factory=PrivacyModels)
+    generalized: tuple[GeneralizedColumn, ...] = ()
 
     @property
     def judged(self) -> tuple[CanonicalColumn, ...]:
@@ -68,6 +75,23 @@ class ReleasePlan:
         """Columns published unchanged, in the base relation's order."""
         unchanged = {column.name for column in self.sensitive + self.insensitive}
         return tuple(column for column in self.base.columns if column.name in unchanged)
+
+    @property
+    def levels(self) -> LevelFields:
+        """Where the level of each quasi-identifier stands in a pattern vector."""
+        return level_fields(self.quasi_identifiers, self.generalized)
+
+    def hierarchy_of(self, column: CanonicalColumn) -> GeneralizedColumn | None:
+        """Return the hierarchy of a quasi-identifier, None if its cells are only suppressed."""
+        return next((found for found in self.generalized if found.column == column), None)
+
+    def suppressed_in(self, pattern: str, position: int) -> Fragment:
+        """Return the condition that a pattern vector suppresses the quasi-identifier at a position."""
+        fields = self.levels
+        offset, height = fields.offsets[position], fields.heights[position]
+        if height == 1:
+            return Fragment(f"{pattern} & {1 << offset} <> 0")
+        return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
 
     @property
     def view(self) -> Identifier:
@@ -95,26 +119,38 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     base = describe(db, request.relation, role)
     require_readable(base, base.columns, role)
     require_suitable(db, base)
-    declaration = _roles(request, base, declared(db, base))
+    recorded = declared(db, base)
+    declaration = _roles(request, base, recorded)
     check_roles(base, declaration)
     quasi = tuple(base.column(name) for name in declaration.quasi_identifiers)
     _check_quasi_identifiers(db, base, quasi)
     entity = None if declaration.entity is None else entity_column(base.column(declaration.entity))
     if entity is not None:
         require_equality(db, base, (entity.facts,), "identify people")
+    columns = canonical_columns(quasi, dict(declaration.weights or {}))
     plan = ReleasePlan(
         base=base,
         name=base.name if request.release is None else request.release,
-        quasi_identifiers=canonical_columns(quasi, dict(declaration.weights or {})),
+        quasi_identifiers=columns,
         sensitive=tuple(base.column(name) for name in declaration.sensitive),
         insensitive=tuple(base.column(name) for name in declaration.insensitive),
         entity=entity,
         models=request.models,
+        generalized=plan_hierarchies(db, base, columns, request.wishes, role),
     )
+    plan.levels.require_room()
     _check_judged(db, plan)
     _check_names(plan)
     _check_release_is_ours(db, plan)
+    _advise(db, plan, request, recorded)
     return plan
+
+
+def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, recorded: Declaration | None) -> None:
+    if recorded is None and request.quasi_identifiers is None:
+        tell_undeclared(db, plan.base)
+    elif recorded is not None and recorded.entity is None:
+        tell_repeated_identifiers(db, plan.base, recorded.identifiers)
 
 
 def _roles(request: AnonymizeRequest, base: RelationFacts, declaration: Declaration | None) -> Declaration:

@@ -42,7 +42,7 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
     if db.row(statement("find_release"), plan.name, plan.base.oid)["published"]:
         _lock_when_free(db, plan.view)
     suppressible = [
-        {"name": c.output, "label": Literal(c.facts.name), "bit": 1 << j}
+        {"label": Literal(c.facts.name), "is_suppressed": plan.suppressed_in("kanon_pattern", j)}
         for j, c in enumerate(plan.quasi_identifiers)
     ]
     names = {c.facts.name for c in plan.quasi_identifiers} | {c.name for c in plan.carried}

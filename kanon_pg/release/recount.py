@@ -15,6 +15,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.release.canonical import CanonicalColumn
 from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.recount_levels import recount_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,11 @@ class Recount:
     suppressed_cells : int
         Suppressed cells.
     weighted_cost : float
-        Suppressed cells times the weights of their columns.
+        Suppressed cells times the weights of their columns, and generalized ones times their loss.
+    certainty_penalty : float
+        Mean over all quasi-identifier cells of the share of values that they stand for, 0 to 1.
+    generalization_height : float
+        Mean over the same cells of level by height, 0 to 1.
     """
 
     rows: int
@@ -43,9 +48,13 @@ class Recount:
     largest_class: int
     suppressed_cells: int
     weighted_cost: float
+    certainty_penalty: float
+    generalization_height: float
 
 
-def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> Recount:
+def recount(
+    db: Database, plan: ReleasePlan, storage: Identifier, *, k: int, nodes: tuple[Identifier, ...] = ()
+) -> Recount:
     """Count the classes of a filled storage and check the guarantee.
 
     Parameters
@@ -58,11 +67,14 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
         The materialized view.
     k : int
         Fewest people per class.
+    nodes : tuple of Identifier
+        The table of each generalized column.
 
     Raises
     ------
     VerificationFailed
-        If a class is smaller than `k`, or a cell that is marked as suppressed has a value.
+        If a class is smaller than `k`, a cell that is marked as suppressed has a value, or a generalized
+        cell is not one of its hierarchy.
     """
     columns = plan.quasi_identifiers
     by_pattern = db.rows(
@@ -70,17 +82,25 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
             "recount_storage",
             storage=storage,
             entity=plan.entity is not None,
-            columns=[{"cell": _as_seen(c), "alias": c.alias, "bit": 1 << j} for j, c in enumerate(columns)],
+            columns=[
+                {
+                    "cell": _as_seen(plan, c),
+                    "alias": c.alias,
+                    "is_suppressed": plan.suppressed_in("pattern", j),
+                }
+                for j, c in enumerate(columns)
+            ],
         )
     )
     _require_guarantee(by_pattern, k)
     rows, classes = _total(by_pattern, "rows"), _total(by_pattern, "classes")
     memberships = _total(by_pattern, "memberships")
     people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
-    stars = [
-        (row["rows"], [c.weight for j, c in enumerate(columns) if row["pattern"] >> j & 1])
-        for row in by_pattern
-    ]
+    suppressed = [(row["rows"], _suppressed(plan, row["pattern"])) for row in by_pattern]
+    plain = {column for column in columns if plan.hierarchy_of(column) is None}
+    stars = [(n, [column.weight for column in hidden if column in plain]) for n, hidden in suppressed]
+    plain_cells = sum(n * len(weights) for n, weights in stars)
+    levels = recount_levels(db, plan, storage, nodes)
     return Recount(
         rows=rows,
         people=people,
@@ -88,13 +108,23 @@ def recount(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> 
         smallest_class=min(row["smallest"] for row in by_pattern),
         average_class=memberships / classes,
         largest_class=max(row["largest"] for row in by_pattern),
-        suppressed_cells=sum(n * len(weights) for n, weights in stars),
-        weighted_cost=float(sum(n * sum(weights) for n, weights in stars)),
+        suppressed_cells=sum(n * len(hidden) for n, hidden in suppressed),
+        weighted_cost=float(sum(n * sum(weights) for n, weights in stars)) + levels.weighted,
+        certainty_penalty=(plain_cells + levels.shares) / (rows * len(columns)),
+        generalization_height=(plain_cells + levels.heights) / (rows * len(columns)),
     )
 
 
-def _as_seen(column: CanonicalColumn) -> Fragment:
-    return Fragment(f"{column.output}" if column.is_exact else f"{column.output}::text")
+def _as_seen(plan: ReleasePlan, column: CanonicalColumn) -> Fragment:
+    generalized = plan.hierarchy_of(column)
+    is_exact = column.is_exact if generalized is None else generalized.output == "text"
+    return Fragment(f"{column.output}" if is_exact else f"{column.output}::text")
+
+
+def _suppressed(plan: ReleasePlan, pattern: int) -> list[CanonicalColumn]:
+    fields = plan.levels
+    levels = zip(plan.quasi_identifiers, fields.levels_of(pattern), fields.heights, strict=True)
+    return [column for column, level, height in levels if level == height]
 
 
 def _require_guarantee(by_pattern: Sequence[Row], k: int) -> None:

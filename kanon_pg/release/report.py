@@ -33,7 +33,7 @@ class ReleaseReport:
     suppressed_share : float
         Their share of all quasi-identifier cells, 0 to 1.
     weighted_cost : float
-        Suppressed cells times the weights of their columns.
+        Suppressed cells times the weights of their columns, and generalized ones times their loss.
     lower_bound : float or None
         What every solution costs at least, proven; None if nothing is proven.
     gap : float or None
@@ -93,8 +93,11 @@ def make_report(
         Whether the release holds exactly the rows that were solved for; without it the solver's
         bound speaks of other rows and is left out.
     """
-    bound = outcome.lower_bound if certified else None
     cost = found.weighted_cost
+    bound = outcome.lower_bound if certified else None
+    if bound is not None and plan.generalized:
+        # Losses are no whole numbers: their sum in another order may be less by a rounding.
+        bound = min(bound, cost)
     return ReleaseReport(
         release=str(plan.view),
         k=k,

@@ -9,7 +9,8 @@ from typing import Any
 
 from kanon_pg.core.request import METHODS, PrivacyModels
 from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.release.models import check_classes, check_models
+from kanon_pg.release.hierarchy_argument import HierarchyWish, parse_hierarchies
+from kanon_pg.release.models import check_classes, check_models, check_suppressed_rows
 
 DEFAULT_SECONDS = 30.0
 """Default time limit of a whole call."""
@@ -45,8 +46,10 @@ class AnonymizeRequest:
         Ground distance of `t`, a name of `kanon_pg.core.request.DISTANCES`; 'equal' unless given.
     fewest_classes, most_classes : int, optional
         Limits for the number of classes, >= 1.
-    hierarchies : optional
-        Generalization: refused by this version.
+    suppressed_rows : float, optional
+        Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
+    hierarchies : dict, optional
+        Hierarchies of quasi-identifiers, see `kanon_pg.release.hierarchy_argument.parse_hierarchies`.
     """
 
     relation: str
@@ -65,7 +68,13 @@ class AnonymizeRequest:
     distance: str | None = None
     fewest_classes: int | None = None
     most_classes: int | None = None
+    suppressed_rows: float | None = None
     hierarchies: Any = None
+
+    @property
+    def wishes(self) -> tuple[HierarchyWish, ...]:
+        """What is asked for generalized columns."""
+        return parse_hierarchies(self.hierarchies)
 
     @property
     def models(self) -> PrivacyModels:
@@ -91,11 +100,8 @@ class AnonymizeRequest:
         check_search(self.method, self.time_limit, self.seed)
         check_models(self)
         check_classes(self)
-        if self.hierarchies is not None:
-            raise InputError(
-                "Argument hierarchies is not available in this version, which suppresses cells only.",
-                hint="Leave hierarchies out.",
-            )
+        check_suppressed_rows(self)
+        parse_hierarchies(self.hierarchies)
 
 
 def check_search(method: str, time_limit: float | None, seed: int | None) -> None:

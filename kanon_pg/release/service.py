@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.catalog import caller, describe
@@ -18,27 +17,43 @@ from kanon_pg.errors import (
     InfeasibleError,
     ReleaseBusy,
     ReleaseError,
-    UnknownName,
 )
-from kanon_pg.release.base import OWNER, require_own_code
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.certify import is_what_was_solved
+from kanon_pg.release.compiling import compile_once
 from kanon_pg.release.counting import Counted, count_row_types
+from kanon_pg.release.existing import existing_release
 from kanon_pg.release.models import require_classes, require_sensitive
+from kanon_pg.release.node_tables import (
+    Hierarchies,
+    with_hierarchies,
+    write_hierarchies,
+)
 from kanon_pg.release.parts import parts_of, write_parts
 from kanon_pg.release.plan import ReleasePlan, plan_release
-from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, drop_view, swap_view
+from kanon_pg.release.publish import drop_view, swap_view
+from kanon_pg.release.record import forget_releases, store_release
 from kanon_pg.release.recount import recount
 from kanon_pg.release.recount_models import require_models
 from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.settings import exact_text, memory_budget, working_memory
-from kanon_pg.release.storage import StorageNames, create_storage, storage_names, write_mapping
-from kanon_pg.runner.parent import compile_solvers, solve_in_child, solvers_are_compiled, start_worker
+from kanon_pg.release.storage import create_storage, storage_names, write_mapping
+from kanon_pg.release.unknown_values import create_unknown_view, tell_unknown
+from kanon_pg.release.utility import release_utility
+from kanon_pg.runner.parent import solve_in_child, start_worker
 
 _HASH_SEED = 0
 
-_PUBLISH_FACTOR = 6.0
-"""Publishing takes about this many times as long as counting; so much time is kept for it."""
+_PUBLISH_FACTOR, _LESS_IF_DIVERSE = 9.0, 5.0
+"""Publishing takes at most about this many times as long as counting, less the share of row types among the
+rows times the second number: with many of them counting takes longer, but publishing hardly."""
+
+_MORE_IF_GENERALIZED = 1.6
+"""Publishing looks nodes up, and recounts each generalized column."""
+
+_SOLVER_SHARE = 0.85
+"""Most of the rest that the solver may use: it may need a moment more to finish what it has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,9 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         plan = plan_release(db, request, role)
         require_sensitive(request, plan.sensitive)
         memory = memory_budget(db)
-    compile_once(db, memory, kernels_for(request.method, request.models))
+    compile_once(
+        db, memory, kernels_for(request.method, request.models, has_hierarchies=bool(plan.generalized))
+    )
     work = _Work(db, request, plan, role, memory, started=time.monotonic())
     with db.deadline(request.time_limit):
         generation = _queue_for(db, plan.name)
@@ -90,29 +107,10 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
             return _build_and_publish(work, generation)
 
 
-def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
-    """Compile solvers at their first use in an installation; the time limit is not for that.
-
-    Parameters
-    ----------
-    db : Database
-        Its user is told what takes so long.
-    memory_bytes : int
-        Budget of the worker.
-    kernels : str
-        A name of `kanon_pg.core.request.KERNELS`.
-    """
-    if not solvers_are_compiled(kernels):
-        db.notice("Compiling the solvers, once for this installation and user; this takes up to a minute.")
-        db.progress("compiling")
-        compile_solvers(
-            kernels, checkpoint=db.checkpoint, progress=lambda *_: None, memory_bytes=memory_bytes
-        )
-
-
 def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     db, plan, k = work.db, work.plan, work.request.k
-    counted, outcome = _count_and_solve(work)
+    hierarchies = write_hierarchies(db, plan, storage_names(plan, generation).nodes)
+    counted, outcome = _count_and_solve(work, hierarchies)
     parts = parts_of(counted.row_types.keys, outcome)
     names = storage_names(plan, generation, is_divided=parts is not None)
     db.progress("writing")
@@ -121,21 +119,23 @@ def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
     create_storage(db, plan, names, k=k, hash_seed=_HASH_SEED)
+    create_unknown_view(db, plan, names)
     db.progress("recounting")
-    found = recount(db, plan, names.storage, k=k)
+    found = recount(db, plan, names.storage, k=k, nodes=names.nodes)
     certified = is_what_was_solved(db, plan, counted, outcome, found, hash_seed=_HASH_SEED)
     require_models(db, plan, names.storage, found, is_whole=certified)
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     swap_view(db, plan, names.storage, k=k)
-    _forget(db, previous)
+    forget_releases(db, previous)
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
-    _store(work, report, names)
+    utility = release_utility(outcome, found, certified=certified)
+    store_release(db, plan, work.request, report, utility, names, hash_seed=_HASH_SEED, role=work.role)
     return report
 
 
-def _count_and_solve(work: _Work) -> tuple[Counted, SolveOutcome]:
+def _count_and_solve(work: _Work, hierarchies: Hierarchies) -> tuple[Counted, SolveOutcome]:
     db, plan, request = work.db, work.plan, work.request
     start_worker()
     db.progress("counting")
@@ -150,20 +150,25 @@ def _count_and_solve(work: _Work) -> tuple[Counted, SolveOutcome]:
         memory_bytes=work.memory,
     )
     _require_people(plan, counted, request.k)
-    reserve = _PUBLISH_FACTOR * (time.monotonic() - before)
+    row_types = with_hierarchies(plan, counted.row_types, hierarchies)
+    diversity = len(counted.row_types) / counted.rows
+    reserve = (_PUBLISH_FACTOR - _LESS_IF_DIVERSE * diversity) * (time.monotonic() - before)
+    if plan.generalized:
+        reserve *= _MORE_IF_GENERALIZED
     asked = SolveRequest(
         k=request.k,
         method=request.method,
         patterns=request.patterns,
         seed=request.seed,
-        seconds=max(0.1, min(work.remaining() - reserve, 0.9 * work.remaining())),
+        seconds=max(0.1, min(work.remaining() - reserve, _SOLVER_SHARE * work.remaining())),
         models=request.models,
         fewest_classes=request.fewest_classes,
         most_classes=request.most_classes,
+        suppressed_rows=request.suppressed_rows,
     )
     db.progress("solving")
     outcome = solve_in_child(
-        counted.row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
+        row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
     )
     require_classes(request, outcome.classes)
     for note in outcome.notes:
@@ -185,10 +190,19 @@ def _require_people(plan: ReleasePlan, counted: Counted, k: int) -> None:
 def refresh(db: Database, release: str) -> None:
     """Bring a release up to date with its base relation, with the same rules.
 
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    release : str
+        See `kanon_pg.release.existing.existing_release`.
+
     Raises
     ------
     UnknownName
         If there is no such release.
+    UnsuitableRelation
+        If the base relation has become one that cannot be the base of a release.
     """
     row = _existing_and_alone(db, release)
     if not row["storage_name"]:
@@ -196,12 +210,25 @@ def refresh(db: Database, release: str) -> None:
             "The base table of this release was dropped, and the release with it.",
             hint="Remove its record: SELECT kanon_drop(...);",
         )
-    require_own_code(db, describe(db, str(row["base"]), OWNER))
+    base = describe(db, str(row["base"]), OWNER)
+    require_own_code(db, base)
+    require_all_rows(base)
     db.progress("refreshing")
     storage = Identifier.of(row["storage_schema"], row["storage_name"])
     with exact_text(db):
         db.execute(statement("refresh_storage", storage=storage))
     db.execute(statement("analyze", relation=storage))
+    _tell_withheld(db, base.identifier, storage, row["name"])
+    tell_unknown(db, row)
+
+
+def _tell_withheld(db: Database, base: Identifier, storage: Identifier, release: str) -> None:
+    withheld = db.row(statement("count_withheld", base=base, storage=storage))["withheld"]
+    if withheld:
+        db.notice(
+            f"Of {base}, {withheld} rows are withheld: they would be in classes of too few people. Publish "
+            f"release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
+        )
 
 
 def drop(db: Database, release: str) -> None:
@@ -215,9 +242,10 @@ def drop(db: Database, release: str) -> None:
         If other objects depend on its view.
     """
     row = _existing_and_alone(db, release)
-    if db.row(statement("find_release"), release, row["base"])["published"]:
-        drop_view(db, Identifier.of("safe", release))
-    _forget(db, [row])
+    name: str = row["name"]
+    if db.row(statement("find_release"), name, row["base"])["published"]:
+        drop_view(db, Identifier.of("safe", name))
+    forget_releases(db, [row])
 
 
 def releases(db: Database) -> Sequence[Row]:
@@ -225,18 +253,11 @@ def releases(db: Database) -> Sequence[Row]:
     return db.rows(statement("list_releases"))
 
 
-def _existing(db: Database, release: str) -> Row:
-    found = db.rows(statement("fetch_release"), release) if release is not None else []
-    if not found:
-        raise UnknownName("There is no such release.", hint="SELECT * FROM kanon.releases lists them.")
-    return found[0]
-
-
 def _existing_and_alone(db: Database, release: str) -> Row:
     """Wait for calls that publish this release; returns its record as they left it."""
-    _existing(db, release)
-    _queue_for(db, release)
-    return _existing(db, release)
+    name: str = existing_release(db, release)["name"]
+    _queue_for(db, name)
+    return existing_release(db, name)
 
 
 def _queue_for(db: Database, name: str) -> int:
@@ -251,35 +272,3 @@ def _queue_for(db: Database, name: str) -> int:
             "Another call published the same release meanwhile.", hint="Run it again to build on its result."
         ) from error
     return generation
-
-
-def _forget(db: Database, previous: Sequence[Row]) -> None:
-    for row in previous:
-        # Dropping a base table with CASCADE takes the storage along, but not the mapping.
-        if row["storage_name"]:
-            drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
-        if row["mapping_name"]:
-            drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
-        if row["parts_name"]:
-            drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
-        db.execute(statement("forget_release"), row["name"])
-
-
-def _store(work: _Work, report: ReleaseReport, names: StorageNames) -> None:
-    plan = work.plan
-    work.db.execute(
-        statement("store_release"),
-        plan.name,
-        plan.base.oid,
-        str(names.storage),
-        str(names.mapping),
-        _HASH_SEED,
-        json.dumps(asdict(work.request), default=list),
-        [column.facts.name for column in plan.quasi_identifiers],
-        [column.name for column in plan.sensitive],
-        [column.name for column in plan.insensitive],
-        None if plan.entity is None else plan.entity.facts.name,
-        json.dumps(asdict(report)),
-        work.role,
-        None if names.parts is None else str(names.parts),
-    )

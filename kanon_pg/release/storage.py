@@ -10,6 +10,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, ReleaseError
+from kanon_pg.release.generalized import node_parts
 from kanon_pg.release.guard import judgements, model_parts
 from kanon_pg.release.plan import ReleasePlan
 
@@ -26,20 +27,32 @@ class StorageNames:
         The table that says which columns to suppress for which row type.
     parts : Identifier or None
         The table that says which rows of divided row types have which pattern, if any are divided.
+    nodes : tuple of Identifier
+        Per generalized column the table of what is published of its values.
+    unknown : Identifier or None
+        The view that counts rows whose values these tables do not know, if there are such columns.
     """
 
     storage: Identifier
     mapping: Identifier
     parts: Identifier | None = None
+    nodes: tuple[Identifier, ...] = ()
+    unknown: Identifier | None = None
 
 
-def storage_names(plan: ReleasePlan, generation: int, *, is_divided: bool) -> StorageNames:
+def storage_names(plan: ReleasePlan, generation: int, *, is_divided: bool = False) -> StorageNames:
     """Return fresh names for the relations behind a release."""
 
     def name(*kind: str) -> Identifier:
         return Identifier.of("kanon", derived_name(plan.name, f"v{generation}", *kind))
 
-    return StorageNames(name(), name("mapping"), name("parts") if is_divided else None)
+    return StorageNames(
+        storage=name(),
+        mapping=name("mapping"),
+        parts=name("parts") if is_divided else None,
+        nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
+        unknown=name("unknown") if plan.generalized else None,
+    )
 
 
 def write_mapping(
@@ -96,7 +109,7 @@ def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: i
     db.execute(
         statement(
             "create_storage",
-            **storage_parts(plan),
+            **storage_parts(plan, names.nodes),
             storage=names.storage,
             mapping=names.mapping,
             parts=names.parts,
@@ -107,19 +120,10 @@ def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: i
     db.execute(statement("analyze", relation=names.storage))
 
 
-def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
-    """Return what the templates of the storage need to know of a plan."""
+def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict[str, Any]:
+    """Return what the templates of the storage need to know of a plan and of its tables of nodes."""
     suppressible = {
-        column.facts.name: {
-            "expression": column.expression,
-            "alias": column.alias,
-            "output": column.output,
-            "stored": column.stored("counted"),
-            "suppressed": column.suppressed,
-            "bit": 1 << position,
-            "base_hash": column.hashed("base"),
-            "masked_hash": column.hashed("masked"),
-        }
+        column.facts.name: _suppressible(plan, position, nodes)
         for position, column in enumerate(plan.quasi_identifiers)
     }
     carried = {
@@ -146,5 +150,37 @@ def storage_parts(plan: ReleasePlan) -> dict[str, Any]:
         ],
         "models": model_parts(plan.models),
         "judgements": judgements(plan.judged, has_entity=entity is not None),
-        "all_suppressed": (1 << len(plan.quasi_identifiers)) - 1,
+        "all_suppressed": plan.levels.top,
+        "generalized": bool(plan.generalized),
+    }
+
+
+def _suppressible(plan: ReleasePlan, position: int, nodes: tuple[Identifier, ...]) -> dict[str, Any]:
+    column, fields = plan.quasi_identifiers[position], plan.levels
+    generalized = plan.hierarchy_of(column)
+    parts = {
+        "expression": column.expression,
+        "alias": column.alias,
+        "output": column.output,
+        "stored": column.stored("counted"),
+        "suppressed": column.suppressed,
+        "bit": 1 << fields.offsets[position],
+        "base_hash": column.hashed("base"),
+        "masked_hash": column.hashed("masked"),
+        "offset": fields.offsets[position],
+        "mask": (1 << fields.widths[position]) - 1,
+        "level": Identifier.of(f"l{position + 1}"),
+        "levels": None,
+    }
+    if generalized is None:
+        return parts
+    return parts | {
+        "stored": generalized.stored,
+        "masked_hash": generalized.hashed("masked"),
+        "levels": {
+            "height": generalized.height,
+            "known": generalized.known,
+            "nodes": node_parts(generalized),
+            "table": nodes[plan.generalized.index(generalized)],
+        },
     }

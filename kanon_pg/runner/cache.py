@@ -17,6 +17,8 @@ from pathlib import Path
 
 import kanon_pg
 
+_KERNEL = b"@kernel"
+
 
 @dataclass(frozen=True, slots=True)
 class CodeCache:
@@ -53,13 +55,13 @@ def compiled_mark(folder: Path, kernels: str) -> Path:
 
 
 def _stamp() -> str:
-    """Return what changes with any source file of the solvers.
+    """Return what changes with any source file that has kernels; they take constants from each other alone.
 
     Numba itself notices a changed file, but not that compiled code has a changed function inlined.
     """
     package = Path(kanon_pg.__file__).parent
     files = (file for part in ("core", "solvers") for file in (package / part).rglob("*.py"))
-    return f"{max(file.stat().st_mtime_ns for file in files):x}"
+    return f"{max(file.stat().st_mtime_ns for file in files if _KERNEL in file.read_bytes()):x}"
 
 
 def _private_folder_below(home: Path) -> Path:

@@ -15,7 +15,10 @@ import socket
 import subprocess
 import sys
 import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import kanon_pg
 from kanon_pg.errors import SolverUnavailable
@@ -24,6 +27,12 @@ from kanon_pg.runner.cache import CodeCache, code_cache
 SOLVER = "kanon_pg.solvers.registry"
 """Module whose function ``solve`` the worker calls."""
 
+AUDITOR = "kanon_pg.solvers.auditor"
+"""Module whose function ``work`` the worker calls for audits."""
+
+GROUPER = "kanon_pg.solvers.grouper"
+"""Module whose function ``work`` the worker calls to group the values of one attribute."""
+
 WARM_UP = "kanon_pg.solvers.warm_up"
 """Module whose function ``warm_up`` compiles the solvers."""
 
@@ -31,13 +40,41 @@ SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "ortools", "google.protobuf")
 """Packages that the solvers import beside this one. What else OR-Tools depends on they never load. ``google``
 is the folder of many packages, so the one that is meant is named whole."""
 
+LEDGER_LIBRARIES = ("numpy", "pyroaring")
+"""Packages that the ledger's worker imports beside this one."""
+
 IDLE_SECONDS = 300.0
 """A worker that has had nothing to do for so long ends itself."""
 
 _BOOT = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path.extend(start.pop('path')); "
-    "from kanon_pg.runner.child import main; main(**start)"
+    "import importlib; importlib.import_module(start.pop('module')).main(**start)"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a worker runs.
+
+    Parameters
+    ----------
+    module : str
+        Module whose function ``main`` serves the channel.
+    path : sequence of str
+        Folders it imports from.
+    arguments : mapping
+        Further arguments of ``main``, as JSON values.
+    environment : mapping
+        Its whole environment.
+    cache : CodeCache or None
+        Folder for compiled code, if it compiles.
+    """
+
+    module: str
+    path: Sequence[str]
+    arguments: Mapping[str, Any]
+    environment: Mapping[str, str]
+    cache: CodeCache | None = None
 
 
 class Worker:
@@ -51,17 +88,25 @@ class Worker:
         The worker.
     channel : socket
         This end of the pair.
-    cache : CodeCache
+    cache : CodeCache or None
         The worker's folder for compiled code.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache | None
+    ) -> None:
         self.process = process
         self.channel = channel
         self.ready = False
-        self.code_folder = cache.folder
+        self._cache = cache
         self._owner = os.getpid()
         self.end = weakref.finalize(self, _end, self._owner, process, channel, cache)
+
+    @property
+    def code_folder(self) -> Path:
+        """Folder for compiled code of a worker that compiles."""
+        assert self._cache is not None  # noqa: S101 - callers know what they started
+        return self._cache.folder
 
     def is_usable(self) -> bool:
         """Return whether the worker lives, and is not that of the process which this one was forked from."""
@@ -69,24 +114,60 @@ class Worker:
 
 
 def start_process() -> Worker:
-    """Start a worker and return at once; it loads the solvers while the caller goes on.
+    """Start a worker for solving and return at once; it loads the solvers while the caller goes on.
 
     Raises
     ------
     SolverUnavailable
         There is no interpreter or library for it, or the system starts no process.
     """
-    command = [interpreter(), "-I", "-S", "-c", _BOOT]
     cache = code_cache()
+    try:
+        path = python_path()
+    except BaseException:
+        _remove(cache)
+        raise
+    arguments = {
+        "solver": SOLVER,
+        "auditor": AUDITOR,
+        "grouper": GROUPER,
+        "warm_up": WARM_UP,
+        "temporary_folder": str(cache.folder) if cache.temporary else None,
+    }
+    environment = {"NUMBA_CACHE_DIR": str(cache.folder)}
+    return start(Program("kanon_pg.runner.child", path, arguments, environment, cache))
+
+
+def start_ledger() -> Worker:
+    """Start a worker that keeps the ledger and return at once.
+
+    Raises
+    ------
+    SolverUnavailable
+        As in `start_process`.
+    """
+    # the thread that asks waits for the answer, so further threads would only take others' processors
+    environment = {"OPENBLAS_NUM_THREADS": "1"}
+    return start(Program("kanon_pg.runner.ledger_child", python_path(LEDGER_LIBRARIES), {}, environment))
+
+
+def start(program: Program) -> Worker:
+    """Start a worker and return at once.
+
+    Raises
+    ------
+    SolverUnavailable
+        There is no interpreter for it, or the system starts no process.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         try:
-            process = _spawn(command, theirs.fileno(), python_path(), cache)
+            process = _spawn([interpreter(), "-I", "-S", "-c", _BOOT], theirs.fileno(), program)
         except BaseException:
             ours.close()
-            _remove(cache)
+            _remove(program.cache)
             raise
-    return Worker(process, ours, cache)
+    return Worker(process, ours, program.cache)
 
 
 def interpreter() -> str:
@@ -113,8 +194,13 @@ def interpreter() -> str:
     )
 
 
-def python_path() -> list[str]:
-    """Return the folders of this package and of the solvers' libraries; none of these is imported.
+def python_path(libraries: Sequence[str] | None = None) -> list[str]:
+    """Return the folders of this package and of libraries; none of these is imported.
+
+    Parameters
+    ----------
+    libraries : sequence of str, optional
+        The solvers' unless given.
 
     Raises
     ------
@@ -122,11 +208,11 @@ def python_path() -> list[str]:
         A library is not installed where this process looks.
     """
     folders = [str(Path(kanon_pg.__file__).resolve().parents[1])]
-    for library in SOLVER_LIBRARIES:
+    for library in SOLVER_LIBRARIES if libraries is None else libraries:
         folder = folder_of(library)
         if folder is None:
             raise SolverUnavailable(
-                f"The Python package {library}, which the solvers need, cannot be found.",
+                f"The Python package {library}, which a worker needs, cannot be found.",
                 detail="Looked for it on the Python path of this process.",
                 hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
             )
@@ -152,18 +238,17 @@ def folder_of(library: str) -> str | None:
     return str(Path(found.origin).parents[library.count(".") + (1 if is_package else 0)])
 
 
-def _spawn(command: list[str], channel: int, path: list[str], cache: CodeCache) -> subprocess.Popen[bytes]:
+def _spawn(command: list[str], channel: int, program: Program) -> subprocess.Popen[bytes]:
     start = {
-        "path": path,
+        "path": list(program.path),
+        "module": program.module,
         "channel": channel,
         "parent": os.getpid(),
-        "solver": SOLVER,
-        "warm_up": WARM_UP,
         "idle_seconds": IDLE_SECONDS,
-        "temporary_folder": str(cache.folder) if cache.temporary else None,
+        **program.arguments,
     }
     # Every thread's own malloc arena reserves address space, which the memory limit would count.
-    environment = {"NUMBA_CACHE_DIR": str(cache.folder), "MALLOC_ARENA_MAX": "2"}
+    environment = {"MALLOC_ARENA_MAX": "2", **program.environment}
     try:
         return subprocess.Popen(  # noqa: S603 - the program and its arguments are this module's own
             [*command, json.dumps(start)],
@@ -178,13 +263,15 @@ def _spawn(command: list[str], channel: int, path: list[str], cache: CodeCache) 
         )
     except OSError as error:
         raise SolverUnavailable(
-            "The solver's process could not be started.",
+            "The worker's process could not be started.",
             detail=f"{command[0]}: {error.strerror}",
             hint="See whether the machine has memory and processes to spare.",
         ) from error
 
 
-def _end(owner: int, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache) -> None:
+def _end(
+    owner: int, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache | None
+) -> None:
     channel.close()
     if owner != os.getpid():
         return
@@ -193,6 +280,6 @@ def _end(owner: int, process: subprocess.Popen[bytes], channel: socket.socket, c
     _remove(cache)
 
 
-def _remove(cache: CodeCache) -> None:
-    if cache.temporary:
+def _remove(cache: CodeCache | None) -> None:
+    if cache is not None and cache.temporary:
         shutil.rmtree(cache.folder, ignore_errors=True)

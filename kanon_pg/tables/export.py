@@ -17,6 +17,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.release.existing import name_in_sql
 from kanon_pg.tables.arrow_types import csv_expression, parquet_columns
 from kanon_pg.tables.parquet_file import write_parquet
 
@@ -59,7 +60,7 @@ def export_release(connection: Connection, release: str, path: Path) -> ExportRe
     connection : psycopg.Connection
         Open; a transaction is begun, or a savepoint if one is open.
     release : str
-        Its name, exactly as in ``kanon.releases``; ``safe.`` may stand before it.
+        Its name, exactly as in ``kanon.releases``; else ``name`` or ``safe.name`` as SQL writes it.
     path : Path
         The file; its name ends in one of `FORMATS`, which decides the format. It is replaced if it
         exists.
@@ -105,8 +106,8 @@ def file_format(path: Path) -> str:
 
 
 def _find(db: PsycopgDatabase, release: str) -> RelationFacts:
-    for name in (release, release.removeprefix("safe.")):
-        found = db.rows(statement("export_find_view"), name)
+    for name in (release, release.removeprefix("safe."), name_in_sql(db, release)):
+        found = [] if name is None else db.rows(statement("export_find_view"), name)
         if found:
             return describe(db, str(found[0]["oid"]))
     raise UnknownName(

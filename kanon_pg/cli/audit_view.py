@@ -1,0 +1,113 @@
+"""How an audit looks in a terminal: sentences first, then the tables behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from kanon_pg.audit.findings import AuditResult, ViolatingSet, Whole
+from kanon_pg.audit.sentences import next_steps, sentences
+from kanon_pg.cli.output import listing
+
+MOST_SETS = 40
+"""Sets that are shown; JSON has all of them."""
+
+_BAR = 40
+
+SET_HEADINGS = ("columns", "kind", "smallest class", "people at risk", "values", "distinction", "separation")
+COLUMN_HEADINGS = ("column", "role", "values", "at risk alone", "at risk without it", "in sets")
+_TEXTS = frozenset({"columns", "kind", "column", "role"})
+
+
+def audit_view(result: AuditResult) -> Group:
+    """Lay out an audit.
+
+    Parameters
+    ----------
+    result : AuditResult
+        With or without details.
+    """
+    return Group(*_parts(result))
+
+
+def set_cells(found: ViolatingSet) -> tuple[str, ...]:
+    """Return the texts of a set, under `SET_HEADINGS`; figures that were not counted are empty."""
+    return (
+        ", ".join(found.columns) or "(none)",
+        found.kind,
+        _number(found.smallest_class),
+        _number(found.people_at_risk),
+        _number(found.distinct_values),
+        "" if found.distinction is None else f"{found.distinction:.4f}",
+        "" if found.separation is None else f"{found.separation:.4f}",
+    )
+
+
+def column_rows(result: AuditResult) -> list[tuple[str, ...]]:
+    """Return the texts of all columns, under `COLUMN_HEADINGS`."""
+    return [
+        (
+            column.name,
+            (column.role or "").replace("_", "-"),
+            _number(column.distinct_values),
+            _number(column.people_at_risk),
+            _number(column.people_at_risk_without),
+            _number(column.violating_sets),
+        )
+        for column in result.column_figures
+    ]
+
+
+def size_rows(whole: Whole) -> list[tuple[str, ...]]:
+    """Return size, number of classes and people of each bar of a histogram."""
+    return [
+        (
+            f"{bar.smallest:,}" if bar.smallest == bar.largest else f"{bar.smallest:,} to {bar.largest:,}",
+            _number(bar.classes),
+            _number(bar.people),
+        )
+        for bar in whole.sizes
+    ]
+
+
+def _parts(result: AuditResult) -> Iterator[RenderableType]:
+    yield Text(f"Audit of {result.relation}, k = {result.k}", style="bold")
+    yield Text(f"{result.rows:,} rows, {result.people:,} people, {len(result.columns)} columns\n")
+    for sentence in sentences(result):
+        yield Text(f"- {sentence}")
+    if result.sets:
+        yield _heading("Minimal sets of columns that single people out")
+        rows = [set_cells(found) for found in result.sets[:MOST_SETS]]
+        yield listing(SET_HEADINGS, rows, frozenset(SET_HEADINGS) - _TEXTS)
+        if len(result.sets) > MOST_SETS:
+            yield Text(f"and {len(result.sets) - MOST_SETS:,} more: --json and --markdown show all of them")
+    if result.column_figures:
+        yield _heading("What each column contributes")
+        yield listing(COLUMN_HEADINGS, column_rows(result), frozenset(COLUMN_HEADINGS) - _TEXTS)
+    if result.quasi_identifiers is not None:
+        yield from _histogram(result.quasi_identifiers)
+    steps = next_steps(result)
+    if steps:
+        yield _heading("What to do next")
+        for step in steps:
+            yield Text(f"{step.why}\n    {step.sql}")
+
+
+def _histogram(whole: Whole) -> Iterator[RenderableType]:
+    yield _heading("Class sizes by the quasi-identifiers")
+    most = max(bar.people for bar in whole.sizes)
+    rows = [
+        (*cells, "█" * max(1, round(_BAR * bar.people / most)))
+        for cells, bar in zip(size_rows(whole), whole.sizes, strict=True)
+    ]
+    yield listing(("class size", "classes", "people", ""), rows, frozenset({"classes", "people"}))
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{text}", style="bold")
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"

@@ -1,0 +1,70 @@
+"""The command ``gateway``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kanon_pg.cli.connection import Dsn, chosen_dsn
+from kanon_pg.cli.output import Json, errors_as
+from kanon_pg.gateway.gate import Limits
+from kanon_pg.gateway.service import GatewayOptions, run_gateway
+
+_MEBIBYTE = 1024 * 1024
+
+
+def gateway(
+    dsn: Dsn = None,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on, or a folder for a Unix socket.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 6432,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="FILE", help="Certificate for TLS, PEM.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="Its key, PEM without a password.")
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Also let in whom the server does not ask for a password."),
+    ] = False,
+    connections: Annotated[int, typer.Option("--connections", min=1, help="Most clients at a time.")] = 100,
+    message: Annotated[
+        int, typer.Option("--message", min=1, max=1024, help="Longest message of a client, in MiB.")
+    ] = 16,
+    idle: Annotated[
+        float, typer.Option("--idle", min=1.0, help="Seconds after which a silent session ends.")
+    ] = 3600.0,
+    as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings only.")] = False,
+) -> None:
+    """Let any PostgreSQL client ask about protected tables, through a checked connection.
+
+    The gateway connects with --dsn to read the catalog, and opens one connection of each client's own to
+    the same server, under the client's role and password. It runs until it gets SIGTERM or Ctrl-C. The log,
+    on standard error, names roles and counts statements; it never shows a statement or a value.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("kanon_pg.gateway").setLevel(logging.WARNING if quiet else logging.INFO)
+    options = GatewayOptions(
+        dsn=chosen_dsn(dsn),
+        host=host,
+        port=port,
+        certificate=certificate,
+        key=key,
+        trusts_server=trust,
+        limits=Limits(connections, message * _MEBIBYTE, idle_seconds=idle),
+    )
+
+    def say(chosen: int) -> None:
+        plain = f"listening on {host} port {chosen}"
+        typer.echo(json.dumps({"host": host, "port": chosen}) if as_json else plain)
+
+    with errors_as(as_json):
+        asyncio.run(run_gateway(options, say))

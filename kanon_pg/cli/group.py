@@ -1,0 +1,203 @@
+"""The commands ``group``: generalize one column, with proven bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group
+from rich.table import Table
+
+from kanon_pg import client_grouping
+from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.output import Json, errors_as, facts, hearing, listing, note, progress_bar, show
+from kanon_pg.grouping.found import Grouped
+
+Relation = Annotated[
+    str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
+]
+K = Annotated[int, typer.Option("-k", "--k", help="Least size of a class, at least 2.")]
+Weight = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Add up this column; people or rows are counted otherwise."),
+]
+Cost = Annotated[
+    str, typer.Option(metavar="max|sum", help="Size of the largest class, or what all have beyond k.")
+]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the classes: .png, .svg or .pdf.")]
+TimeLimit = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole call.")]
+
+_HEADINGS = ("class", "size", "values", "label")
+_MOST_LINES = 50
+
+
+def intervals(
+    relation: Relation,
+    column: Annotated[str, typer.Argument(help="Numbers, dates or moments.", metavar="COLUMN")],
+    k: K,
+    weight: Weight = None,
+    cost: Cost = "max",
+    plot: Plot = None,
+    time_limit: TimeLimit = 30.0,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Group the values of an ordered column into intervals, at the least cost there is."""
+    options = {"weight": weight, "cost": cost, "time_limit": time_limit}
+    _run(
+        lambda connection, hear: client_grouping.intervals(
+            connection, relation, column, k, on_progress=hear, **options
+        ),
+        *(plot, dsn, as_json),
+    )
+
+
+def labels(
+    relation: Relation,
+    column: Annotated[str, typer.Argument(help="Labels without order.", metavar="COLUMN")],
+    k: K,
+    method: Annotated[str, typer.Option(metavar="spread|fold|exact|relaxed", help="How.")] = "spread",
+    weight: Weight = None,
+    cost: Cost = "max",
+    epsilon: Annotated[float, typer.Option(help="Of the relaxed scheme, below 1/2.")] = 0.25,
+    plot: Plot = None,
+    time_limit: TimeLimit = 30.0,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Group the values of a column without order."""
+    options = {
+        "method": method,
+        "weight": weight,
+        "cost": cost,
+        "epsilon": epsilon,
+        "time_limit": time_limit,
+    }
+    _run(
+        lambda connection, hear: client_grouping.groups(
+            connection, relation, column, k, on_progress=hear, **options
+        ),
+        *(plot, dsn, as_json),
+    )
+
+
+def regions(
+    relation: Relation,
+    column: Annotated[str, typer.Argument(help="Its values have neighbours.", metavar="COLUMN")],
+    adjacency: Annotated[
+        str, typer.Argument(help="Table with the pairs of neighbours.", metavar="ADJACENCY")
+    ],
+    k: K,
+    neighbours: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN,COLUMN", help="Its two columns; its first two otherwise."),
+    ] = None,
+    method: Annotated[str, typer.Option(metavar="moves|tree|exact", help="How.")] = "moves",
+    on_light: Annotated[
+        str, typer.Option(metavar="other|refuse", help="Parts of the map that have less than k.")
+    ] = "other",
+    weight: Weight = None,
+    cost: Cost = "max",
+    plot: Plot = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="X,Y", help="Columns with the place on the map to draw.")
+    ] = None,
+    time_limit: TimeLimit = 30.0,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Group the values of a column into regions of neighbours."""
+    options = {
+        "neighbours": None if neighbours is None else neighbours.split(","),
+        "method": method,
+        "on_light": on_light,
+        "weight": weight,
+        "cost": cost,
+        "positions": None if at is None else tuple(at.split(",", 1)),
+        "time_limit": time_limit,
+    }
+    _run(
+        lambda connection, hear: client_grouping.regions(
+            connection, relation, column, adjacency, k, on_progress=hear, **options
+        ),
+        *(plot, dsn, as_json),
+    )
+
+
+def rectangles(
+    relation: Relation,
+    x: Annotated[str, typer.Argument(help="Numbers, or points.", metavar="X")],
+    k: K,
+    y: Annotated[str | None, typer.Argument(help="Numbers, unless X has points.", metavar="[Y]")] = None,
+    method: Annotated[str, typer.Option(metavar="kd|exact", help="How.")] = "kd",
+    weight: Weight = None,
+    cost: Cost = "max",
+    plot: Plot = None,
+    time_limit: TimeLimit = 30.0,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Group points into rectangles that do not overlap."""
+    options = {"method": method, "weight": weight, "cost": cost, "time_limit": time_limit}
+    _run(
+        lambda connection, hear: client_grouping.rectangles(
+            connection, relation, x, y, k, on_progress=hear, **options
+        ),
+        *(plot, dsn, as_json),
+    )
+
+
+def _run(call: Callable[[Any, Any], Grouped], plot: Path | None, dsn: str | None, as_json: bool) -> None:
+    with errors_as(as_json):
+        if plot is not None:
+            _check_plot(plot)
+        with connected(dsn) as connection, _bar(as_json) as advance:
+            found = call(connection, hearing(advance))
+        if plot is not None:
+            _write_plot(found, plot)
+        show(found, as_json, grouped_table)
+
+
+def _bar(as_json: bool) -> AbstractContextManager[Callable[[str, float | None], None]]:
+    return progress_bar(not as_json)
+
+
+def grouped_table(found: Grouped) -> Group:
+    """Lay out classes, one per line, below what is proven about all of them."""
+    head = [
+        ("classes", f"{len(found.classes):,} of {len(found.values):,} values"),
+        ("sizes", f"{found.unit}, at least k = {found.k:,}"),
+        (f"cost ({found.cost_kind})", f"{found.cost:,}: {found.proof}"),
+        ("proven", f"at least {found.lower_bound:,} ({found.bound_method})"),
+        ("found by", found.method),
+    ]
+    if found.degree:
+        head.append(("trees", f"degree {found.degree}"))
+    return Group(facts(head), _classes(found))
+
+
+def _classes(found: Grouped) -> Table:
+    rows = [
+        (str(one.number), f"{one.size:,}", f"{one.values:,}", one.label or "(missing values)")
+        for one in found.classes[:_MOST_LINES]
+    ]
+    hidden = len(found.classes) - len(rows)
+    if hidden:
+        rows.append(("...", "", "", f"{hidden:,} more classes; --json has all of them"))
+    return listing(_HEADINGS, rows, frozenset({"class", "size", "values"}))
+
+
+def _check_plot(path: Path) -> None:
+    from kanon_pg.plots.figure_file import figure_format
+
+    figure_format(path)
+
+
+def _write_plot(found: Grouped, path: Path) -> None:
+    from kanon_pg.plots.grouping import write_grouping
+
+    write_grouping(found, path)
+    note(f"the figure is in {path}")

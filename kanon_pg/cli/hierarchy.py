@@ -1,0 +1,254 @@
+"""The commands ``hierarchy build``, ``load``, ``list``, ``show`` and ``drop``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.hierarchy_doors import ClientHierarchies, ServerHierarchies
+from kanon_pg.cli.output import Json, errors_as, listing, note, show
+from kanon_pg.cli.release import Client
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.hierarchies import service
+from kanon_pg.hierarchies.csv_file import read_csv
+from kanon_pg.hierarchies.tree import Node, tree_lines, tree_of
+
+Name = Annotated[str, typer.Argument(help="Name of the hierarchy.", metavar="NAME")]
+Description = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What `kanon hierarchy list` says of it.")
+]
+Shared = Annotated[bool, typer.Option("--shared", help="Let every curator see and use it.")]
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyDone:
+    """What was done to a hierarchy.
+
+    Parameters
+    ----------
+    action : str
+        What was done.
+    hierarchy : str
+        Its name.
+    version : int or None
+        The version that was stored.
+    """
+
+    action: str
+    hierarchy: str
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedHierarchy:
+    """One line of ``kanon hierarchy list``: fields of ``kanon.hierarchies``."""
+
+    hierarchy: str
+    version: int
+    description: str | None
+    kind: str
+    output: str
+    height: int
+    nodes: tuple[int, ...]
+    shared: bool
+    created_by: str
+    created_at: str
+
+
+def build(
+    name: Name,
+    relation: Annotated[
+        str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
+    ],
+    column: Annotated[str, typer.Argument(help="The column.", metavar="COLUMN")],
+    spec: Annotated[str, typer.Argument(help="How, as JSON; @FILE reads a file.", metavar="JSON")],
+    description: Description = None,
+    shared: Shared = False,
+    client: Client = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Build a hierarchy over the values of a column, and store it.
+
+    For example `kanon hierarchy build ages patients age '{"builder": "intervals", "width": 5}'`. Builders:
+    intervals, dates, prefix, networks, priority.
+    """
+    with errors_as(as_json):
+        wanted = _read_spec(spec)
+        with _door(dsn, client) as door:
+            version = door.build(name, relation, column, wanted, _options(description, shared))
+        _show_done(HierarchyDone("stored", name, version), as_json)
+
+
+def load(
+    name: Name,
+    file: Annotated[
+        Path | None, typer.Argument(help="CSV file: a value per line, then its nodes.", metavar="FILE")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="Read a table or view instead of a file.")
+    ] = None,
+    child: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The table's entries, if it names parents.")
+    ] = None,
+    parent: Annotated[str | None, typer.Option(metavar="COLUMN", help="The entries' parents.")] = None,
+    repeat: Annotated[
+        bool, typer.Option("--repeat", help="Entries less deep than others repeat themselves.")
+    ] = False,
+    inner: Annotated[
+        bool, typer.Option("--inner", help="Entries with entries below them are values, too.")
+    ] = False,
+    delimiter: Annotated[
+        str | None, typer.Option(help="Of the file; what follows level_0 in its header, else a semicolon.")
+    ] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the file's first line names the columns."),
+    ] = None,
+    description: Description = None,
+    shared: Shared = False,
+    client: Client = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Store a hierarchy from a CSV file or a table.
+
+    A file has the header `level_0,level_1,...`, or no header and semicolons.
+    """
+    with errors_as(as_json):
+        if (file is None) == (table is None):
+            raise InputError("A file or a table is needed, not both.", hint="Give FILE, or --table TABLE.")
+        options: dict[str, Any] = _options(description, shared)
+        rows = None if file is None else read_csv(file, delimiter, header)
+        with _door(dsn, client) as door:
+            if rows is not None:
+                version = door.define(name, rows, options)
+            else:
+                options |= _tree_options(child, parent, repeat, inner)
+                version = door.load(name, table or "", options)
+        _show_done(HierarchyDone("stored", name, version), as_json)
+
+
+def list_all(dsn: Dsn = None, as_json: Json = False) -> None:
+    """List the stored hierarchies."""
+    with errors_as(as_json):
+        with connected(dsn) as connection:
+            found = _listed(PsycopgDatabase(connection))
+        show(found, as_json, _table)
+
+
+def show_one(
+    name: Name,
+    most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Nodes shown below each.")] = 10,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
+    client: Client = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Show a stored hierarchy as a tree, or draw it."""
+    with errors_as(as_json):
+        if plot is not None:
+            _check_plot(plot)
+        with connected(dsn) as connection:
+            listed = {one.hierarchy: one for one in _listed(PsycopgDatabase(connection))}.get(name)
+        if listed is None:
+            raise UnknownName("There is no hierarchy of this name.", hint="kanon hierarchy list shows them.")
+        with _door(dsn, client) as door:
+            top = tree_of(door.content(name), listed.output)
+        if plot is not None:
+            _write_plot(top, f"{name}, version {listed.version}", plot)
+        show(top, as_json, lambda tree: Text("\n".join(tree_lines(tree, most))))
+
+
+def drop(name: Name, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+    """Forget a stored hierarchy; releases made with it stay.
+
+    All its versions are forgotten.
+    """
+    with errors_as(as_json):
+        with _door(dsn, client) as door:
+            door.drop(name)
+        _show_done(HierarchyDone("dropped", name), as_json)
+
+
+@contextmanager
+def _door(dsn: str | None, client: bool) -> Iterator[ServerHierarchies | ClientHierarchies]:
+    with connected(dsn) as connection:
+        yield ClientHierarchies(connection) if client else ServerHierarchies(connection)
+
+
+def _listed(db: PsycopgDatabase) -> list[ListedHierarchy]:
+    return [ListedHierarchy(**{**row, "nodes": tuple(row["nodes"])}) for row in service.hierarchies(db)]
+
+
+def _table(found: list[ListedHierarchy]) -> Table | str:
+    if not found:
+        return "There are no hierarchies yet; `kanon hierarchy build` and `kanon hierarchy load` store one."
+    rows = [
+        (
+            one.hierarchy,
+            str(one.version),
+            one.kind,
+            one.output,
+            " > ".join(f"{count:,}" for count in one.nodes),
+            "everybody" if one.shared else one.created_by,
+            one.created_at[:16],
+            one.description or "",
+        )
+        for one in found
+    ]
+    headings = ("hierarchy", "version", "kind", "output", "nodes per level", "for", "stored", "description")
+    return listing(headings, rows, frozenset({"version"}))
+
+
+def _show_done(done: HierarchyDone, as_json: bool) -> None:
+    version = "" if done.version is None else f", version {done.version}"
+    show(done, as_json, lambda one: f"{one.action} {one.hierarchy}{version}")
+
+
+def _options(description: str | None, shared: bool) -> dict[str, Any]:
+    return {"description": description, "shared": shared}
+
+
+def _tree_options(child: str | None, parent: str | None, repeat: bool, inner: bool) -> dict[str, Any]:
+    given = {
+        "child": child,
+        "parent": parent,
+        "uneven": "repeat" if repeat else None,
+        "values": "all" if inner else None,
+    }
+    return {key: one for key, one in given.items() if one is not None}
+
+
+def _read_spec(text: str) -> Any:
+    try:
+        return json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
+    except OSError as error:
+        raise InputError(f"The file of the specification cannot be read: {error.strerror}.") from error
+    except ValueError as error:  # not JSON, or not UTF-8
+        raise InputError(
+            "The specification is not valid JSON.", hint='For example: \'{"builder": "prefix"}\''
+        ) from error
+
+
+def _check_plot(path: Path) -> None:
+    from kanon_pg.plots.figure_file import figure_format
+
+    figure_format(path)
+
+
+def _write_plot(top: Node, title: str, path: Path) -> None:
+    from kanon_pg.plots.hierarchy import write_hierarchy
+
+    write_hierarchy(top, title, path)
+    note(f"the figure is in {path}")

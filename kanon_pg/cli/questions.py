@@ -1,0 +1,140 @@
+"""The commands ``query`` and ``check-query``: ask about protected tables, or see why that is not possible."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from kanon_pg.asking import Connection, connect
+from kanon_pg.cli.connection import Dsn, chosen_dsn
+from kanon_pg.cli.output import Json, console_up_to, errors_as
+from kanon_pg.cli.question_text import marked
+from kanon_pg.errors import QuestionRefused
+
+QuestionText = Annotated[
+    str, typer.Argument(help="One SELECT; - reads it from standard input.", metavar="QUESTION")
+]
+
+_WIDE = 32_767
+
+
+def query(
+    question: QuestionText,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", "-p", metavar="VALUE", help="Value of $1, $2 ..., in this order."),
+    ] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Ask about protected tables.
+
+    Answered if at least k people stand behind every part of the answer. Every question is recorded.
+    With --json, numeric values are texts, so that no digit is lost.
+    """
+    with errors_as(as_json), connect(chosen_dsn(dsn)) as connection:
+        names, types, *lines = (
+            row["line"] for row in connection.call("call_ask", _text(question), parameter)
+        )
+    if as_json:
+        rows = [dict(zip(_unique(names), _plain(types, line), strict=True)) for line in lines]
+        typer.echo(
+            json.dumps({"columns": _columns(names, types), "rows": rows}, ensure_ascii=False, indent=2)
+        )
+        return
+    console_up_to(_WIDE).print(_answer(names, types, lines))
+
+
+def check_query(question: QuestionText, dsn: Dsn = None, as_json: Json = False) -> None:
+    """Say whether a question can be asked, and mark what is wrong with it.
+
+    Touches no data and records nothing. The exit code is 1 if the question cannot be asked.
+    """
+    text = _text(question)
+    with errors_as(as_json), connect(chosen_dsn(dsn)) as connection:
+        found = _checked(connection, text)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+    elif found["accepted"]:
+        typer.echo("This can be asked.")
+    else:
+        console = console_up_to(_WIDE)
+        for finding in found["findings"]:
+            console.print(_finding(text, finding))
+    if not found["accepted"]:
+        raise typer.Exit(1)
+
+
+def _checked(connection: Connection, text: str) -> dict[str, Any]:
+    try:
+        row = connection.call("call_check_query", text)[0]
+    except QuestionRefused as error:  # what is no question at all, such as an empty text
+        finding = {"code": None, "start": 0, "end": 0, "sentence": error.message, "hint": error.hint or ""}
+        return {"accepted": False, "findings": [finding], "canonical_sql": None}
+    return {**row, "findings": json.loads(row["findings"] or "[]")}
+
+
+def _text(question: str) -> str:
+    return typer.get_text_stream("stdin").read() if question == "-" else question
+
+
+def _columns(names: Sequence[str], types: Sequence[str]) -> list[dict[str, str]]:
+    return [{"name": name, "type": kind} for name, kind in zip(names, types, strict=True)]
+
+
+def _plain(types: Sequence[str], line: Sequence[str | None]) -> list[Any]:
+    """Return the values of a row as JSON has them; what it has no type for, or is not finite, stays text."""
+    return [
+        value if value is None else _READ.get(kind, str)(value)
+        for kind, value in zip(types, line, strict=True)
+    ]
+
+
+def _finite(text: str) -> float | str:
+    return float(text) if math.isfinite(float(text)) else text
+
+
+_READ: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("smallint", "integer", "bigint", "int2", "int4", "int8"), int),
+    **dict.fromkeys(("real", "double precision", "float4", "float8"), _finite),
+    **dict.fromkeys(("boolean", "bool"), lambda text: text in {"t", "true"}),
+}
+"""By the type's name, how a value's text is read."""
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    from kanon_pg.enforce.shapes import unique_names
+
+    return unique_names(names)
+
+
+def _answer(names: Sequence[str], types: Sequence[str], lines: Sequence[Sequence[str | None]]) -> Table:
+    from kanon_pg.query.types import NUMBERS
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, kind in zip(names, types, strict=True):
+        table.add_column(Text(name), justify="right" if kind in NUMBERS else "left", overflow="fold")
+    for line in lines:
+        table.add_row(*(Text("" if value is None else value) for value in line))
+    return table
+
+
+def _finding(text: str, finding: dict[str, Any]) -> Text:
+    shown = Text()
+    if finding["code"]:
+        shown.append(f"{finding['code']} ", style="bold red")
+    shown.append(finding["sentence"], style="bold")
+    line, mark = marked(text, finding["start"], finding["end"])
+    if mark:
+        shown.append(f"\n  {line}\n  ")
+        shown.append(mark, style="red")
+    if finding["hint"]:
+        shown.append(f"\n  {finding['hint']}", style="dim")
+    shown.append("\n")
+    return shown

@@ -1,0 +1,127 @@
+"""The command ``risk``: how likely people are found again in a table and its releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from kanon_pg import client
+from kanon_pg.audit.findings import RiskFigures
+from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
+from kanon_pg.core.risk import THRESHOLD
+
+_MOST_NAMED = 8
+"""Columns that are named; JSON has all of them."""
+
+
+def risk(
+    relation: Annotated[
+        str, typer.Argument(help="Table, view or release, as in SQL: name or schema.name.", metavar="TABLE")
+    ],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="What an attacker knows, in place of the quasi-identifiers. May be given several times.",
+        ),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="In place of the declared ones. May be given several times."),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(metavar="SHARE", help="Risk above which a record counts as being at risk.")
+    ] = THRESHOLD,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE", help="Register of the population, with columns of the same names and types."
+        ),
+    ] = None,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Share of the population in the table, if there is no register."),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="What is not counted by then is said.")
+    ] = 30.0,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Say how likely people are found again in a table and in its releases.
+
+    Prosecutor, journalist and marketer risk, people above a threshold, unique people, and classes that give
+    a sensitive value away. Needs no more than the right to read; works also where kanon is not installed;
+    changes nothing and shows counts and column names only.
+    """
+    with errors_as(as_json):
+        with connected(dsn) as connection, progress_bar(not as_json) as advance:
+            found = client.risk(
+                connection,
+                relation,
+                columns=column,
+                sensitive=sensitive,
+                threshold=threshold,
+                population=population,
+                sampling_fraction=sampling_fraction,
+                time_limit=time_limit,
+                on_progress=hearing(advance),
+            )
+        show(found, as_json, risk_view)
+
+
+def risk_view(found: tuple[RiskFigures, ...]) -> Group:
+    """Lay out the risk of relations, one after the other.
+
+    Parameters
+    ----------
+    found : tuple of RiskFigures
+        The table first, then its releases.
+    """
+    parts: list[RenderableType] = []
+    for number, figures in enumerate(found):
+        title = figures.relation if number == 0 else f"Release {figures.relation}"
+        parts += [Text(("\n" if number else "") + title, style="bold"), facts(list(_lines(figures)))]
+    return Group(*parts)
+
+
+def _lines(figures: RiskFigures) -> Iterator[tuple[str, str]]:
+    yield "known to the attacker", _named(figures.columns)
+    yield "rows, people", f"{figures.rows:,}, {figures.people:,}"
+    yield "classes", f"{figures.classes:,}, the smallest of {_people(figures.smallest_class)}"
+    yield "prosecutor risk", _chances(figures.prosecutor_risk, figures.prosecutor_average)
+    journalist = _chances(figures.journalist_risk, figures.journalist_average)
+    yield "journalist risk", f"{journalist} (from: {figures.journalist_basis})"
+    yield "marketer risk", f"{figures.marketer_risk:.2%} of the guesses are right"
+    yield (
+        f"above {figures.threshold:.1%}",
+        f"{_people(figures.people_above)} ({figures.share_above:.1%})",
+    )
+    yield "alone in their class", _people(figures.sample_uniques)
+    for size, (people, sets) in enumerate(
+        zip(figures.people_by_unique, figures.minimal_uniques, strict=True), start=1
+    ):
+        columns = "1 column" if size == 1 else f"{size} columns"
+        yield f"alone by {columns}", f"{_people(people)}, {sets:,} minimal combinations of values"
+    for told in figures.homogeneous:
+        classes = "1 class" if told.classes == 1 else f"{told.classes:,} classes"
+        yield f"{told.column} is told", f"of {_people(told.people)}, by {classes} of one value"
+
+
+def _named(columns: tuple[str, ...]) -> str:
+    if len(columns) <= _MOST_NAMED:
+        return ", ".join(columns)
+    return f"{', '.join(columns[:_MOST_NAMED])} and {len(columns) - _MOST_NAMED} more columns"
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number:,} people"
+
+
+def _chances(highest: float, average: float) -> str:
+    return f"{highest:.2%} at worst, {average:.2%} on average"

@@ -1,0 +1,130 @@
+"""Python API, the part that generalizes one column: with the rights of the login, changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kanon_pg.client_transactions import Progress, as_login
+from kanon_pg.db.psycopg_adapter import Connection
+from kanon_pg.grouping import service
+from kanon_pg.grouping.found import Grouped
+from kanon_pg.grouping.request import IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
+
+
+def intervals(
+    target: str | Connection,
+    relation: str,
+    column: str,
+    k: int,
+    *,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> Grouped:
+    """Group the values of an ordered column into intervals of at least k, at the least cost there is.
+
+    Works with any PostgreSQL, also one that was never prepared.
+
+    Parameters
+    ----------
+    target : str or psycopg.Connection
+        A DSN, or an open connection that is not inside a transaction.
+    relation : str
+        Table or view, as SQL writes it.
+    column : str
+        Of numbers, dates or moments.
+    k : int
+        Least size of an interval, >= 2.
+    on_progress : callable, optional
+        Receives (phase, share between 0 and 1 or None).
+    **options
+        Further fields of `kanon_pg.grouping.request.IntervalsCall`.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree.
+    """
+    call = IntervalsCall(relation=relation, column=column, k=k, **options)
+    call.check()
+    with as_login(target, on_progress) as db:
+        return service.intervals(db, call)
+
+
+def groups(
+    target: str | Connection,
+    relation: str,
+    column: str,
+    k: int,
+    *,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> Grouped:
+    """Group the values of a column without order; options are those of `LabelsCall`, see `intervals`."""
+    call = LabelsCall(relation=relation, column=column, k=k, **options)
+    call.check()
+    with as_login(target, on_progress) as db:
+        return service.labels(db, call)
+
+
+def regions(
+    target: str | Connection,
+    relation: str,
+    column: str,
+    adjacency: str,
+    k: int,
+    *,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> Grouped:
+    """Group the values of a column into regions of neighbours.
+
+    Parameters
+    ----------
+    target, relation, column, k, on_progress
+        As of `intervals`.
+    adjacency : str
+        Table or view with a row for each pair of neighbours.
+    **options
+        Further fields of `kanon_pg.grouping.request.RegionsCall`.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree.
+    """
+    call = RegionsCall(relation=relation, column=column, adjacency=adjacency, k=k, **options)
+    call.check()
+    with as_login(target, on_progress) as db:
+        return service.regions(db, call)
+
+
+def rectangles(
+    target: str | Connection,
+    relation: str,
+    x: str,
+    y: str | None,
+    k: int,
+    *,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> Grouped:
+    """Group points into axis-parallel rectangles.
+
+    Parameters
+    ----------
+    target, relation, k, on_progress
+        As of `intervals`.
+    x, y : str
+        Columns of numbers; or `x` alone, of points.
+    **options
+        Further fields of `kanon_pg.grouping.request.RectanglesCall`.
+
+    Raises
+    ------
+    KanonError
+        Any error of the tree.
+    """
+    call = RectanglesCall(relation=relation, x=x, y=y, k=k, **options)
+    call.check()
+    with as_login(target, on_progress) as db:
+        return service.rectangles(db, call)

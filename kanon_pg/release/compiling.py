@@ -1,0 +1,38 @@
+"""Compiles solvers at their first use in an installation, and says so."""
+
+from __future__ import annotations
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.runner.parent import compile_solvers, solvers_are_compiled
+
+COMPILED = {
+    "plain": "the solvers for k-anonymity",
+    "models": "the solvers for privacy models (l, p, t)",
+    "pairs": "the method 'pairs'",
+    "audit": "what audits use",
+    "recoding": "the solvers for hierarchies",
+}
+"""What each set of `kanon_pg.core.request.KERNELS` is for, in the words of a notice."""
+
+
+def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
+    """Compile solvers at their first use in an installation; the time limit is not for that.
+
+    Parameters
+    ----------
+    db : Database
+        Its user is told what takes so long.
+    memory_bytes : int
+        Budget of the worker.
+    kernels : str
+        A name of `kanon_pg.core.request.KERNELS`.
+    """
+    if not solvers_are_compiled(kernels):
+        db.notice(
+            f"Compiling {COMPILED[kernels]}, once for this installation and account of the "
+            "operating system; this takes a minute or two."
+        )
+        db.progress("compiling")
+        compile_solvers(
+            kernels, checkpoint=db.checkpoint, progress=lambda *_: None, memory_bytes=memory_bytes
+        )

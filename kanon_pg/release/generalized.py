@@ -1,0 +1,164 @@
+"""Quasi-identifiers with a hierarchy: what may be published of them, and how SQL spells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_pg.core.generalization import LevelFields
+from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.errors import InputError, UnsuitableColumn
+from kanon_pg.release.canonical import CanonicalColumn
+from kanon_pg.release.hierarchy_argument import HierarchyWish
+
+RANGES = {
+    "int4range": "int4",
+    "int8range": "int8",
+    "numrange": "numeric",
+    "daterange": "date",
+    "tsrange": "timestamp",
+    "tstzrange": "timestamptz",
+}
+"""Range types of nodes and the type of their ends; all other nodes are texts."""
+
+_SPELLED_WITHOUT_DATA = frozenset({"numeric", "float4", "float8"})
+"""Types with several spellings of one value whose canonical one does not depend on the other rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralizedColumn:
+    """A quasi-identifier whose cells are published at a level of a hierarchy.
+
+    Level 0 is the value itself; NULL is a value of its own, published as NULL below the top.
+
+    Parameters
+    ----------
+    column : CanonicalColumn
+        The column.
+    wish : HierarchyWish
+        What was asked for it.
+    output : str
+        Type of its published cells: ``text`` or one of `RANGES`.
+    height : int
+        The top level, >= 1, at which a cell is suppressed.
+    source : Fragment or None
+        For a stored hierarchy a query with columns ``value`` (text) and ``nodes`` (text[], levels 1 to
+        ``height - 1``).
+    rows : str or None
+        For a hierarchy built for this release the same as a JSON list of lists.
+    """
+
+    column: CanonicalColumn
+    wish: HierarchyWish
+    output: str
+    height: int
+    source: Fragment | None = None
+    rows: str | None = None
+
+    @property
+    def number(self) -> int:
+        """Position among the quasi-identifiers, from 1, as in the alias."""
+        return int(self.column.alias.name[1:])
+
+    @property
+    def known(self) -> Identifier:
+        """Alias of the table of its values in a join."""
+        return Identifier.of(f"h{self.number}")
+
+    @property
+    def level(self) -> Identifier:
+        """Name of its level inside the queries."""
+        return Identifier.of(f"l{self.number}")
+
+    @property
+    def published_type(self) -> Fragment:
+        """The type of its published cells."""
+        return Fragment(f"pg_catalog.{self.output}")
+
+    @property
+    def value_as_node(self) -> Fragment:
+        """Level 0 in the published type, in terms of a column ``value``."""
+        end = RANGES.get(self.output)
+        if end is None:
+            return Fragment("typed.value::text")
+        return Fragment(f"pg_catalog.{self.output}(typed.value::text::{end}, typed.value::text::{end}, '[]')")
+
+    @property
+    def stored(self) -> Fragment:
+        """The cell as the release stores it; texts not as the table of nodes may have compressed them."""
+        cell = f"counted.{self.column.alias}"
+        return Fragment(f"({cell} || '')::text" if self.output == "text" else cell)
+
+    def hashed(self, table: str) -> Fragment:
+        """What stands for the published cell in a hash."""
+        cell = f"{table}.{self.column.alias}"
+        return Fragment(cell if self.output == "text" else f'{cell}::text COLLATE "C"')
+
+    def losses(self) -> tuple[float, ...] | None:
+        """Loss of a cell per level; None if it depends on the node."""
+        if isinstance(self.wish.loss, tuple):
+            return self.wish.loss
+        if self.wish.loss == "levels":
+            return tuple(level / self.height for level in range(self.height + 1))
+        return None
+
+    def null_losses(self) -> tuple[float, ...]:
+        """Loss of a NULL per level: it stands for itself alone below the top."""
+        return self.losses() or (0.0,) * self.height + (1.0,)
+
+
+def require_fit(column: CanonicalColumn, wish: HierarchyWish, height: int) -> None:
+    """Refuse a hierarchy that a column cannot have, and a wish that a hierarchy of this height cannot fulfil.
+
+    Raises
+    ------
+    UnsuitableColumn
+        If equal values of the column may be spelled differently in table and hierarchy.
+    InputError
+        If the wish does not fit the height.
+    """
+    if not column.is_exact and column.facts.base_type not in _SPELLED_WITHOUT_DATA:
+        raise UnsuitableColumn(
+            f"Column {column.output} of type {column.facts.type} cannot have a hierarchy: one value may have "
+            "several spellings.",
+            hint="Cast it in a view, for example to text, and publish the view.",
+        )
+    if wish.lowest > height:
+        raise InputError(
+            f"The lowest level of column {column.output} is {wish.lowest}; its hierarchy ends at {height}.",
+            hint="Level 0 is the value, the last level is suppression.",
+        )
+    if isinstance(wish.loss, tuple) and len(wish.loss) != height + 1:
+        raise InputError(
+            f"The loss of column {column.output} has {len(wish.loss)} numbers; its hierarchy has "
+            f"{height + 1} levels.",
+            hint="Give one number per level: first that of the value, last that of suppression, which is 1.",
+        )
+
+
+def level_fields(
+    columns: tuple[CanonicalColumn, ...], generalized: tuple[GeneralizedColumn, ...]
+) -> LevelFields:
+    """Return where the level of each quasi-identifier stands in a pattern vector."""
+    heights = {found.column.alias: found.height for found in generalized}
+    return LevelFields(tuple(heights.get(column.alias, 1) for column in columns))
+
+
+def node_parts(generalized: GeneralizedColumn) -> list[dict[str, Any]]:
+    """Return per level below the top what templates need: names of node and loss, and how a loss is found."""
+    losses = generalized.losses()
+    return [
+        {
+            "name": Identifier.of(f"level_{level}"),
+            "loss": Identifier.of(f"loss_{level}"),
+            "alias": Identifier.of(f"n{generalized.number}_{level}"),
+            "share": losses is None,
+            "fixed": None if losses is None else number(losses[level]),
+        }
+        for level in range(generalized.height)
+    ]
+
+
+def number(value: float) -> Fragment:
+    """Return a number of type ``double precision`` as SQL."""
+    return Fragment(f"({value!r})::double precision")

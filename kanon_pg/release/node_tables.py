@@ -1,0 +1,228 @@
+"""Tables of a release's own that say what is published of each value at each level, and what it costs."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from dataclasses import replace
+from typing import Any
+
+from kanon_pg.core.generalization import PackedHierarchy
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import render, statement
+from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
+from kanon_pg.release.generalized import GeneralizedColumn, node_parts
+from kanon_pg.release.plan import ReleasePlan
+
+_DATA_EXCEPTION, _INTEGRITY, _CANNOT_COERCE = "22", "23", "42846"
+
+
+Hierarchies = tuple[PackedHierarchy | None, ...]
+"""Per quasi-identifier its hierarchy, None if its cells are only suppressed; empty if none has one."""
+
+
+def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier, ...]) -> Hierarchies:
+    """Copy the hierarchies of a release into tables of its own and return them as solvers see them.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    plan : ReleasePlan
+        What to publish.
+    tables : tuple of Identifier
+        The table to create for each generalized column.
+
+    Raises
+    ------
+    UnsuitableColumn
+        If a hierarchy does not fit its column.
+    """
+    if not plan.generalized:
+        return ()
+    db.progress("copying hierarchies")
+    packed: dict[int, PackedHierarchy] = {}
+    for generalized, table in zip(plan.generalized, tables, strict=True):
+        create_node_table(db, generalized, table)
+        packed[generalized.number] = packed_hierarchy(db, generalized, table)
+    return tuple(packed.get(number) for number, _ in enumerate(plan.quasi_identifiers, 1))
+
+
+def with_hierarchies(
+    plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: Hierarchies
+) -> PackedRowTypes:
+    """Give row types their hierarchies, which must know every value.
+
+    Raises
+    ------
+    InputError
+        With the column and the number of values that its hierarchy lacks.
+    """
+    if not hierarchies:
+        return row_types
+    require_complete(plan, row_types, hierarchies)
+    return replace(row_types, hierarchies=hierarchies)
+
+
+def drop_hierarchies(db: Database, row: Row) -> None:
+    """Drop what a release has of hierarchies, after its storage.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    row : Row
+        The record of the release.
+    """
+    if row["unknown_name"]:
+        db.execute(statement("drop_unknown", view=Identifier.of(row["unknown_schema"], row["unknown_name"])))
+    for name in row["nodes"]:
+        db.execute(statement("drop_values", table=Identifier.of("kanon", name)))
+
+
+def create_node_table(db: Database, generalized: GeneralizedColumn, table: Identifier) -> None:
+    """Copy a hierarchy into a table of the release, with the types of column and output.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    generalized : GeneralizedColumn
+        What the table is about.
+    table : Identifier
+        The table to create.
+
+    Raises
+    ------
+    UnsuitableColumn
+        If values or nodes are not of their types, or two values are equal in the column's type.
+    """
+    parts: dict[str, Any] = {
+        "table": table,
+        "nodes": node_parts(generalized),
+        "type": Fragment(generalized.column.facts.type),
+        "published": generalized.published_type,
+    }
+    db.execute(statement("create_values", **parts))
+    if generalized.source is not None:
+        _fill(db, generalized, parts, generalized.source)
+    else:
+        given = Identifier.of("kanon", derived_name(table.name, "given"))
+        db.execute(statement("create_given", table=given))
+        db.execute(statement("fill_given", table=given), generalized.rows)
+        _fill(db, generalized, parts, Fragment(f"SELECT value, nodes FROM {given}"))
+        db.execute(statement("drop_values", table=given))
+    db.execute(statement("analyze", relation=table))
+
+
+def _fill(db: Database, generalized: GeneralizedColumn, parts: dict[str, Any], source: Fragment) -> None:
+    column = generalized.column
+    body = render(
+        "bind_block",
+        **parts,
+        source=source,
+        column=column.facts.identifier,
+        spelled=column.expression,
+        value_as_node=generalized.value_as_node,
+        plain=_without_length(generalized),
+    )
+    try:
+        with db.savepoint():
+            db.execute(statement("bind_values", body=Literal(body.text)))
+    except DatabaseError as error:
+        raise _explained(error, generalized) from error
+
+
+def _without_length(generalized: GeneralizedColumn) -> Identifier | None:
+    """The type below a length or a precision, which a cast cuts values to without a word."""
+    facts = generalized.column.facts
+    return Identifier.of("pg_catalog", facts.base_type) if facts.has_typmod else None
+
+
+def _explained(error: DatabaseError, generalized: GeneralizedColumn) -> Exception:
+    state, column = error.server_state or "", generalized.column
+    if state.startswith(_INTEGRITY):
+        return UnsuitableColumn(
+            f"The hierarchy of column {column.output} has values that are equal in the column's type "
+            f"{column.facts.type}, or that it forbids.",
+            hint="Give each value once, in the spelling of the column's type.",
+        )
+    if state.startswith(_DATA_EXCEPTION) or state == _CANNOT_COERCE:
+        return UnsuitableColumn(
+            f"The hierarchy of column {column.output} has values that are not of the column's type "
+            f"{column.facts.type}, or nodes that are not of type {generalized.output}.",
+            hint="Give values as the column's type spells them, and ranges as PostgreSQL does, like [20,30).",
+        )
+    return error
+
+
+def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identifier) -> PackedHierarchy:
+    """Return a hierarchy as solvers see it: with NULL, which is a value that stays itself below the top.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    generalized : GeneralizedColumn
+        What the table is about.
+    table : Identifier
+        What `create_node_table` made.
+
+    Raises
+    ------
+    UnsuitableColumn
+        If values may be published at level 0 and look alike there.
+    """
+    column = generalized.column
+    value = type(column)(column.facts, Identifier.of("value"))
+    nodes = node_parts(generalized)
+    found = db.row(
+        statement(
+            "describe_values",
+            table=table,
+            nodes=nodes,
+            identity=value.identity("known"),
+        )
+    )
+    if generalized.wish.lowest == 0 and found["published"] < found["n"]:
+        raise UnsuitableColumn(
+            f"Different values of column {column.output} look alike as {generalized.output}.",
+            hint='Publish it from level 1 on: {"lowest": 1}, or take a hierarchy with another output type.',
+        )
+    null, tops = found["null_cell"], generalized.null_losses()
+    levels = range(generalized.height)
+    losses = [found[f"loss_{level}"] + struct.pack(">d", tops[level]) for level in levels]
+    return PackedHierarchy(
+        height=generalized.height,
+        cells=found["cells"] + null,
+        nodes=tuple(found[f"level_{level}"] + null for level in levels if level > 0),
+        losses=(*losses, struct.pack(">d", tops[-1]) * (found["n"] + 1)),
+        lowest=generalized.wish.lowest,
+    )
+
+
+def require_complete(plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: Hierarchies) -> None:
+    """Refuse hierarchies that lack values of the table, which was counted already.
+
+    Raises
+    ------
+    InputError
+        With the column and the number of values.
+    """
+    for column, cells, hierarchy in zip(plan.quasi_identifiers, row_types.cells, hierarchies, strict=True):
+        if hierarchy is None:
+            continue
+        missing = len(_identities(cells) - _identities(hierarchy.cells))
+        if missing:
+            raise InputError(
+                f"The hierarchy of column {column.output} lacks {missing} of the values that the column has.",
+                hint="Complete the hierarchy, or build it anew from the column.",
+            )
+
+
+def _identities(cells: bytes) -> set[int]:
+    numbers = array("q")
+    numbers.frombytes(cells)
+    return set(numbers)

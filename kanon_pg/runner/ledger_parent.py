@@ -1,0 +1,158 @@
+"""Have the records of questions kept in a worker process: the side that asks.
+
+The worker reads and writes the record's files and compares sets of people with array libraries that a
+PostgreSQL backend must not load. This module imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.runner import launch
+from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.messages import Message, MessageError
+from kanon_pg.runner.session import Job, Session, Wording, parsed
+
+Found = TypeVar("Found")
+
+_MAX_LOG_BYTES = 1024 * 1024 * 1024
+
+
+def _start() -> launch.Worker:
+    return launch.start_ledger()
+
+
+_session = Session(_start, Wording("ledger", LedgerError, LedgerError))
+
+
+def start_worker() -> None:
+    """Start this session's worker if there is none, without waiting for it."""
+    _session.current()
+
+
+def stop_worker() -> None:
+    """End this session's worker if there is one; it is gone when this returns."""
+    _session.stop()
+
+
+def worker_pid() -> int | None:
+    """Return the process id of this session's worker, None if there is none."""
+    return _session.pid()
+
+
+@dataclass(slots=True)
+class Request:
+    """Something asked of the worker, with bulk data beside it.
+
+    Parameters
+    ----------
+    fields : mapping
+        JSON values.
+    parts : list of bytes
+        Bulk data, referred to in `fields` by what `attach` returned.
+    """
+
+    fields: dict[str, Any]
+    parts: list[bytes] = field(default_factory=list)
+
+    def attach(self, *data: bytes) -> list[int]:
+        """Add bulk data; return its numbers."""
+        start = len(self.parts)
+        self.parts.extend(data)
+        return list(range(start, start + len(data)))
+
+
+def create_record(parent: str, checkpoint: Callable[[], None]) -> str:
+    """Have the files of a new record made; return its name.
+
+    Parameters
+    ----------
+    parent : str
+        Folder of the records of this database.
+    checkpoint : callable
+        As in `kanon_pg.runner.session.Job`.
+
+    Raises
+    ------
+    KanonError
+        They cannot be made.
+    """
+    return _asked(
+        "create", Request({"parent": parent}), checkpoint, lambda answer: str(answer.fields["name"])
+    )
+
+
+def states(
+    parent: str, epoch: str, names: Sequence[str], checkpoint: Callable[[], None]
+) -> list[Mapping[str, Any]]:
+    """Return for some records the ``seed`` of hashes, and what the worker knows.
+
+    That is the ``state``, or None, and ``sets``: keys of statements whose sets, in that state, need not be
+    sent again.
+
+    Parameters
+    ----------
+    parent : str
+        Folder of the records of this database.
+    epoch : str
+        As in `kanon_pg.enforce.ledgers.Moment`.
+    names : sequence of str
+        The records'.
+    checkpoint : callable
+        As in `kanon_pg.runner.session.Job`.
+
+    Raises
+    ------
+    KanonError
+        A record cannot be used.
+    """
+    request = Request({"parent": parent, "epoch": epoch, "names": list(names)})
+    return _asked("state", request, checkpoint, lambda answer: list(answer.fields["records"]))
+
+
+def decide(request: Request, checkpoint: Callable[[], None]) -> bool:
+    """Have a question decided and recorded; return whether its answer may leave.
+
+    Raises
+    ------
+    KanonError
+        Nothing may leave; whether something was recorded is not known.
+    """
+    return _asked("decide", request, checkpoint, lambda answer: answer.fields["allowed"] is True)
+
+
+def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
+    """Return what was asked: name of the record, time, asker, question, verdict, reason.
+
+    Raises
+    ------
+    KanonError
+        A record cannot be read.
+    """
+
+    def read(answer: Message) -> list[list[Any]]:
+        (text,) = answer.copy_parts(_MAX_LOG_BYTES, tick=checkpoint)
+        found: list[list[Any]] = json.loads(text)
+        return found
+
+    return _asked("log", Request({"parent": parent, "names": list(names)}), checkpoint, read)
+
+
+_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "log": "log"}
+
+
+def _asked(
+    kind: str, request: Request, checkpoint: Callable[[], None], read: Callable[[Message], Found]
+) -> Found:
+    parts = [json.dumps(request.fields).encode(), *request.parts]
+
+    def checked(answer: Message) -> Found:
+        if answer.kind != _ANSWERS[kind]:
+            raise MessageError("the message is of an unknown kind")
+        return parsed(lambda: read(answer))
+
+    return _session.done(Job(kind, parts, default_memory_budget(), checkpoint), checked)

@@ -1,0 +1,200 @@
+"""Do what is asked until nobody asks any more: the loop of every worker process.
+
+A worker never outlives its parent, never outgrows its memory budget, and never sends a traceback or a
+value, only what `kanon_pg.errors` can carry.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import resource
+import select
+import signal
+import socket
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import kanon_pg
+from kanon_pg.errors import KanonError, MemoryExceeded, SolverUnavailable
+from kanon_pg.runner.limits import more_memory
+from kanon_pg.runner.messages import Message, attachment, receive, send
+
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a job came to.
+
+    Parameters
+    ----------
+    kind : str
+        What the message is.
+    fields : mapping
+        Short JSON values.
+    parts : sequence of bytes
+        Bulk data.
+    """
+
+    kind: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    parts: Sequence[bytes | memoryview] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a kind of worker does.
+
+    Parameters
+    ----------
+    name : str
+        How errors call it.
+    failed : type
+        Error of a defect.
+    work : callable
+        Does a job; what it raises of this package's errors is sent to the parent as it is.
+    prepare : callable
+        Called once, before the first job, whose errors are ignored.
+    afterwards : callable
+        Called when a job was answered and the parent no longer waits.
+    forgives : bool
+        Whether the worker may go on after an error that the job itself raised.
+    """
+
+    name: str
+    failed: type[KanonError]
+    work: Callable[[Message, socket.socket], Reply]
+    prepare: Callable[[], object] = lambda: None
+    afterwards: Callable[[], None] = lambda: None
+    forgives: bool = True
+
+
+def serve(service: Service, connection: socket.socket, parent: int, idle_seconds: float) -> None:
+    """Do jobs until the parent closes its end of the channel or has been silent for too long.
+
+    Parameters
+    ----------
+    service : Service
+        What is done.
+    connection : socket
+        This end of the pair.
+    parent : int
+        Process id of the parent.
+    idle_seconds : float
+        How long to wait for a job.
+    """
+    with suppress(BrokenPipeError, ConnectionResetError):  # the parent is gone, nobody else is interested
+        send(connection, "ready", {})
+        with suppress(Exception):  # it is tried again for the job, whose answer can tell
+            service.prepare()
+        fit = True
+        while fit and (job := _next_job(connection, idle_seconds)) is not None:
+            fit = _serve(service, job, connection, parent)
+            if fit:
+                service.afterwards()
+
+
+def settle() -> None:
+    """Make this process ignore what is meant for its parent, and the first to go when memory is short."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would hold the data
+    with suppress(OSError):  # some sandboxes have no such file
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+@contextmanager
+def _dies_with(parent: int) -> Iterator[None]:
+    """End this process within the block as soon as the parent ends, whatever native code is doing.
+
+    Between jobs the closed channel tells the same, and leaves time to remove the temporary folder.
+
+    The signal is not SIGKILL: where PostgreSQL's postmaster is process 1 (in containers), it inherits the
+    orphaned worker and takes any end but status 0 or 1 for the crash of a backend, upon which it restarts
+    all sessions. C's ``_exit``, taken as the handler, is called with the number of the signal: SIGHUP is 1.
+    """
+    libc = ctypes.CDLL(None)
+    libc.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+    libc.signal.restype = ctypes.c_void_p
+    libc.signal(signal.SIGHUP, ctypes.cast(libc._exit, ctypes.c_void_p))
+    libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGHUP))
+    if os.getppid() != parent:
+        os._exit(1)
+    try:
+        yield
+    finally:
+        libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(0))
+
+
+def _next_job(connection: socket.socket, idle_seconds: float) -> Message | None:
+    poller = select.poll()
+    poller.register(connection, select.POLLIN)
+    return receive(connection) if poller.poll(idle_seconds * 1000) else None
+
+
+def _serve(service: Service, job: Message, connection: socket.socket, parent: int) -> bool:
+    """Do one job; return whether this process is fit for another one."""
+    try:
+        with job, _dies_with(parent):
+            reply = service.work(job, connection)
+        _send_reply(connection, reply)
+        return True
+    except (BrokenPipeError, ConnectionResetError):
+        return False
+    except KanonError as error:
+        # What is installed may change; what this process has loaded does not.
+        fit = service.forgives and not isinstance(error, SolverUnavailable)
+        _send_error(connection, "refused" if fit else "failed", error)
+        return fit
+    except Exception as error:
+        # Half-made modules or caches may be left behind, above all where memory ran out.
+        _send_error(connection, "failed", _harmless(service, error, job.fields["memory_bytes"]))
+        return False
+
+
+def _send_reply(connection: socket.socket, reply: Reply) -> None:
+    if not reply.parts:
+        send(connection, reply.kind, reply.fields)
+        return
+    with attachment(reply.parts) as attached:
+        send(connection, reply.kind, reply.fields, attached)
+
+
+def _send_error(connection: socket.socket, kind: str, error: KanonError) -> None:
+    fields = {
+        "sqlstate": error.sqlstate,
+        "message": error.message,
+        "detail": error.detail,
+        "hint": error.hint,
+    }
+    send(connection, kind, fields)
+
+
+def _harmless(service: Service, error: Exception, memory_bytes: int) -> KanonError:
+    """Return an error that says what happened without the text of `error`, which could quote a value."""
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return MemoryExceeded(
+            f"The {service.name} needs more memory than its budget.", hint=more_memory(memory_bytes)
+        )
+    return service.failed(
+        f"The {service.name} failed with an internal error ({type(error).__name__}).",
+        detail=_place(error),
+        hint="This is a defect of kanon_pg or of one of its libraries; please report it.",
+    )
+
+
+def _place(error: Exception) -> str | None:
+    """Return the innermost line of this package that the error passed."""
+    package = Path(kanon_pg.__file__).parent
+    places = [
+        f"{Path(frame.f_code.co_filename).relative_to(package)}, line {line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if Path(frame.f_code.co_filename).is_relative_to(package)
+    ]
+    return places[-1] if places else None

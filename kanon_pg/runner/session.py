@@ -1,0 +1,233 @@
+"""One worker per thread, asked one job at a time by a caller that stays attentive.
+
+What a job is, and what its answer means, the callers say (`parent` for solvers, `ledger_parent` for the
+ledger). This module imports the standard library alone, starts no thread and sets no signal handler.
+"""
+
+from __future__ import annotations
+
+import select
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from kanon_pg.errors import KanonError, MemoryExceeded, by_sqlstate
+from kanon_pg.runner.launch import Worker
+from kanon_pg.runner.limits import more_memory
+from kanon_pg.runner.messages import Message, MessageError, attachment, receive, send
+
+CHECKPOINT_MILLISECONDS = 50
+"""Longest silence after which the caller's checkpoint is called again."""
+
+Parsed = TypeVar("Parsed")
+
+_EXIT_SECONDS = 2.0
+_REPORT = "This is a defect of kanon_pg or of one of its libraries; please report it."
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request to a worker.
+
+    Parameters
+    ----------
+    kind : str
+        What is asked.
+    parts : sequence of bytes
+        Bulk data, at least one part.
+    memory_bytes : int
+        Memory that the worker may use for it.
+    checkpoint : callable
+        Called at least ten times a second. What it raises ends the worker and is raised on.
+    progress : callable
+        Called with the phase and the share done in [0, 1] or None.
+    fields : mapping
+        Further short JSON values.
+    """
+
+    kind: str
+    parts: Sequence[bytes]
+    memory_bytes: int
+    checkpoint: Callable[[], None]
+    progress: Callable[[str, float | None], None] = lambda phase, share: None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a kind of worker is called in errors.
+
+    Parameters
+    ----------
+    name : str
+        For example ``solver``.
+    failed, unavailable : type
+        Raised if the worker failed, or cannot be started.
+    """
+
+    name: str
+    failed: type[KanonError]
+    unavailable: type[KanonError]
+
+
+class Session(threading.local):
+    """The worker of one kind of this thread; a PostgreSQL backend has one thread.
+
+    Parameters
+    ----------
+    start : callable
+        Starts a worker.
+    wording : Wording
+        For errors.
+    """
+
+    worker: Worker | None = None
+
+    def __init__(self, start: Callable[[], Worker], wording: Wording) -> None:
+        self._start = start
+        self._wording = wording
+
+    def current(self) -> Worker:
+        """Return the worker, which is started if there is none."""
+        worker = self.worker
+        if worker is None or not worker.is_usable():
+            self.stop()
+            worker = self.worker = self._start()
+        return worker
+
+    def stop(self) -> None:
+        """End the worker if there is one; it is gone when this returns."""
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            worker.end()
+
+    def pid(self) -> int | None:
+        """Return the process id of the worker, None if there is none."""
+        worker = self.worker
+        return worker.process.pid if worker is not None and worker.is_usable() else None
+
+    def done(self, job: Job, read: Callable[[Message], Parsed]) -> Parsed:
+        """Have a job done and return what `read` makes of the answer; nothing is left behind on failure.
+
+        Raises
+        ------
+        MemoryExceeded
+            The worker needed more memory, or the machine ran out of it.
+        KanonError
+            The worker failed or cannot be started (classes of the wording); what it refused, as the same
+            class.
+        """
+        try:
+            answer = self._ask(job)
+            if answer is None:  # it had been idle, and ended itself just when it was asked
+                answer = self._ask(job)
+            if answer is None:
+                raise self._wording.failed(
+                    f"The {self._wording.name}'s process ended without an answer.", hint=_REPORT
+                )
+            with answer:
+                result = _error_in(answer) or read(answer)
+        except MessageError as error:
+            self.stop()
+            raise self._wording.failed(
+                f"The {self._wording.name}'s process gave an answer that cannot be understood.",
+                detail=str(error),
+                hint=_REPORT,
+            ) from error
+        except BaseException:
+            self.stop()
+            raise
+        if answer.kind == "failed":
+            self.stop()
+        if isinstance(result, KanonError):
+            raise result
+        return result
+
+    def _ask(self, job: Job) -> Message | None:
+        """Return the worker's last word on the job; None if it retired before it began."""
+        worker = self.current()
+        with attachment(job.parts, tick=job.checkpoint) as attached:
+            try:
+                send(worker.channel, job.kind, {"memory_bytes": job.memory_bytes, **job.fields}, attached)
+            except (BrokenPipeError, ConnectionResetError):
+                self._check_it_retired(worker, job.memory_bytes)
+                return None
+        poller = select.poll()
+        poller.register(worker.channel, select.POLLIN)
+        while True:
+            arrived = poller.poll(CHECKPOINT_MILLISECONDS)
+            job.checkpoint()
+            if not arrived:
+                continue
+            message = receive(worker.channel)
+            if message is None:
+                self._check_it_retired(worker, job.memory_bytes)
+                return None
+            if message.kind == "ready" and not message.sizes:
+                worker.ready = True
+            elif message.kind == "progress":
+                with message:  # closes what such a message has no reason to carry
+                    job.progress(*_phase_and_share(message.fields))
+            else:
+                return message
+
+    def _check_it_retired(self, worker: Worker, memory_bytes: int) -> None:
+        """Wait for the end of a worker that closed its channel; return if it meant to, else raise why."""
+        name = self._wording.name
+        try:
+            status = worker.process.wait(_EXIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise MessageError("it closed the channel and went on") from None
+        if status == 0:
+            return
+        if status in (-signal.SIGKILL, -signal.SIGABRT):
+            raise MemoryExceeded(
+                f"The {name}'s process was ended, most likely because memory ran out.",
+                detail=f"It received {signal.Signals(-status).name}.",
+                hint=more_memory(memory_bytes),
+            )
+        if not worker.ready:
+            raise self._wording.unavailable(
+                f"The {name}'s process could not load this package.",
+                detail=f"It ended with status {status}.",
+                hint="See that the package and its dependencies are readable to the user that runs "
+                "this process.",
+            )
+        cause = f"received {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        raise self._wording.failed(
+            f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=_REPORT
+        )
+
+
+def parsed(parse: Callable[[], Parsed]) -> Parsed:
+    """Return what `parse` makes of an answer.
+
+    Raises
+    ------
+    MessageError
+        It raised what wrong fields of a message make it raise.
+    """
+    try:
+        return parse()
+    except (KeyError, TypeError, ValueError) as error:
+        raise MessageError(f"the answer has wrong fields ({type(error).__name__})") from error
+
+
+def _phase_and_share(fields: dict[str, Any]) -> tuple[str, float | None]:
+    phase, share = fields.get("phase"), fields.get("share")
+    if not isinstance(phase, str) or not isinstance(share, float | int | None):
+        raise MessageError("the progress has fields of wrong types")
+    return phase, share
+
+
+def _error_in(answer: Message) -> KanonError | None:
+    if answer.kind in ("refused", "failed"):
+        return parsed(lambda: _error(**answer.fields))
+    return None
+
+
+def _error(sqlstate: str, message: str, detail: str | None, hint: str | None) -> KanonError:
+    return by_sqlstate(sqlstate)(message, detail=detail, hint=hint)
