@@ -14,8 +14,17 @@ from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 
 def packed_file(file: Path, columns: Sequence[str]) -> PackedRowTypes:
     """Read columns of a CSV file and group them into row types; integers are numeric columns."""
+    return packed_table(counted_file(file, columns), columns)
+
+
+def counted_file(file: Path, columns: Sequence[str]) -> pa.Table:
+    """Read columns of a CSV file; return their distinct rows and how often each occurs."""
     read = pa.csv.read_csv(file, convert_options=pa.csv.ConvertOptions(include_columns=list(columns)))
-    counted = read.group_by(list(columns)).aggregate([([], "count_all")])
+    return read.group_by(list(columns)).aggregate([([], "count_all")])
+
+
+def packed_table(counted: pa.Table, columns: Sequence[str]) -> PackedRowTypes:
+    """Return what `counted_file` read as row types, in the same order."""
     count = counted.num_rows
     cells, values, described = [], [], []
     for name in columns:

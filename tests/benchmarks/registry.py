@@ -6,7 +6,20 @@ from collections.abc import Callable, Iterator
 
 from rich.table import Table
 
-from tests.benchmarks import growth, ledger, minimum, papers, peers, real, synthetic
+from tests.benchmarks import (
+    audit,
+    gateway,
+    generalization,
+    grouping,
+    growth,
+    ledger,
+    minimum,
+    papers,
+    peers,
+    questions,
+    real,
+    synthetic,
+)
 from tests.benchmarks.settings import Settings
 
 Spec = Callable[[Settings], Iterator[Table]]
@@ -21,12 +34,23 @@ SPECS: dict[str, Spec] = {
     "gaps": minimum.certified_gaps,
     "searching": minimum.worth_of_searching,
     "peers": peers.cells_against_arx,
+    "generalization": generalization.adult,
     "entities": real.diabetes,
     "census": real.census,
     "synthetic": synthetic.phases,
     "growth-columns": growth.by_columns,
     "growth-k": growth.by_k,
     "ledger": ledger.questions,
+    "gateway": gateway.round_trips,
+    "ledger-cost": questions.cost_of_record,
+    "ledger-many": questions.many,
+    "group-names": grouping.names,
+    "group-exact": grouping.exactly,
+    "group-zips": grouping.zips,
+    "group-counties": grouping.counties,
+    "audit": audit.violating,
+    "audit-identify": audit.identifying,
+    "audit-large": audit.large,
 }
 
 __all__ = ["SPECS", "Settings"]

@@ -1,4 +1,4 @@
--- The table of the how-to pages: 1,200 admissions of 1,000 people.
+-- The tables of the how-to pages: 1,200 admissions of 1,000 people, and which ward belongs to which department.
 CREATE TABLE patients (
     admission integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     patient_id integer NOT NULL,
@@ -24,3 +24,21 @@ SELECT
     (ARRAY['Angina', 'Melanoma', 'Appendicitis', 'Fall'])[1 + number % 4],
     1000 + number % 97 * 50
 FROM (SELECT number, 1 + number % 1000 AS person FROM generate_series(1, 1200) AS number) AS admissions;
+
+CREATE TABLE wards (ward text PRIMARY KEY, department text NOT NULL);
+INSERT INTO wards VALUES ('Cardiology', 'internal'), ('Oncology', 'internal'), ('Surgery', 'surgical');
+
+CREATE TABLE zips AS
+SELECT
+    zip,
+    round((-70 - number * 0.31 % 1.7)::numeric, 2) AS longitude,
+    round((40 + number * 0.47 % 1.3)::numeric, 2) AS latitude,
+    people
+FROM (
+    SELECT zip, row_number() OVER (ORDER BY zip) AS number, count(DISTINCT patient_id) AS people
+    FROM patients
+    GROUP BY zip
+) AS counted;
+
+CREATE TABLE zip_neighbours AS
+SELECT zip, lead(zip) OVER (ORDER BY zip) AS neighbour FROM zips;

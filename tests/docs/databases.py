@@ -63,6 +63,23 @@ def _clinic(dsn: str) -> None:
     assert made.returncode == 0, made.stderr
 
 
+_ASKED = """
+SELECT kanon_declare('patients', identifiers => '{admission,name,ssn}',
+    quasi_identifiers => '{birth_date,sex,zip}', sensitive => '{ward,diagnosis,cost}',
+    entity => 'patient_id');
+SELECT kanon_protect('patients', 5);
+CREATE ROLE ada LOGIN;
+GRANT kanon_analyst TO ada;
+"""
+
+
+def _asked(dsn: str) -> None:
+    """Let the analyst ada ask the table `patients` of the how-to pages."""
+    _clinic(dsn)
+    made = psql(dsn, _ASKED)
+    assert made.returncode == 0, made.stderr
+
+
 def _demo(dsn: str) -> None:
     """Make the table of `kanon demo`."""
     with connect(dsn) as connection:
@@ -78,6 +95,7 @@ DATABASES: dict[str, tuple[bool, Callable[[str], None]]] = {
     "unprepared": (False, _clinic),
     "installed": (True, _nothing),
     "clinic": (True, _clinic),
+    "asked": (True, _asked),
     "demo": (True, _demo),
 }
 """Whether kanon is installed, and how the tables are made."""

@@ -10,6 +10,7 @@ Directly above a block of commands::
     <!-- fails: 42501 -->            it must be refused with this SQLSTATE
     <!-- rows vary -->               of a transcript's output only the first line is compared
     <!-- run -->                     the kanon commands of a shell block are run, not only parsed
+    <!-- gateway -->                 it goes through a gateway to the page's database
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 KINDS = ("sql", "psql", "sh", "python", "text")
 """Languages of blocks. A psql block is a transcript: prompts, statements and what psql answered."""
 
-MARKS = ("as", "fails", "rows vary", "run")
+MARKS = ("as", "fails", "rows vary", "run", "gateway")
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"<!-- ([a-z ]+?)(?:: (.*?))? -->")

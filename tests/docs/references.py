@@ -15,12 +15,32 @@ from kanon_pg.errors import KanonError
 NOTE = "<!-- Written by `.venv/bin/python -m tests.docs --write`; do not edit. -->"
 
 FUNCTIONS = (
+    "kanon_suggest",
     "kanon_declare",
+    "kanon_audit",
+    "kanon_risk",
+    "kanon_identify",
     "kanon_curve",
+    "kanon_intervals",
+    "kanon_groups",
+    "kanon_regions",
+    "kanon_rectangles",
+    "kanon_hierarchy_build",
+    "kanon_hierarchy_load",
+    "kanon_hierarchy_define",
+    "kanon_hierarchy_show",
+    "kanon_hierarchy_values",
     "kanon_anonymize",
+    "kanon_is_anonymous",
     "kanon_measure",
     "kanon_refresh",
     "kanon_drop",
+    "kanon_hierarchy_drop",
+    "kanon_protect",
+    "kanon_check_query",
+    "kanon_query",
+    "kanon_query_record",
+    "kanon_unprotect",
     "kanon_undeclare",
     "kanon_help",
     "kanon_version",
@@ -71,8 +91,14 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     lines += ["", "## Types", *_columns(connection, "kanon.release_report", "type")]
     lines += _columns(connection, "kanon.curve_point", "type")
     lines += _columns(connection, "kanon.measures", "type")
+    for name in ("violating_set", "risk", "identifying_set", "suggestion", "value_class", "point_class"):
+        lines += _columns(connection, f"kanon.{name}", "type")
     lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]
+    lines += _columns(connection, "kanon.hierarchies", "view")
     lines += _columns(connection, "kanon.releases", "view")
+    lines += _columns(connection, "kanon.published_roles", "view")
+    lines += _columns(connection, "kanon.violations", "view")
+    lines += _columns(connection, "kanon.query_log", "view")
     return "\n".join(lines) + "\n"
 
 

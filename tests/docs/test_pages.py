@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 import pytest
@@ -15,14 +16,16 @@ from typer.testing import CliRunner
 
 from kanon_pg.cli import app
 from kanon_pg.cli.commands import COMMANDS, loaded
+from kanon_pg.gateway.service import GatewayOptions
 from tests.docs.databases import DATABASES, environment, psql, refusal
 from tests.docs.pages import ROOT, Block, Page, pages
 from tests.docs.transcript import Exchange, exchanges, matches
 from tests.fixtures.databases import Server
+from tests.fixtures.gateways import RunningGateway
 
 PAGES = pages()
-NOT_RUN = ("up", "down", "status", "dsn", "psql", "demo")
-"""Commands on the private server of whoever runs the tests."""
+NOT_RUN = ("up", "down", "status", "dsn", "psql", "demo", "gateway")
+"""Commands on the private server of whoever runs the tests, and the one that does not end."""
 
 
 def in_database(block: Block) -> bool:
@@ -55,7 +58,9 @@ def test_what_a_page_shows_works_from_top_to_bottom(
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     for block in filter(in_database, page.blocks()):
         where = f"{page.name}:{block.line}"
-        if block.kind == "sql":
+        if "gateway" in block.marks:
+            run_through_gateway(dsn, block, where, tmp_path)
+        elif block.kind == "sql":
             run_sql(dsn, block, where, tmp_path)
         elif block.kind == "psql":
             for exchange in exchanges(block.text):
@@ -67,6 +72,19 @@ def test_what_a_page_shows_works_from_top_to_bottom(
 def run_sql(dsn: str, block: Block, where: str, folder: Path) -> None:
     answer = psql(dsn, block.text, block.marks.get("as"), folder=folder)
     assert refusal(answer) == block.marks.get("fails"), f"{where}: {answer.stderr}"
+    assert (answer.returncode == 0) == ("fails" not in block.marks), f"{where}: {answer.stderr}"
+
+
+def run_through_gateway(dsn: str, block: Block, where: str, folder: Path) -> None:
+    address = urlsplit(dsn)
+    found = {name: values[0] for name, values in parse_qs(address.query).items()}
+    service = f"host={found['host']} port={found['port']} dbname={address.path[1:]} user=gateway"
+    gateway = RunningGateway(GatewayOptions(service, port=0, trusts_server=True))
+    try:
+        gateway.start()
+        run_sql(f"postgresql://{address.path}?host=127.0.0.1&port={gateway.port}", block, where, folder)
+    finally:
+        gateway.stop()
 
 
 def run_exchange(dsn: str, block: Block, exchange: Exchange, where: str) -> None:
@@ -99,6 +117,11 @@ def shell_commands(text: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in joined.splitlines() if line.strip()]
 
 
+def command_name(words: list[str]) -> str:
+    """Return the name of a command, which may have two words."""
+    return next((name for name in (" ".join(words[:2]), *words[:1]) if name in COMMANDS), " ".join(words[:1]))
+
+
 @each_page
 def test_commands_in_blocks_are_complete(page: Page) -> None:
     commands = [
@@ -108,7 +131,8 @@ def test_commands_in_blocks_are_complete(page: Page) -> None:
         for command in shell_commands(block.text)
         if command and Path(command[0]).name == "kanon"
     ]
-    for _, name, *arguments in commands:
+    for _, *words in commands:
+        name, arguments = command_name(words), words[len(command_name(words).split()) :]
         command = loaded(name, COMMANDS[name])
         with command.make_context(name, list(arguments)) as context:
             assert context.params is not None
@@ -117,8 +141,9 @@ def test_commands_in_blocks_are_complete(page: Page) -> None:
 @each_page
 def test_commands_in_prose_exist(page: Page) -> None:
     for code in re.findall(r"`([^`\n]+)`", page.prose):
-        name, _, arguments = code.removeprefix("kanon ").partition(" ")
-        if not code.startswith("kanon ") or not (name.isalpha() and name.islower()):
+        words = code.split()[1:]
+        name = command_name(words)
+        if not code.startswith("kanon ") or not (words and words[0].isalpha() and words[0].islower()):
             continue
         assert name in COMMANDS, f"{page.name}: {code}"
         options = {
@@ -126,13 +151,13 @@ def test_commands_in_prose_exist(page: Page) -> None:
             for parameter in loaded(name, COMMANDS[name]).params
             for option in (*parameter.opts, *parameter.secondary_opts)
         }
-        given = {word for word in arguments.split() if word.startswith("--")}
+        given = {word for word in words if word.startswith("--")}
         assert given <= options | {"--help"} or COMMANDS[name].context, f"{page.name}: {code}"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str) -> None:
-    assert CliRunner().invoke(app, [name, "--help"]).exit_code == 0
+    assert CliRunner().invoke(app, [*name.split(), "--help"]).exit_code == 0
 
 
 @each_page

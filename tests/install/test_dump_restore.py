@@ -11,6 +11,7 @@ from kanon_pg.cluster.programs import newest_with_python
 from kanon_pg.install.installer import install
 from tests.fixtures.databases import Server
 from tests.fixtures.dividing_solver import dividing
+from tests.fixtures.generalizing_solver import generalizing
 from tests.install.conftest import as_role, role
 
 
@@ -28,7 +29,7 @@ def _run(server: Server, program: str, *arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def source(server: Server, installed_template: str) -> Iterator[str]:
-    """Yield a database with a declaration and two releases."""
+    """Yield a database with a declaration and releases of each kind."""
     with server.database("dumped", installed_template) as name:
         with psycopg.connect(server.dsn(name), autocommit=True) as db:
             db.execute(
@@ -40,6 +41,11 @@ def source(server: Server, installed_template: str) -> Iterator[str]:
             db.execute("SELECT kanon_anonymize('\"Wards, 2\"', 3, '{Über}')")
             with dividing(db):
                 db.execute("SELECT kanon_anonymize('patients', 2, p => 2, release => 'divided', seed => 1)")
+            with generalizing(db):
+                db.execute(
+                    "SELECT kanon_anonymize('patients', 2, release => 'ranged', seed => 1,"
+                    """ hierarchies => '{"age": {"builder": "intervals", "width": [5, 20]}}')"""
+                )
         yield name
 
 
@@ -71,6 +77,9 @@ def test_a_restored_database_holds_what_was_dumped(server: Server, source: str, 
             'SELECT * FROM safe."Wards, 2" ORDER BY 1',
             "SELECT age, sex, kanon_suppressed, count(*) FROM safe.divided GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
             "TABLE kanon.divided_v1_parts ORDER BY 1, 2",
+            "SELECT age, sex, kanon_suppressed, count(*) FROM safe.ranged GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
+            "TABLE kanon.ranged_v1_nodes_1 ORDER BY 1",
+            "SELECT generalized, nodes::text, unknown::text FROM kanon.release ORDER BY name",
             "TABLE kanon.declarations",
             "SELECT release, view::text, base::text, storage::text, parameters, k, p, classes, published_at "
             "FROM kanon.releases ORDER BY release",
@@ -92,6 +101,8 @@ def test_an_analyst_of_a_restored_database_reads_the_release_and_nothing_else(re
             "kanon.patients_v1",
             "kanon.patients_v1_mapping",
             "kanon.divided_v1_parts",
+            "kanon.ranged_v1_nodes_1",
+            "kanon.ranged_v1_unknown",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reading.execute(f"SELECT * FROM {closed}")
@@ -110,6 +121,9 @@ def test_releases_of_a_restored_database_can_be_refreshed_replaced_and_dropped(r
         new.execute("SELECT kanon_drop('Wards, 2')")
         new.execute("SELECT kanon_refresh('divided')")
         new.execute("SELECT kanon_drop('divided')")
+        new.execute("SELECT kanon_refresh('ranged')")
+        new.execute("SELECT kanon_drop('ranged')")
+        assert new.execute("SELECT to_regclass('kanon.ranged_v1_nodes_1')").fetchone() == (None,)
         assert new.execute("SELECT to_regclass('kanon.divided_v1_parts')").fetchone() == (None,)
         assert new.execute("SELECT release FROM kanon.releases").fetchall() == [("patients",)]
 

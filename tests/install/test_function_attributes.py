@@ -20,6 +20,9 @@ _FUNCTIONS = """
 
 _LONGEST_BODY = 3
 
+_OF_THE_READER = {"hold_relations", "serve_question"}
+"""Functions with the rights of the role that reads what questions are about."""
+
 
 @pytest.fixture
 def functions(db: psycopg.Connection) -> list[dict[str, object]]:
@@ -43,7 +46,13 @@ def test_every_function_is_described_and_belongs_to_the_owner_role(
     for function in functions:
         assert function["obj_description"], function["signature"]
         if function["proname"] != "boot":
-            assert function["owner"] == "kanon_owner", function["signature"]
+            owner = "kanon_reader" if function["proname"] in _OF_THE_READER else "kanon_owner"
+            assert function["owner"] == owner, function["signature"]
+
+
+def test_what_runs_questions_can_neither_write_nor_talk(functions: list[dict[str, object]]) -> None:
+    (serving,) = (function for function in functions if function["proname"] == "serve_question")
+    assert {"transaction_read_only=on", "client_min_messages=error"} <= set(serving["proconfig"])
 
 
 def test_the_function_that_sets_the_path_belongs_to_a_superuser(db: psycopg.Connection) -> None:
@@ -61,7 +70,7 @@ def test_bodies_in_python_only_boot_and_call_one_function(functions: list[dict[s
 
 def test_functions_of_users_show_an_example(db: psycopg.Connection) -> None:
     rows = db.execute("SELECT function, description, example FROM kanon_help()").fetchall()
-    assert len(rows) == 10
+    assert len(rows) == 30
     for function, description, example in rows:
         assert description.endswith("."), function
         assert function in example
@@ -70,7 +79,7 @@ def test_functions_of_users_show_an_example(db: psycopg.Connection) -> None:
 
 def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[dict[str, object]]) -> None:
     strict = {function["proname"] for function in functions if function["proisstrict"]}
-    assert strict == {"lend", "base_changes"}
+    assert strict == {"lend", "lend_to", "take_back", "base_changes", "foreign_code", "release_class_sizes"}
 
 
 def test_every_object_that_a_user_meets_is_described(db: psycopg.Connection) -> None:

@@ -18,11 +18,35 @@ _ALLOWED = {
     "SELECT kanon_curve('public.patients', '{5}', '{age,sex}')": "reader owner",
     "SELECT kanon_curve('safe.patients', '{5}', '{age,sex}')": "curator owner",
     "SELECT kanon.curve('public.patients', '{5}', '{age,sex}', NULL, 'auto', 30, NULL)": "reader owner",
+    "SELECT kanon_audit('public.patients', 5, '{age,sex}')": "reader owner",
+    "SELECT kanon_intervals('public.patients', 'age', 5)": "reader owner",
+    "SELECT kanon_groups('public.patients', 'sex', 5)": "reader owner",
+    "SELECT kanon_groups('safe.patients', 'sex', 5)": "analyst curator owner",
+    "SELECT kanon_rectangles('public.patients', 'age', 'id', 5)": "reader owner",
+    "SELECT kanon_is_anonymous('public.patients', 5, '{age,sex}')": "reader owner",
+    "SELECT kanon_is_anonymous('safe.patients', 5, '{age,sex}')": "analyst curator owner",
+    "SELECT * FROM kanon.violations": "curator owner",
+    "SELECT kanon.small_classes('public.patients', '{age}', NULL, 5)": "curator owner",
+    "SELECT kanon.small_release_classes('patients')": "curator owner",
+    "SELECT kanon.release_class_sizes('patients')": "curator owner",
     "SELECT kanon_anonymize('patients', 5, '{age,sex}')": "reader owner",
     "SELECT kanon_declare('patients', quasi_identifiers => '{age}')": "reader owner",
+    "SELECT kanon_hierarchy_define('mine', '[[\"1\"]]')": "curator owner",
+    "SELECT kanon_hierarchy_build('mine', 'patients', 'age', '{\"builder\":\"prefix\"}')": "reader owner",
+    "SELECT kanon_hierarchy_load('mine', 'public.patients', '{\"columns\": [\"id\"]}')": "reader owner",
+    "SELECT kanon_hierarchy_show('ages')": "owner",
+    "SELECT kanon_hierarchy_values('ages')": "owner",
+    "SELECT kanon_hierarchy_drop('ages')": "owner",
+    "SELECT kanon_hierarchy_show('codes')": "curator owner",
+    "SELECT kanon_hierarchy_drop('codes')": "owner",
+    "SELECT * FROM kanon.hierarchies": "curator owner",
+    "SELECT * FROM kanon.hierarchy": "",
+    "SELECT * FROM kanon.hierarchy_value": "",
     "SELECT kanon_refresh('patients')": "curator owner",
     "SELECT kanon_drop('patients')": "curator owner",
     "SELECT * FROM kanon.releases": "curator owner",
+    "SELECT * FROM kanon.published_roles": "analyst curator owner",
+    "SELECT * FROM kanon.query_log": "curator owner",
     "SELECT * FROM kanon.declarations": "curator owner",
     "SELECT * FROM kanon.release": "",
     "SELECT * FROM kanon.declaration": "",
@@ -67,6 +91,8 @@ def test_roles_can_do_exactly_what_the_table_says(
 ) -> None:
     with psycopg.connect(as_role(installed_dsn, logins["owner"]), autocommit=True) as owner:
         owner.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+        owner.execute("SELECT kanon_hierarchy_build('ages', 'patients', 'age', '{\"builder\": \"prefix\"}')")
+        owner.execute("SELECT kanon_hierarchy_define('codes', '[[\"1\"]]', '{\"shared\": true}')")
     storage, mapping = db.execute("SELECT storage::text, mapping::text FROM kanon.release").fetchone()
     allowed = {
         text.format(storage=storage, mapping=mapping)

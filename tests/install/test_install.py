@@ -12,6 +12,7 @@ from kanon_pg import client
 from kanon_pg.errors import InstallError, VersionMismatch
 from kanon_pg.install import installer, python_path
 from kanon_pg.install.installer import install, release_numbers
+from tests.docs.references import FUNCTIONS
 from tests.fixtures.databases import Server
 from tests.install.catalog import picture
 from tests.install.conftest import as_role, create_patients, private_server, role
@@ -123,7 +124,7 @@ def test_functions_work_from_a_schema_of_any_name(
     (functions,) = empty_connection.execute(
         sql.SQL("SELECT count(*) FROM {}.kanon_help()").format(api)
     ).fetchone()
-    assert functions == 10
+    assert functions == len(FUNCTIONS)
     assert install(empty_dsn).api_schema == name, "a repeated install stays where it was"
 
 
@@ -154,7 +155,7 @@ def test_the_client_part_can_be_completed_and_reduced_again(
 ) -> None:
     install(empty_dsn, plpython=False)
     assert install(empty_dsn).plpython
-    assert empty_connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (10,)
+    assert empty_connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (len(FUNCTIONS),)
     assert not install(empty_dsn, plpython=False).plpython
     left = (
         "SELECT count(*) FROM pg_proc JOIN pg_language AS l ON l.oid = prolang WHERE lanname = 'plpython3u'"
@@ -216,7 +217,7 @@ def test_two_databases_of_a_server_without_the_roles_can_be_installed_into_at_on
         assert [report.database for report in reports] == [one, two]
         for name in (one, two):
             with psycopg.connect(server.dsn(name)) as connection:
-                assert connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (10,)
+                assert connection.execute("SELECT count(*) FROM kanon_help()").fetchone() == (len(FUNCTIONS),)
 
 
 def test_a_schema_of_somebody_else_is_not_taken_over(

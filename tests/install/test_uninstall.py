@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
 from kanon_pg import client
 from kanon_pg.errors import InstallError
+from kanon_pg.install.facts import ROLES
 from kanon_pg.install.installer import install
 from kanon_pg.install.uninstaller import uninstall
 from tests.fixtures.databases import Server
@@ -112,7 +115,7 @@ def test_roles_stay_while_another_database_uses_them(lonely_server: Server, dsn:
         install(dsn)
         install(other)
         notes = uninstall(dsn).notes
-        assert len(notes) == 3
+        assert len(notes) == len(ROLES)
         assert all("another database uses it" in note for note in notes)
         with psycopg.connect(other) as connection:
             assert connection.execute("SELECT bool_and(ok) FROM kanon_install_check()").fetchone() == (True,)
@@ -148,3 +151,53 @@ def test_the_role_with_createrole_that_installed_can_uninstall(
         install(as_role(dsn, builder))
         assert uninstall(as_role(dsn, builder)).notes == ()
         assert picture(connection) == before
+
+
+def _records(connection: psycopg.Connection) -> tuple[Path, str]:
+    """Return the folder of all records of the server, and the name of that of this database in it."""
+    (data, number) = connection.execute(
+        "SELECT current_setting('data_directory'), oid::text FROM pg_database"
+        " WHERE datname = current_database()"
+    ).fetchone()
+    return Path(data) / "kanon_ledger", number
+
+
+def _protect(connection: psycopg.Connection) -> None:
+    create_patients(connection)
+    connection.execute("SELECT kanon_declare('patients', '{id}', '{age,sex}', '{diagnosis}')")
+    connection.execute("SELECT kanon_protect('patients', 5)")
+    connection.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
+
+
+def test_the_record_of_questions_leaves_the_servers_disk_with_the_last_database(
+    lonely_server: Server, dsn: str, connection: psycopg.Connection
+) -> None:
+    with (
+        lonely_server.database("other") as name,
+        psycopg.connect(lonely_server.dsn(name), autocommit=True) as other,
+    ):
+        for one, where in ((connection, dsn), (other, lonely_server.dsn(name))):
+            install(where)
+            _protect(one)
+        folder, own = _records(connection)
+        _, others = _records(other)
+        assert {path.name for path in folder.iterdir()} == {own, others}
+        uninstall(dsn)
+        assert {path.name for path in folder.iterdir()} == {others}
+        assert uninstall(lonely_server.dsn(name)).notes == ()
+        assert not folder.exists()
+
+
+def test_who_cannot_have_the_record_of_questions_removed_is_told_where_it_stays(
+    dsn: str, connection: psycopg.Connection
+) -> None:
+    install(dsn)
+    _protect(connection)
+    folder, own = _records(connection)
+    # what is no folder cannot be removed as one
+    (folder / own).rename(folder / "aside")
+    (folder / own).write_text("")
+    (note,) = uninstall(dsn).notes
+    assert f"kanon_ledger/{own}" in note
+    assert "Remove it there." in note
+    shutil.rmtree(folder)

@@ -242,10 +242,10 @@ CASES = [
         for limit in (None, 0, -1)
     ),
     Case(
-        "argument hierarchies of a later version",
-        lambda d: d.anonymize("t", 2, hierarchies={}),
+        "argument hierarchies is no object",
+        lambda d: d.anonymize("t", 2, hierarchies=["ages"]),
         InputError,
-        "Argument hierarchies is not available in this version, which suppresses cells only.",
+        "Argument hierarchies must be a JSON object of columns.",
     ),
     *(
         Case(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -153,6 +154,30 @@ def test_models_and_class_limits_reach_the_release(
 
 
 @pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
+def test_hierarchies_reach_the_release(people: str, connection: psycopg.Connection, door: list[str]) -> None:
+    result(
+        people, "hierarchy", "build", "ages", "people", "age", '{"builder": "intervals", "width": 3}', *door
+    )
+    options = ["--quasi-identifier=age", "--quasi-identifier=sex", "--hierarchy=age=ages"]
+    result(people, "anonymize", "people", "5", *options, *door)
+    wished = """--hierarchy=sex={"builder": "priority", "lowest": 1}"""
+    report = result(people, "anonymize", "people", "5", *options, wished, *door)
+    assert report["smallest_class"] >= 5
+    recorded = connection.execute(
+        "SELECT generalized::text[], parameters -> 'hierarchies' FROM kanon.releases"
+    )
+    assert recorded.fetchall() == [
+        (
+            ["age", "sex"],
+            {
+                "age": {"hierarchy": "ages", "lowest": 0, "loss": "ncp"},
+                "sex": {"builder": "priority", "lowest": 1, "loss": "ncp"},
+            },
+        )
+    ]
+
+
+@pytest.mark.parametrize("door", [[], ["--client"]], ids=["server", "client"])
 @pytest.mark.parametrize(
     ("arguments", "sqlstate", "words"),
     [
@@ -179,6 +204,9 @@ def test_models_and_class_limits_reach_the_release(
         (["anonymize", "people", "5", "--fewest-classes=9", "--most-classes=3"], "KA100", "contradict"),
         (["anonymize", "people", "5", "--patterns={"], "KA100", "not valid JSON"),
         (["anonymize", "people", "5", "--patterns=@/nowhere"], "KA100", "cannot be read"),
+        (["anonymize", "people", "5", "--hierarchy=age"], "KA100", "not written COLUMN=NAME"),
+        (["anonymize", "people", "5", "--hierarchy=age={"], "KA100", "not valid"),
+        (["anonymize", "people", "5", "--hierarchy=age=nothing"], "KA101", "no hierarchy of this name"),
         (["anonymize", "people", "5", "--release=" + "n" * 64], "KA100", "longer than 63 bytes"),
         (["declare", "people", "--quasi-identifier=age", "--sensitive=age"], "KA104", "age"),
         (["declare", "people", "--weight=age"], "KA100", "COLUMN=NUMBER"),
@@ -224,12 +252,21 @@ def test_a_database_without_kanon_says_so(empty_dsn: str, empty_connection: psyc
     found = refusal(empty_dsn, "anonymize", "people", "5")
     assert found["sqlstate"] == "KA500"
     assert "kanon install" in found["hint"]
+    assert refusal(empty_dsn, "releases") == found
 
 
 def test_a_server_that_is_not_there_says_so() -> None:
     found = refusal("host=/nowhere", "releases")
     assert found["sqlstate"] == "KA400"
     assert "kanon up" in found["hint"]
+    assert re.search(r'socket "/nowhere/[^"]+" failed: No such file or directory', found["detail"])
+    assert "\n" not in found["detail"]
+    assert "\t" not in found["detail"]
+
+
+def test_hints_name_commands(people: str) -> None:
+    assert refusal(people, "drop", "nothing")["hint"] == "`kanon releases` lists them."
+    assert "--time-limit" in refusal(people, "anonymize", "people", "5", "--time-limit=0.001")["hint"]
 
 
 def test_load_from_the_shell(dsn: str, tmp_path: Path, connection: psycopg.Connection) -> None:

@@ -20,7 +20,8 @@ def kanon() -> Iterator[Run]:
     """Run the command with a home for clusters of its own; nothing is left afterwards."""
     with tempfile.TemporaryDirectory(prefix="kanon commands ") as folder:
         Path(folder).chmod(0o755)
-        environment = os.environ | {"KANON_CLUSTER_HOME": folder}
+        own = {name: text for name, text in os.environ.items() if not name.startswith("PG")}
+        environment = own | {"KANON_CLUSTER_HOME": folder}
 
         def run(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
             command = [str(Path(sys.executable).with_name("kanon")), *arguments]
@@ -59,7 +60,12 @@ def test_from_nothing_to_an_installed_server_and_back(kanon: Run) -> None:
     down = kanon("down", "--json")
     assert down.returncode == 0
     assert json.loads(down.stdout)["state"] == "stopped"
-    assert kanon("down").returncode == 0
+    again = kanon("down")
+    assert again.returncode == 0
+    assert "It did not run before." in again.stdout
+    unknown = kanon("down", "--name", "nosuch")
+    assert unknown.returncode == 0
+    assert "There was none of this name." in unknown.stdout
 
 
 def test_psql_hands_options_input_and_exit_code_on(kanon: Run) -> None:
@@ -75,3 +81,18 @@ def test_port_out_of_range(kanon: Run) -> None:
     refused = kanon("up", "--tcp", "80")
     assert refused.returncode == 1
     assert "hint: Choose a number from 1024 to 65535." in refused.stderr
+
+
+def test_installing_checking_and_uninstalling_work_on_the_private_server_unless_told_otherwise(
+    kanon: Run,
+) -> None:
+    assert kanon("up").returncode == 0
+    for arguments, said in (
+        (["uninstall"], "Removed kanon from database kanon"),
+        (["releases"], "kanon is not installed in database kanon"),
+        (["install"], "Installed kanon"),
+        (["check"], "ok      trial release"),
+    ):
+        done = kanon(*arguments)
+        assert done.returncode == (1 if arguments == ["releases"] else 0), done.stderr
+        assert said in done.stdout + done.stderr

@@ -172,8 +172,8 @@ def test_a_curator_needs_the_right_to_read_the_columns(curve_door: Door, login: 
         curve_door.connection.execute(
             f"grant select (age, ward, sex, person) on of_persons to {curator}".encode()
         )
-        points = own.curve("of_persons", ks=[5])
-    assert without_times(points) == without_times(curve_door.curve("of_persons", ks=[5]))
+        points = own.curve("of_persons", ks=[5], method="greedy")
+    assert without_times(points) == without_times(curve_door.curve("of_persons", ks=[5], method="greedy"))
 
 
 def test_row_security_limits_what_is_counted(curve_door: Door, login: Callable[[str], str]) -> None:

@@ -96,8 +96,11 @@ def test_a_refresh_by_a_session_with_other_habits_shows_the_same(door: Door) -> 
 @pytest.mark.usefixtures("patients")
 def test_below_k_people_nothing_is_shown(door: Door) -> None:
     door.connection.execute("delete from patients where who >= 100004")
+    left = door.connection.execute("select count(*) from patients").fetchone()
     door.refresh("patients")
     assert published(door.connection, "patients", ["zip", "born"], "id") == []
+    assert left is not None
+    assert any(f"{left[0]} rows are withheld" in notice for notice in door.notices)
     door.connection.execute("truncate patients")
     door.refresh("patients")
     assert published(door.connection, "patients", ["zip", "born"], "id") == []
@@ -134,6 +137,7 @@ def test_renaming_the_base_table_and_its_columns_leaves_the_release_as_it_was(do
     door.connection.execute("alter table patients rename column zip to postcode")
     door.connection.execute("alter table patients rename to people")
     door.refresh("patients")
+    assert not any("withheld" in notice for notice in door.notices)
     rows = published(door.connection, "patients", ["zip", "born"], "id")
     assert len(rows) == 301
 

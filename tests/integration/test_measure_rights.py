@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import psycopg
@@ -16,7 +16,9 @@ from typer.testing import CliRunner
 from kanon_pg import client
 from kanon_pg.cli import app
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn
+from kanon_pg.install.installer import install
 from kanon_pg.measure.measures import Measures
+from kanon_pg.measure.subject import LOSSES
 from tests.fixtures.doors import Door
 from tests.fixtures.measuring import create, measure
 
@@ -78,6 +80,55 @@ def test_analysts_measure_releases(door: Door, analyst: str) -> None:
     with psycopg.connect(make_conninfo(door.dsn, user=analyst), autocommit=True) as connection:
         own = type(door)(door.dsn, connection)  # type: ignore[call-arg]
         assert measure(own, "safe.patients", ["age"], ["diagnosis"]).k == 15
+
+
+@pytest.mark.parametrize("plpython", [True, False])
+def test_analysts_know_the_roles_of_releases_that_they_may_read(
+    empty_dsn: str, empty_connection: psycopg.Connection, compiled_solvers: None, plpython: bool
+) -> None:
+    connection = empty_connection
+    install(empty_dsn, plpython=plpython)
+    connection.execute(
+        "create table visits as select i as id, i / 2 as patient, i % 4 as age, 'd' || i % 3 as diagnosis,"
+        " i as cost from generate_series(1, 60) as i"
+    )
+    client.declare(
+        connection,
+        "visits",
+        quasi_identifiers=["age"],
+        sensitive=["diagnosis"],
+        insensitive=["cost"],
+        entity="patient",
+    )
+    client.anonymize(connection, "visits", 5)
+    client.anonymize(connection, "visits", 6, release="closed")
+    connection.execute("revoke select on safe.closed from kanon_analyst")
+    name = f"analyst_{secrets.token_hex(4)}"
+    connection.execute(f"create role {name} login in role kanon_analyst".encode())
+    try:
+        owners = client.measure(connection, "safe.visits")
+        assert owners.k == 15
+        assert owners.distinct_l is not None
+        with psycopg.connect(make_conninfo(empty_dsn, user=name), autocommit=True) as own:
+            said: list[str] = []
+            own.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+            found = client.measure(own, "safe.visits", on_progress=lambda *phase: said.append(phase[0]))
+            # what the release lost compares it with the table, which analysts do not see
+            assert found == replace(owners, **dict.fromkeys(LOSSES))
+            if plpython:
+                row = own.execute("select k, distinct_l from kanon_measure('safe.visits')").fetchone()
+                assert row == (owners.k, owners.distinct_l)
+                assert own.execute("select * from kanon_audit('safe.visits', 5)").fetchall() == []
+                assert "Whose rows they are is not published, so each row counts as a person." in said
+            assert not [one for one in said if "unknown" in one]
+            known = "select view::text, quasi_identifiers::text[], counts_people from kanon.published_roles"
+            assert own.execute(known).fetchall() == [("safe.visits", ["age"], True)]
+            for closed in ("kanon.releases", "kanon.release", "kanon.declarations"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    own.execute(f"select * from {closed}".encode())
+    finally:
+        connection.execute(f"drop owned by {name}".encode())
+        connection.execute(f"drop role {name}".encode())
 
 
 def test_row_security_limits_what_is_measured(door: Door, analyst: str) -> None:

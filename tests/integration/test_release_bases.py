@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from kanon_pg.errors import UnsuitableRelation
 from tests.fixtures.doors import Door
 from tests.fixtures.releases import people_by_class, published
 
@@ -112,3 +113,17 @@ def test_what_depends_on_a_release_keeps_its_columns(door: Door) -> None:
     door.connection.execute("create view report as select a from safe.base")
     door.anonymize("base", 3, quasi_identifiers=["a", "b"])
     assert door.connection.execute("select count(*) from report").fetchone() == (40,)
+
+
+@pytest.mark.parametrize("force", ["", "; alter table base force row level security"])
+def test_a_refresh_is_refused_once_row_security_would_hide_rows(door: Door, force: str) -> None:
+    door.connection.execute(f"create table base as {_ROWS}".encode())
+    door.declare("base", quasi_identifiers=["a", "b"], sensitive=["id"])
+    door.anonymize("base", 5)
+    before = published(door.connection, "base", ["a", "b"], "id")
+    door.connection.execute(f"alter table base enable row level security{force}".encode())
+    with pytest.raises(UnsuitableRelation, match="row-level security"):
+        door.refresh("base")
+    assert published(door.connection, "base", ["a", "b"], "id") == before
+    door.connection.execute("alter table base disable row level security")
+    door.refresh("base")

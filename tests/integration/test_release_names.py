@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
+from kanon_pg.errors import UnknownName
 from tests.fixtures.doors import Door
 from tests.fixtures.releases import people_by_class, published
 
@@ -110,3 +111,62 @@ def test_long_names_that_differ_at_the_end_stay_apart(lasting_door: Door) -> Non
         assert len(published(lasting_door.connection, name, ["a"], "a")) == 9
         lasting_door.drop(name)
         lasting_door.undeclare(name)
+
+
+def _release(door: Door, name: str) -> None:
+    door.anonymize("base", 5, quasi_identifiers=["a"], release=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "called"),
+    [
+        ("people", "safe.people"),
+        ("people", '"safe"."people"'),
+        ("people", "SAFE.People"),
+        ("people", '"people"'),
+        ("My Patients", '"My Patients"'),
+        ("My Patients", 'safe."My Patients"'),
+        ('a"b', '"a""b"'),
+    ],
+)
+def test_a_release_is_found_as_sql_and_reports_write_it(door: Door, name: str, called: str) -> None:
+    connection = door.connection
+    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    _release(door, name)
+    connection.execute("delete from base where a = 0")
+    door.refresh(called)
+    left = connection.execute(sql.SQL("select count(*) from safe.{}").format(sql.Identifier(name)))
+    assert left.fetchone() == (40,)
+    door.drop(called)
+    assert connection.execute("select release from kanon.releases").fetchall() == []
+
+
+def test_the_bare_name_comes_before_what_it_would_mean_in_sql(door: Door) -> None:
+    connection = door.connection
+    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    for name in ("people", "safe.people", '"people"'):
+        _release(door, name)
+    door.drop("safe.people")
+    door.drop('"people"')
+    assert connection.execute("select release from kanon.releases").fetchall() == [("people",)]
+
+
+@pytest.mark.parametrize(
+    "called", ["public.people", "x.safe.people", '"People"', "people;", '"people', "", "s." * 40]
+)
+def test_nothing_else_is_taken_for_a_release(door: Door, called: str) -> None:
+    connection = door.connection
+    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    _release(door, "people")
+    with pytest.raises(UnknownName) as caught:
+        door.drop(called)
+    assert caught.value.message == "There is no such release."
+
+
+def test_a_name_that_was_cut_off_is_not_taken_for_another(door: Door) -> None:
+    connection = door.connection
+    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
+    _release(door, "x" * 58)
+    with pytest.raises(UnknownName):
+        door.drop(f"safe.{'x' * 62}")
+    assert connection.execute("select count(*) from kanon.releases").fetchone() == (1,)

@@ -50,6 +50,8 @@ def test_counts_of_classes_and_cells(connection: psycopg.Connection) -> None:
         largest_class=3,
         suppressed_cells=3 + 2 * 2,
         weighted_cost=3 * 2.5 + 2 * 3.5,
+        certainty_penalty=(3 + 2 * 2) / (9 * 2),
+        generalization_height=(3 + 2 * 2) / (9 * 2),
     )
 
 

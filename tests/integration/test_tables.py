@@ -359,6 +359,12 @@ def test_only_releases_are_exported(client: Any, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("called", ["My Release", '"My Release"', 'safe."My Release"', '"safe"."My Release"'])
+def test_a_release_to_export_may_be_written_as_in_sql(client: Any, tmp_path: Path, called: str) -> None:
+    publish(client, "My Release", "SELECT 1 AS a, '{}'::name[] AS kanon_suppressed")
+    assert export_release(client, called, tmp_path / "t.csv").release == "My Release"
+
+
 def test_an_existing_file_stays_if_the_export_fails(client: Any, tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     path.write_text("before")

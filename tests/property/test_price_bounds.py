@@ -15,7 +15,11 @@ from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
 from tests.fixtures.packing import pack
 
-checked = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+checked = settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 
 ROUNDING = 1e-9
 

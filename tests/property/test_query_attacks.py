@@ -13,7 +13,7 @@ from kanon_pg.query.check import Options, Verdict, check
 from tests.fixtures.databases import Server
 from tests.query.cases import Attack, Policy, Via, flat
 from tests.query.corpus import ATTACKS
-from tests.query.harness import Answer, Door, Refusal, Seen, complaints, run, worlds
+from tests.query.harness import Answer, Door, Refusal, Run, Seen, complaints, run, worlds
 from tests.query.people import World, load
 from tests.query.snapshot import hospital
 
@@ -41,6 +41,11 @@ def is_backed(verdict: Verdict, rows: Sequence[Sequence[Any]]) -> bool:
 def guarded(connection: psycopg.Connection[Any], policy: Policy) -> Door:
     """Return a door that checks, runs the canonical SQL once and looks at the hidden columns."""
     options = Options(mode=policy.mode, strict=policy.strict, dominance=policy.dominance)  # type: ignore[arg-type]
+    return Door(answers(connection, options))
+
+
+def answers(connection: psycopg.Connection[Any], options: Options) -> Run:
+    """Return what asks questions under some options."""
 
     def ask(_role: str, text: str, params: Sequence[Any], _session: int) -> Seen:
         verdict = check(text, hospital(), options)
@@ -58,7 +63,7 @@ def guarded(connection: psycopg.Connection[Any], policy: Policy) -> Door:
             return WITHHELD
         return Answer.of([row[: len(verdict.outputs)] for row in rows])
 
-    return Door(ask)
+    return ask
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ using and or not in between like is null true false case when then else end cast
 within count sum avg min percentile_cont people orders answers cities id name city sex age income
 born seen member note size date interval ( ) , . * + - / % = <> < > || :: 'a' '2024-01-01' 1 0 2.5
 1e9 $1 %s " ' -- /* */ ; exists any lateral over rollup for update tablesample values only recursive
-window partition rank lag
+window partition rank lag grouping cube sets array[ ] ~ !~ distinct any
 """
 WORDS = st.sampled_from(_WORDS.split())
 VALID = (
@@ -27,6 +27,11 @@ VALID = (
     "select sex, count(*) filter (where born < '1990-01-01') from people group by sex having count(*) > 3",
     "select city, sum(age * 2 + 1) from people group by city union all select 'all', sum(age) from people",
     "select city, sum(count(*)) over (order by 2), lag(sex) over () from people group by 1, sex",
+    "select city, sex, sum(income), grouping(city) from people group by rollup (city, sex) order by 4, 1",
+    "select avg(case when member then 1 else 0 end), sum(score) filter (where age > 3) from people",
+    "select count(*) from people where city in (select city from cities where size > 3) and sex ~ '^m|f$'",
+    "select city, size, rank() over (order by size desc) from cities where country <> 'x' order by price",
+    "select percentile_disc(array[0.25, 0.75]) within group (order by income) from people where member",
     "select left(city, 2), case when age < 18 then 'young' else 'old' end from people where city like 'a%'",
 )
 MODES = st.sampled_from([Options(), Options(strict=True), Options(mode="suppress"), Options(dominance=0.5)])

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from kanon_pg.query.check import Options, Verdict, check
+from kanon_pg.query.options import Mode
 from tests.query.cases import Attack, Outcome, Via, flat
 from tests.query.corpus import ATTACKS
 from tests.query.honest import Expected, HonestQuestion, workload
-
-check = pytest.importorskip("kanon_pg.query.check", reason="there is no checker yet")
-
-
-def verdict(text: str, mode: str = "reject", dominance: float | None = None) -> Any:
-    from kanon_pg.query.options import Options
-    from tests.query.snapshot import hospital
-
-    try:
-        return check.check(text, hospital(), Options(mode=mode, dominance=dominance))
-    except NotImplementedError:
-        pytest.skip("the checker is not written yet")
+from tests.query.snapshot import hospital
 
 
-def of_attack(attack: Attack, text: str) -> Any:
-    return verdict(text, attack.policy.mode, attack.policy.dominance)
+def verdict(text: str, mode: Mode = "reject", dominance: float | None = None) -> Verdict:
+    return check(text, hospital(), Options(mode=mode, dominance=dominance))
+
+
+def of_attack(attack: Attack, text: str) -> Verdict:
+    mode: Mode = "suppress" if attack.policy.mode == "suppress" else "reject"
+    return verdict(text, mode, attack.policy.dominance)
 
 
 ASKED = [attack for attack in ATTACKS if any(step.via is Via.DOOR for step in flat(attack.steps))]

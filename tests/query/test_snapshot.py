@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.query.conftest import Worlds
 from tests.query.hospital import FORBIDDEN, SCHEMA
 from tests.query.people import World
-
-pytest.importorskip("kanon_pg.query.catalog", reason="there is no checker yet")
+from tests.query.snapshot import hospital
 
 _COLUMNS = """
     select c.relname, a.attname, t.typname, not a.attnotnull
@@ -21,8 +18,6 @@ _COLUMNS = """
 
 
 def test_columns_are_those_of_the_catalog(bare_worlds: Worlds) -> None:
-    from tests.query.snapshot import hospital
-
     found = bare_worlds[World.AS_IS].execute(_COLUMNS, [SCHEMA]).fetchall()
     expected = [
         (relation.name, column.name, column.type_name, column.nullable)
@@ -33,8 +28,6 @@ def test_columns_are_those_of_the_catalog(bare_worlds: Worlds) -> None:
 
 
 def test_protection_follows_the_declarations() -> None:
-    from tests.query.snapshot import hospital
-
     relations = {relation.name: relation for relation in hospital().relations}
     declared = {
         name for name, relation in relations.items() if relation.protection and relation.protection.declared

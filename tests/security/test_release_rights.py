@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -119,17 +120,36 @@ def test_an_analyst_reads_the_release_and_nothing_behind_it(
             succeeded = {
                 what for what, query in ATTACKS.items() if works(connection, query.format(**attacked))
             }
-            assert succeeded == set()
+            # Whoever may ask questions loads the code that answers them, with their own rights.
+            assert succeeded == ({"booting"} if may_read else set())
 
 
 def works(connection: psycopg.Connection, query: str) -> bool:
+    """Say whether a query succeeds.
+
+    PostgreSQL locks no materialized view for anybody (WrongObjectType), and skips with a warning what
+    somebody may not analyze.
+    """
+    refusals = (
+        psycopg.errors.InsufficientPrivilege,
+        psycopg.errors.UndefinedColumn,
+        psycopg.errors.WrongObjectType,
+    )
+    skipped: list[str] = []
+
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "WARNING":
+            skipped.append(notice.message_primary or "")
+
+    connection.add_notice_handler(hear)
     try:
         connection.execute(query.encode())
-    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedColumn):
+    except refusals:
         return False
     finally:
+        connection.remove_notice_handler(hear)
         connection.rollback()
-    return True
+    return not skipped
 
 
 def test_statistics_of_the_storage_are_hidden_from_analysts(
@@ -232,4 +252,36 @@ def test_a_curator_who_is_no_member_of_the_owner_role_is_told_so_by_the_client(
     with door_of(logins.owner, door) as own, pytest.raises(NotPermitted, match="kanon_owner") as raised:
         own.anonymize("clinic.patients", 2)
     assert raised.value.hint is not None
-    assert "GRANT kanon_owner" in raised.value.hint
+    assert "members of kanon_owner" in raised.value.hint
+    assert "GRANT" not in raised.value.hint
+
+
+def test_analysts_do_not_read_what_a_release_has_of_hierarchies(door: Door, logins: Logins) -> None:
+    with door_of(logins.owner, door) as own:
+        own.declare("clinic.patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
+        own.anonymize(
+            "clinic.patients", 5, hierarchies={"age": {"builder": "intervals", "width": 2, "lowest": 1}}
+        )
+    with psycopg.connect(make_conninfo(door.dsn, user=logins.analyst), autocommit=True) as connection:
+        ages = connection.execute("select distinct age::text from safe.patients order by 1").fetchall()
+        assert ages == [("[0,2)",), ("[2,4)",)]
+        for closed in ("patients_v1_nodes_1", "patients_v1_unknown", "hierarchy", "hierarchy_value"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"select * from kanon.{closed}".encode())
+
+
+def test_a_curator_publishes_by_no_hierarchy_that_is_not_shared(door: Door, logins: Logins) -> None:
+    rows = [[str(age), str(age // 2)] for age in range(4)]
+    define = "select kanon_hierarchy_define('ages', %s::jsonb, %s::jsonb)"
+    door.connection.execute(f"grant usage on schema clinic to {logins.curator}, kanon_owner".encode())
+    door.connection.execute(f"grant select on clinic.patients to {logins.curator}, kanon_owner".encode())
+    for options in ({}, {"shared": True}):
+        with psycopg.connect(make_conninfo(door.dsn, user=logins.owner), autocommit=True) as connection:
+            connection.execute(define, [json.dumps(rows), json.dumps(options)])
+        with door_of(logins.curator, door) as other:
+            asked = {"quasi_identifiers": ["age"], "hierarchies": {"age": "ages"}, "release": "other"}
+            if options:
+                assert other.anonymize("clinic.patients", 5, **asked).rows == 50
+            else:
+                with pytest.raises(NotPermitted, match="belongs to another role"):
+                    other.anonymize("clinic.patients", 5, **asked)

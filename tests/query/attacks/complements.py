@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import PAIRWISE, STRICT, cost_of, number_of
-from tests.query.cases import BROKEN_OFF, WITHHELD, Attack, Policy, Secret, Step, V, attack, harmless, of_kind
+from tests.query.cases import (
+    BROKEN_OFF,
+    WITHHELD,
+    Attack,
+    Policy,
+    Secret,
+    Step,
+    V,
+    attack,
+    backed,
+    harmless,
+    of_kind,
+)
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "complements",
@@ -42,7 +54,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step(f"select {V}, sum(cost) from patients group by 1"),
         Step("select sum(cost) from patients"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
+        expect=backed("the other row is left out, too, so the total gives nothing back"),
         policy=Policy("pairwise", mode="suppress"),
     ),
     attack(

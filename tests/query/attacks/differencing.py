@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.query.attacks.asking import LINEAR, NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,
+    BROKEN_OFF_AS_IS,
     Attack,
     Channel,
     Secret,
@@ -41,7 +42,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of("ward = 'oncology'"),
         number_of(f"ward = 'oncology' and not {V}"),
         secret=Secret.WARD,
-        expect=BROKEN_OFF,
+        expect=BROKEN_OFF_AS_IS,
         policy=PAIRWISE,
     ),
     attack(
@@ -115,7 +116,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step("select count(distinct patient_id) from patients where ward = 'oncology'"),
         Step(f"select count(distinct patient_id) from stays where ward = 'oncology' and not {V}"),
         secret=Secret.WARD,
-        expect=BROKEN_OFF,
+        expect=limited("a protected view and its table have records of their own"),
         policy=PAIRWISE,
     ),
     attack(
@@ -144,7 +145,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step(f"select count(distinct cost) from patients where {NEAR}"),
         Step(f"select count(distinct cost) from patients where {NEAR} and not {V}"),
         secret=Secret.PRESENCE,
-        expect=BROKEN_OFF,
+        expect=BROKEN_OFF_AS_IS,
         policy=PAIRWISE,
     ),
     attack(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import IS_IN_ONCOLOGY
-from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, backed, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, backed, harmless, of_kind
 
 _TOTAL = "if it cannot fail, it is a condition like any other; no error of the server may be seen"
 
@@ -236,7 +236,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "error that only LIMIT avoids",
         f"select 1 / (count(*) filter (where {IS_IN_ONCOLOGY}) - 1) from patients group by sex limit 0",
         secret=Secret.WARD,
-        expect=REFUSED,
+        expect=harmless("LIMIT 0 asks for the columns: no table is read"),
         channel=Channel.EFFECT,
     ),
     attack(
@@ -250,5 +250,13 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " and (array[1])[1] / (length(ward) - 8) > 0",
         secret=Secret.WARD,
         expect=REFUSED,
+    ),
+    attack(
+        "date before the first one, step by step",
+        f"select count(*) from patients where zip = '10437' or ({IS_IN_ONCOLOGY} and birth_date"
+        + " - interval '953 years'" * 7
+        + " < birth_date)",
+        secret=Secret.WARD,
+        channel=Channel.EFFECT,
     ),
 )

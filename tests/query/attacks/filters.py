@@ -70,4 +70,42 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         expect=WITHHELD,
     ),
+    attack(
+        "two filters and their total leave one person",
+        "select sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
+        " sum(cost) filter (where birth_date > date '1957-05-09') from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "a union of two filters and one person",
+        "select sum(cost) filter (where sex = 'M'), sum(cost) filter (where sex = 'F' and"
+        f" readmitted and not {V}),"
+        f" sum(cost) filter (where sex = 'M' or (sex = 'F' and readmitted and not {V}) or {V}) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "three filters of which every two overlap",
+        f"select sum(cost) filter (where sex = 'F' and not {V}), sum(cost) filter (where sex = 'M'),"
+        " avg(cost), count(*) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "a filter leaves out one person with a value and many without",
+        "select sum(l.value), sum(l.value) filter (where l.value is not null and not"
+        " p.birth_date = '1957-05-09')"
+        " from lab_results l join patients p using (patient_id) where l.test = 'hiv'",
+        secret=Secret.TEST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "six filters in steps of one day",
+        "select "
+        + ", ".join(f"sum(cost) filter (where birth_date <= date '1957-05-0{day}')" for day in range(4, 10))
+        + " from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
 )

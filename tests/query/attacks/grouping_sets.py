@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import NEAR
-from tests.query.cases import REFUSED, Attack, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "grouping sets",
@@ -43,5 +43,44 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select ward, {V} as is_v, count(*) from patients where {NEAR} group by rollup (ward, {V})",
         secret=Secret.WARD,
         expect=REFUSED,
+    ),
+    attack(
+        "two groupings that differ by one person",
+        "select sum(cost) from patients group by grouping sets"
+        " ((birth_date <= date '1957-05-09'), (birth_date < date '1957-05-09'))",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "details hidden by HAVING",
+        f"select ward, ({V}) as is_v, count(*) from patients group by rollup (ward, ({V}))"
+        f" having grouping(({V})) = 1",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "grouping as a mask",
+        f"select sum(cost) * (1 - grouping(({V}))) from patients group by rollup (({V}))",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "marginals of a table with a cell of one person",
+        f"select ward, {V} as is_v, sum(cost) from patients group by grouping sets ((ward), (({V})))",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "a filter inside of subtotals",
+        "select sex, sum(cost), sum(cost) filter (where birth_date < date '1957-05-09'),"
+        " sum(cost) filter (where birth_date > date '1957-05-09') from patients group by rollup (sex)",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "so many groupings that one is overlooked",
+        f"select count(*) from patients group by cube (ward, sex, zip, ethnicity, readmitted, ({V}))",
+        secret=Secret.WARD,
+        channel=Channel.EFFECT,
     ),
 )

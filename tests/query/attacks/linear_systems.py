@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tests.query.attacks.asking import LINEAR, NEAR, PAIRWISE, cost_of, number_of
-from tests.query.cases import BROKEN_OFF, Attack, Secret, Step, V, attack, limited, of_kind
+from tests.query.cases import BROKEN_OFF, BROKEN_OFF_AS_IS, Attack, Secret, Step, V, attack, limited, of_kind
 
 _CLASS = "ward = 'oncology'"
 
@@ -56,7 +56,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         *(cost_of(f"{NEAR} and ward = '{ward}' and not {V}") for ward in ("oncology", "surgery", "icu")),
         cost_of(f"{NEAR} and ward in ('oncology', 'surgery', 'icu')"),
         secret=Secret.COST,
-        expect=BROKEN_OFF,
+        expect=BROKEN_OFF_AS_IS,
         policy=LINEAR,
     ),
     attack(
@@ -106,7 +106,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of(f"{_CLASS} and ({_A} or {_C})"),
         number_of(f"{_CLASS} and ({_A} or {_B} or {_C} or {V})"),
         secret=Secret.WARD,
-        expect=BROKEN_OFF,
+        expect=BROKEN_OFF_AS_IS,
         policy=LINEAR,
     ),
     attack(

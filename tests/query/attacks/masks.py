@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, Attack, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "masks",
     attack(
-        "case in a sum", f"select sum(case when {V} then cost else 0 end) from patients", secret=Secret.COST
+        "case in a sum",
+        f"select sum(case when {V} then cost else 0 end) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
     ),
-    attack("case without else", f"select avg(case when {V} then cost end) from patients", secret=Secret.COST),
+    attack(
+        "case without else",
+        f"select avg(case when {V} then cost end) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
     attack(
         "case in a count",
         f"select count(case when {V} and ward = 'oncology' then 1 end) from patients",
         secret=Secret.WARD,
+        expect=WITHHELD,
     ),
     attack(
         "count distinct of a case",
@@ -25,6 +34,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "simple case",
         "select sum(case birth_date when date '1957-05-09' then cost end) from patients",
         secret=Secret.COST,
+        expect=WITHHELD,
     ),
     attack(
         "nullif as a mask",
@@ -125,5 +135,100 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select sum(cost order by case when {V} then 1 end) from patients"
         f" where zip = '10437' and birth_date >= date '1957-05-01' and not (ward = 'oncology' and {V})",
         secret=Secret.WARD,
+    ),
+    attack(
+        "case turned round",
+        f"select sum(case when {V} is not true then 0 else cost end) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "everybody beside a case for all but one",
+        f"select sum(cost), sum(case when not {V} then cost else 0 end) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "share of people with a case for one",
+        f"select avg(case when {V} and ward = 'oncology' then 1.0 else 0.0 end) from patients",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "mean with zeros for all others",
+        f"select avg(case when {V} then cost else 0 end) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "case of several branches as weights",
+        f"select sum(case when {V} then cost when cost > 0 then 0.001 else 0 end) from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "case with another number in ELSE",
+        f"select sum(case when {V} then cost else 1 end) from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "condition as a number",
+        f"select sum(({V} and ward = 'oncology')::integer) from patients",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "distinct people of a case",
+        f"select count(distinct case when {V} and ward = 'oncology' then patient_id end) from patients",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "case and filter together leave one",
+        "select sum(case when birth_date <= date '1957-05-09' then cost else 0 end)"
+        " filter (where birth_date >= date '1957-05-09') from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "case in a percentile",
+        f"select percentile_disc(0.5) within group (order by case when {V} then cost end) from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "case in a spread",
+        f"select stddev(case when {V} then cost else 0 end) from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "rounding by division",
+        "select sum((cost * 0.0000001 + 1000000000000) / 1000000000000) from patients where zip = '10437'",
+        secret=Secret.COST,
+    ),
+    attack(
+        "rounding by floating point addition",
+        "select sum(l.value * 0.0000004 + 1000000000000 - 1000000000000) from lab_results l join patients p"
+        " using (patient_id)"
+        " where l.test = 'hiv' and p.zip = '10437' and l.value is not null",
+        secret=Secret.TEST,
+    ),
+    attack(
+        "rounding by a cast to floating point",
+        "select sum(((cost + 1000000000000) * 10000000)::float8) from patients where zip = '10437'",
+        secret=Secret.COST,
+    ),
+    attack(
+        "variance of a sum has the product in it",
+        "select var_pop(cost + 1e6 * (birth_date - date '1957-05-09')) from patients where zip = '10437'",
+        secret=Secret.COST,
+    ),
+    attack(
+        "covariance with a number that is known",
+        "select covar_pop(cost, birth_date - date '1957-05-09') from patients where zip = '10437'",
+        secret=Secret.COST,
+    ),
+    attack(
+        "correlation with a number that is known",
+        "select corr(cost, birth_date - date '1957-05-09') from patients where zip = '10437'",
+        secret=Secret.COST,
     ),
 )

@@ -152,7 +152,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         _call("'select sex, count(*) from hospital.patients group by sex'"),
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
-        expect=REFUSED,
+        expect=harmless("the rights are those of the role, the budget and the record are the login's"),
     ),
     attack(
         "question from an own definer function",

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import beforehand, in_session
-from tests.query.cases import EXPLAINED, REFUSED, Attack, Channel, Secret, V, attack, harmless, of_kind
+from tests.query.cases import (
+    EXPLAINED,
+    REFUSED,
+    Attack,
+    Channel,
+    Secret,
+    V,
+    attack,
+    backed,
+    harmless,
+    of_kind,
+)
 from tests.query.hospital import ADA
 
 _AS_BEFORE = harmless("names are bound before, and what runs names schemas and operators itself")
@@ -76,7 +87,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
                 "own type named like a built-in one",
                 "create type query_evil.text as (a integer)",
                 "select count(*) from patients where ward::text = 'oncology'",
-                _AS_BEFORE,
+                backed("the number of many people; the type is pg_catalog's"),
             ),
             (
                 "own cast",

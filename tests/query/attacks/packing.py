@@ -161,4 +161,25 @@ ATTACKS: tuple[Attack, ...] = of_kind(
             ),
         )
     ),
+    attack(
+        "the percentile of two columns is one person's pair",
+        "select percentile_disc(0.5) within group (order by (birth_date - date '1900-01-01')"
+        " * 1000000000.0 + cost)"
+        " from patients where birth_date between date '1957-02-21' and date '1957-08-14'",
+        secret=Secret.COST,
+    ),
+    attack(
+        "the percentile of a difference, where one column decides the order",
+        "select percentile_disc(0.5) within group (order by discharge_date - birth_date) from patients"
+        " where birth_date between date '1957-02-21' and date '1957-08-14'",
+        secret=Secret.DIAGNOSIS,
+        channel=Channel.EFFECT,
+    ),
+    attack(
+        "several percentiles of two columns in an array",
+        "select percentile_cont(array[0.4, 0.5, 0.6]) within group"
+        " (order by (birth_date - date '1900-01-01') * 1000000000.0 + cost)"
+        " from patients where birth_date between date '1957-02-21' and date '1957-08-14'",
+        secret=Secret.COST,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "padding",
@@ -137,5 +137,27 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " group by v.department",
         secret=Secret.VISITS,
         expect=REFUSED,
+    ),
+    attack(
+        "groups that grow by the people of a day",
+        "select c.day, count(distinct p.patient_id) from patients p join calendar c on"
+        " p.admission_date <= c.day"
+        " where p.ward = 'oncology' and c.day >= date '2023-01-01' group by c.day",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "rank of the smallest value",
+        "select count(distinct a.patient_id) from patients a, patients b where a.cost >"
+        " b.cost and b.zip = '10437'"
+        " and b.birth_date between date '1957-01-01' and date '1957-12-31'",
+        secret=Secret.COST,
+        channel=Channel.EFFECT,
+    ),
+    attack(
+        "sizes of wards as weights of those who lie there",
+        "select count(distinct a.patient_id) from patients a, patients b where a.ward = b.ward"
+        " and b.birth_date between date '1957-04-20' and date '1957-05-30'",
+        secret=Secret.WARD,
+        channel=Channel.EFFECT,
     ),
 )

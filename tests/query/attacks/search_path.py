@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import in_session
-from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, attack, harmless, of_kind
+from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, attack, backed, harmless, of_kind
 from tests.query.hospital import BEN
 
 _HONEST = "select sex, count(*) from patients group by sex"
@@ -50,7 +50,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         in_session("create operator pg_temp.= (function = pg_temp.spy, leftarg = text, rightarg = text)"),
         "select count(*) from patients where ward = 'oncology'",
         secret=Secret.SERVER,
-        expect=_AS_BEFORE,
+        expect=backed("the number of many people; the operator is pg_catalog's"),
         channel=Channel.EFFECT,
     ),
     attack(
@@ -123,7 +123,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         in_session("set extra_float_digits = 3"),
         "select test, avg(value) from lab_results group by test",
         secret=Secret.SERVER,
-        expect=harmless("an average of many people"),
+        expect=backed("an average of many people"),
         channel=Channel.EFFECT,
     ),
     attack(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.cases import Attack, Secret, V, attack, of_kind
+from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, attack, of_kind
 
 _VICTIM_IN_ONCOLOGY = f"(select 1 from patients v where v.{V} and v.ward = 'oncology')"
 
@@ -37,6 +37,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "in with a subquery",
         f"select title from wards where ward in (select ward from patients where {V})",
         secret=Secret.WARD,
+        expect=WITHHELD,
     ),
     attack(
         "not in with a subquery",
@@ -114,5 +115,88 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select case when exists {_VICTIM_IN_ONCOLOGY} then sex else 'x' end, count(*)"
         " from patients group by 1",
         secret=Secret.WARD,
+    ),
+    attack(
+        "membership of one person in a public list",
+        f"select sum(cost) from patients where {V} and ward in (select ward from wards)",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "a list with duplicates does not make more people",
+        f"select count(*) from patients where {V} and ward in ('oncology', 'oncology',"
+        " 'oncology', 'oncology',"
+        " 'oncology', 'oncology')",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "a query with duplicates does not make more people",
+        f"select count(*) from patients where {V} and ward in (select ward from wards where ward = 'oncology'"
+        " union all select ward from wards union all select ward from wards where floor > 100)",
+        secret=Secret.WARD,
+        channel=Channel.EFFECT,
+        expect=WITHHELD,
+    ),
+    attack(
+        "membership in the wards of one person",
+        f"select count(*) from patients where ward in (select ward from patients where {V})",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "membership that names the outer query",
+        f"select count(*) from patients p where p.zip in (select z.zip from zip_regions z where p.{V}"
+        " and p.ward = 'oncology')",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "membership of the person",
+        "select count(*) from patients where patient_id in (select patient_id from visits where physician ="
+        " 'Dr. Only')",
+        secret=Secret.VISITS,
+        channel=Channel.EFFECT,
+    ),
+    attack(
+        "membership under OR",
+        f"select count(*) from patients where sex = 'F' or ward in (select ward from patients where {V})",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "mean over people of whom there is one",
+        "select avg(n) from (select patient_id, sum(fee) as n from visits where physician = 'Dr. Only'"
+        " group by patient_id) v",
+        secret=Secret.VISITS,
+    ),
+    attack(
+        "number of rows of one person",
+        "select avg(n) from (select patient_id, count(*) as n from visits where department = 'oncology'"
+        " and physician = 'Dr. Only' group by patient_id) v",
+        secret=Secret.VISITS,
+        expect=WITHHELD,
+    ),
+    attack(
+        "how often the most frequent guest came",
+        "select max(n) from (select patient_id, count(*) as n from visits where department = 'oncology'"
+        " group by patient_id) v",
+        secret=Secret.VISITS,
+    ),
+    attack(
+        "people by their numbers of rows",
+        "select n, count(*) from (select patient_id, count(*) as n from visits where department = 'oncology'"
+        " group by patient_id) v group by n",
+        secret=Secret.VISITS,
+    ),
+    attack(
+        "a question for columns that is none",
+        f"select cost from patients where {V} and not 1 = 0",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "a question for columns beside another one",
+        f"select ward, 0.0 from patients where 1 = 0 union all select ward, cost from patients where {V}",
+        secret=Secret.COST,
+        expect=WITHHELD,
     ),
 )

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from tests.query.attacks.asking import IS_IN_ONCOLOGY
-from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, Via, attack, harmless, of_kind
+from tests.query.cases import (
+    REFUSED,
+    WITHHELD,
+    Attack,
+    Channel,
+    Secret,
+    Step,
+    V,
+    Via,
+    attack,
+    harmless,
+    of_kind,
+)
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "time",
@@ -60,5 +72,23 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(1) is not null",
         secret=Secret.WARD,
         channel=Channel.TIME,
+    ),
+    attack(
+        "regular expression with nested repetitions",
+        f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '^((o*)*n*)*x$'",
+        secret=Secret.WARD,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "regular expression with a counted repetition",
+        f"select count(*) from patients where {IS_IN_ONCOLOGY} and ward ~ '(.{{1,250}}){{1,250}}x'",
+        secret=Secret.WARD,
+        channel=Channel.TIME,
+    ),
+    attack(
+        "a plain regular expression of one person",
+        f"select count(*) from patients where {V} and ward ~ '^onc'",
+        secret=Secret.WARD,
+        expect=WITHHELD,
     ),
 )

@@ -8,7 +8,18 @@ After D. E. Denning, P. J. Denning, M. D. Schwartz: The Tracker: A Threat to Sta
 from __future__ import annotations
 
 from tests.query.attacks.asking import LINEAR, NEAR, PAIRWISE, cost_of, number_of
-from tests.query.cases import BROKEN_OFF, Attack, Channel, Secret, Step, V, attack, of_kind
+from tests.query.cases import (
+    BROKEN_OFF,
+    BROKEN_OFF_AS_IS,
+    Attack,
+    Channel,
+    Secret,
+    Step,
+    V,
+    attack,
+    backed,
+    of_kind,
+)
 from tests.query.hospital import ADA, BEN
 
 _CLASS = "ward = 'oncology'"
@@ -121,7 +132,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         Step("select count(*) from visits where department = 'oncology'"),
         Step("select count(*) from visits where department = 'oncology' and physician <> 'Dr. Only'"),
         secret=Secret.VISITS,
-        expect=BROKEN_OFF,
+        expect=BROKEN_OFF_AS_IS,
         policy=PAIRWISE,
     ),
     attack(
@@ -132,7 +143,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
             " 182"
         ),
         secret=Secret.TEST,
-        expect=BROKEN_OFF,
+        expect=backed("those without a value are left out with the victim: they are more than k"),
         policy=PAIRWISE,
         channel=Channel.EFFECT,
     ),

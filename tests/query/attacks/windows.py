@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.cases import REFUSED, Attack, Secret, V, attack, backed, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Secret, V, attack, backed, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "windows",
@@ -55,5 +55,18 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "aggregate over a window with FILTER",
         f"select count(*) filter (where {V} and ward = 'oncology') over () from patients",
         secret=Secret.WARD,
+    ),
+    attack(
+        "window over a public table joined with a protected one",
+        f"select w.title, row_number() over (order by w.beds) from wards w join patients p on p.ward = w.ward"
+        f" where p.{V}",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "window over a public table with a membership",
+        "select title, rank() over (order by beds) from wards where ward in (select ward from"
+        f" patients where {V})",
+        secret=Secret.WARD,
+        expect=WITHHELD,
     ),
 )

@@ -43,7 +43,7 @@ SELECT DISTINCT "department" FROM "hospital"."visits" ORDER BY "department" LIMI
 
 -- name: table wrapped as custom SQL
 -- tags: derived table of rows
--- expect: may be refused: the inner level selects rows of single people
+-- expect: answered
 SELECT "custom"."ward", SUM("custom"."cost") FROM (SELECT * FROM "hospital"."patients") "custom" GROUP BY "custom"."ward";
 
 -- name: key figure
@@ -100,7 +100,7 @@ SELECT "ward", COUNT(*) AS "n" FROM "hospital"."patients" GROUP BY "ward" ORDER 
 
 -- name: structure of a table
 -- tags: no row
--- expect: may be refused: no row can be k-backed; the tool's question for the columns only
+-- expect: answered
 SELECT * FROM "hospital"."patients" WHERE 1 = 0;
 
 -- name: cross filter of two charts

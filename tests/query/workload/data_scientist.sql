@@ -160,7 +160,7 @@ select kind, count(*) from visits where kind ilike '%round%' or kind not like 'e
 
 -- name: regular expression with a constant
 -- tags: regular expression
--- expect: may be refused: regular expressions can take forever
+-- expect: answered
 select diagnosis, count(*) from patients where diagnosis ~ '^[A-I]' group by diagnosis;
 
 -- name: intervals
@@ -205,18 +205,18 @@ select w.building, m.ward, m.mean from means m join wards w on w.ward = m.ward o
 
 -- name: filter before grouping in a derived table
 -- tags: derived table of rows
--- expect: may be refused: the inner level selects rows of single people
+-- expect: answered
 select t.ward, avg(t.cost) from (select ward, cost from patients where cost > 500) as t group by t.ward;
 
 -- name: common table expression of rows
 -- tags: cte of rows
--- expect: may be refused: the inner level selects rows of single people
+-- expect: answered
 with adults as (select * from patients where birth_date < date '2005-01-01')
 select ward, count(*) from adults group by ward;
 
 -- name: patients with a diagnosis list from a public table
 -- tags: in subquery public
--- expect: may be refused: a subquery; a join with icd_codes says the same
+-- expect: answered
 select ward, count(*) from patients where diagnosis in (select code from icd_codes where chronic) group by ward;
 
 -- name: patients who ever had an abnormal result
@@ -233,12 +233,12 @@ join lab_results l on l.patient_id = p.patient_id where l.abnormal group by p.wa
 
 -- name: shares of the total with a window
 -- tags: window over groups
--- expect: may be refused: window functions; the client can divide
+-- expect: answered
 select ward, count(*)::numeric / sum(count(*)) over () as share from patients group by ward;
 
 -- name: public tables alone, with everything
 -- tags: public only, window
--- expect: may be refused: no protection is needed, but the grammar has no windows
+-- expect: answered
 select ward, beds, rank() over (order by beds desc) from wards;
 
 -- name: public tables alone

@@ -24,7 +24,7 @@ def test_summary_is_the_first_line_of_the_docstring(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str) -> None:
-    result = CliRunner().invoke(app, [name, "--help"])
+    result = CliRunner().invoke(app, [*name.split(), "--help"])
     assert result.exit_code == 0
     assert f"kanon {name}" in result.stdout
 

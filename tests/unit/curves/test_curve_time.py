@@ -10,6 +10,7 @@ import pytest
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.curves import service
 from kanon_pg.curves.request import CurveRequest
+from kanon_pg.errors import LimitExceeded, MemoryExceeded, SolverError
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Solver:
     overrun: float = 0.0
     now: float = 0.0
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    errors: dict[int, SolverError] = field(default_factory=dict)
     asked: list[SolveRequest] = field(default_factory=list)
 
     def monotonic(self) -> float:
@@ -45,6 +47,8 @@ class Solver:
         assert request.seconds is not None
         self.asked.append(request)
         self.now += request.seconds + self.overrun
+        if request.k in self.errors:
+            raise self.errors[request.k]
         return SolveOutcome(
             patterns=b"",
             suppressed_cells=request.k,
@@ -124,3 +128,20 @@ def test_notes_are_told_once_with_their_k(monkeypatch: pytest.MonkeyPatch) -> No
 def test_progress_is_that_of_the_whole_call(monkeypatch: pytest.MonkeyPatch) -> None:
     _, db = solve_all(monkeypatch, Solver(), [2, 5], 30.0)
     assert db.phases == [("solving for k = 5", 0.0), ("solving for k = 2", 0.5)]
+
+
+def test_a_k_that_fails_does_with_the_solution_of_a_larger_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = Solver(errors={3: MemoryExceeded("too many pairs")})
+    solved, db = solve_all(monkeypatch, solver, [2, 3, 5], 30.0)
+    assert set(solved) == {2, 5}
+    assert db.notices == ["k = 3 has the solution of a larger k: too many pairs"]
+
+
+@pytest.mark.parametrize(
+    ("k", "error"), [(5, MemoryExceeded("too many pairs")), (3, LimitExceeded("time is over"))]
+)
+def test_what_leaves_no_solution_or_no_time_ends_the_curve(
+    monkeypatch: pytest.MonkeyPatch, k: int, error: SolverError
+) -> None:
+    with pytest.raises(type(error)):
+        solve_all(monkeypatch, Solver(errors={k: error}), [2, 3, 5], 30.0)

@@ -234,3 +234,40 @@ def test_sessions_that_race_get_one_answer_of_two_that_differ_in_a_person(path: 
         assert decision.allowed
         ledger.tell(decision)
     assert len(entries(path)) == 30
+
+
+def test_a_repeated_answer_takes_no_room_and_is_read_back(path: Path) -> None:
+    people = Population(BitMap(range(20_000)))
+    answer = Answer(
+        ((BitMap(range(0, 10_000, 2)), BitMap(range(1, 10_000, 3)) - BitMap(range(0, 10_000, 2))),)
+    )
+
+    def told(keeper: Keeper, asked: Answer) -> Decision:
+        return decide(Question(1.0, "ann", "SELECT"), [Part(keeper, people, asked)])
+
+    keeper = Keeper(path, RULES, KEY)
+    assert told(keeper, answer).allowed
+    first = path.stat().st_size
+    assert told(keeper, answer).allowed
+    assert path.stat().st_size - first < first / 5
+    keeper.close()
+    without = Keeper(path, Rules(5, "off"), KEY)
+    assert told(without, Answer(())).allowed
+    without.close()
+    again = Keeper(path, RULES, KEY)
+    nearly = Answer(((answer.levels[0][0] - BitMap([4]),),))
+    assert told(again, nearly).reason == "difference"
+    assert again.ledger.distinct_sets == 3
+    again.close()
+
+
+def test_a_record_of_a_set_that_was_never_told_is_refused(path: Path) -> None:
+    entry = Entry(1.0, "ann", "SELECT", "answered", answer=HALF)
+    journal = Journal(path)
+    with journal.turn() as turn:
+        turn.news()
+        turn.append(entry.to_bytes(lambda digest: True))
+    journal.close()
+    keeper = Keeper(path, RULES, KEY)
+    with pytest.raises(LedgerError, match="cannot be read"):
+        ask(keeper, ALL)

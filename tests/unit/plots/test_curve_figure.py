@@ -11,7 +11,8 @@ import pytest
 
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.plots.curve import draw_curve, figure_format, write_curve
+from kanon_pg.plots.curve import draw_curve, write_curve
+from kanon_pg.plots.figure_file import figure_format
 
 
 def point(k: int, cost: float, bound: float | None, *, classes: int = 10) -> CurvePoint:

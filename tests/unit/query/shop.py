@@ -28,6 +28,7 @@ PEOPLE = Relation(
         Column("nick", "text", deterministic=False),
         Column("dutch", "text", nullable=False, collation=900),
         Column("latin", "text", nullable=False, collation=901),
+        Column("decade", "int4range", nullable=False),
     ),
     Protection(5, "id"),
     (frozenset({"id"}),),

@@ -43,7 +43,14 @@ def refined(case, clock=None, seed=1):
 
 def by_regions(case, clock=None, seed=1):
     return improve_by_regions(
-        case.table, case.graph, case.start, case.k, clock or Clock(), rounds=3, prices=case.prices, seed=seed
+        case.table,
+        case.graph,
+        case.start,
+        case.k,
+        clock or Clock(),
+        effort=2_000_000,
+        prices=case.prices,
+        seed=seed,
     )
 
 

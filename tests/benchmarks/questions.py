@@ -1,0 +1,190 @@
+"""What the record of questions costs a question, asked through the functions in the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from rich.table import Table
+
+from tests.benchmarks.server import bench_server, load
+from tests.benchmarks.settings import Settings, missing, table
+
+TICKS = os.sysconf("SC_CLK_TCK")
+ADULT = (
+    "quasi_identifiers => '{age,workclass,education,marital_status,occupation,race,sex,native_country}',"
+    " sensitive => '{salary_class,hours_per_week}'"
+)
+MILLION = "identifiers => '{id}', quasi_identifiers => '{zip,sex,age}', sensitive => '{ward,cost}'"
+ON_ADULT = (
+    "select sex, count(*), avg(hours_per_week) from {} where age > -{} group by sex",
+    "select education, count(*) from {} where age >= 30 and age > -{} group by education",
+)
+ON_MILLION = (
+    "select ward, count(*), avg(cost) from {} where age > -{} group by ward",
+    "select ward, count(*) from {} where age > 60 and age > -{} group by ward",
+    "select count(*) from {} where zip = 5 and age > -{}",
+)
+"""With the relation, and a number that changes the text and nothing else."""
+CHOICES = {
+    "sex": ("Male", "Female"),
+    "race": ("White", "Black"),
+    "education": ("Bachelors", "HS-grad", "Masters", "Some-college"),
+    "marital_status": ("Divorced", "Never-married", "Married-civ-spouse"),
+    "occupation": ("Sales", "Tech-support", "Craft-repair"),
+}
+
+_ASK = "select kanon_query(%s)"
+
+Connection = psycopg.Connection[Any]
+
+
+def cost_of_record(settings: Settings) -> Iterator[Table]:
+    """Time of the same question asked directly, without comparison, and with it."""
+    with bench_server() as connection:
+        cases = [(relation, text) for relation in _tables(connection, settings) for text in _texts(relation)]
+        rows = [_compared(connection, relation, text, settings) for relation, text in cases]
+    names = [
+        f"{mode} {figure}" for mode in ("direct", "off", "new", "again", "writer") for figure in ("ms", "CPU")
+    ]
+    yield table(
+        "Questions, k = 5: median of wall and of processor time (backend and worker, no parallel ones) in ms;"
+        " asked directly, and with the ledger off; with 'pairwise' a text that is new, one that came before,"
+        " and one that came before, after another transaction wrote; 'first': of a new session",
+        ["table", "question", *names, "first ms"],
+        rows,
+    )
+
+
+def _tables(connection: Connection, settings: Settings) -> Iterator[str]:
+    if load(connection, "adult"):
+        _protected(connection, "adult", "select * from adult", ADULT)
+        yield "adult"
+    if not settings.quick:
+        columns = (
+            "i as id, i % 97 as zip, i % 2 as sex, i % 1000 * 31 % 90 as age, 'w' || i % 8 as ward,"
+            " (i % 9973)::numeric / 100 as cost"
+        )
+        _protected(connection, "million", f"select {columns} from generate_series(1, 1000000) as i", MILLION)
+        yield "million"
+
+
+def _texts(relation: str) -> tuple[str, ...]:
+    return ON_ADULT if relation == "adult" else ON_MILLION
+
+
+def _protected(connection: Connection, name: str, query: str, roles: str) -> None:
+    for mode in ("off", "pairwise"):
+        own = f"{name}_{mode}"
+        connection.execute(f"drop table if exists {own} cascade")
+        connection.execute(f"create table {own} as {query}")
+        connection.execute(f"vacuum analyze {own}")
+        connection.execute(f"select kanon_declare('{own}', {roles})")
+        options = json.dumps({"ledger": mode, "refusals": None, "seconds": 300})
+        connection.execute("select kanon_protect(%s::text::regclass, 5, %s::text::jsonb)", [own, options])
+
+
+def _compared(connection: Connection, relation: str, text: str, settings: Settings) -> list[object]:
+    figures: list[object] = []
+    pairwise, again = f"{relation}_pairwise", [1] * (settings.repeats + 1)
+    with psycopg.connect(connection.info.dsn, autocommit=True) as session:
+        session.execute("set max_parallel_workers_per_gather = 0")
+        first = _timed(session, _ASK, text.format(pairwise, 1))[0]
+        figures += _medians(session, [(text.format(pairwise, number), None) for number in again])
+        figures += _medians(session, [(_ASK, text.format(f"{relation}_off", number)) for number in again])
+        new = range(2, 3 + settings.repeats)
+        figures += _medians(session, [(_ASK, text.format(pairwise, number)) for number in new])
+        asked = [(_ASK, text.format(pairwise, number)) for number in again]
+        figures += _medians(session, asked)
+        figures += _medians(session, asked, writer=connection)
+    return [relation, text.format(relation, 1), *figures, first]
+
+
+def _medians(
+    session: Connection, asked: Sequence[tuple[str, str | None]], writer: Connection | None = None
+) -> list[float]:
+    """Return the medians of wall and processor time; the first one is not counted."""
+    found = []
+    for command, question in asked:
+        if writer is not None:
+            writer.execute("create table if not exists written (one int)")
+            writer.execute("insert into written values (1)")
+        found.append(_timed(session, command, question))
+    return [statistics.median(times) for times in zip(*found[1:], strict=True)]
+
+
+def _timed(session: Connection, command: str, question: str | None) -> tuple[float, float]:
+    """Return wall and processor time in ms."""
+    before, start = _spent(session.info.backend_pid), time.perf_counter()
+    session.execute(command, [question] if question is not None else None).fetchall()
+    return 1000 * (time.perf_counter() - start), 1000 * (_spent(session.info.backend_pid) - before)
+
+
+def _spent(backend: int) -> float:
+    children = Path(f"/proc/{backend}/task/{backend}/children").read_text().split()
+    ticks = 0
+    for pid in (backend, *children):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / TICKS
+
+
+def many(settings: Settings) -> Iterator[Table]:
+    """Time of a question after many others were recorded, on Adult."""
+    count = 300 if settings.quick else 10_000
+    with bench_server() as connection:
+        if not load(connection, "adult"):
+            yield missing("adult")
+            return
+        _protected(connection, "adult", "select * from adult", ADULT)
+        yield table(
+            "Random groupings of Adult under random conditions, k = 5, pairwise: ms per question of the last"
+            " tenth",
+            ["questions", "answered", "median", "95 %", "worst", "CPU", "journal MB", "checkpoint MB"],
+            [_asked(connection, count)],
+        )
+
+
+def _asked(connection: Connection, count: int) -> list[object]:
+    draw = random.Random(5)
+    spent: list[tuple[float, float]] = []
+    answered = 0
+    with psycopg.connect(connection.info.dsn, autocommit=True) as session:
+        for _ in range(count):
+            try:
+                spent.append(_timed(session, "select kanon_query(%s)", _random_question(draw)))
+                answered += 1
+            except psycopg.DatabaseError as error:
+                if error.sqlstate != "KA902":
+                    raise
+    last = spent[-max(1, len(spent) // 10) :]
+    wall = sorted(one for one, _ in last)
+    figures = [statistics.median(wall), wall[int(0.95 * len(wall))], wall[-1]]
+    return [count, answered, *figures, statistics.mean(cpu for _, cpu in last), *_sizes(connection)]
+
+
+def _random_question(draw: random.Random) -> str:
+    chosen = draw.sample(sorted(CHOICES), draw.randint(0, 3))
+    conditions = [f"{name} = '{draw.choice(CHOICES[name])}'" for name in chosen]
+    if draw.random() < 0.5:
+        conditions.append(f"age {draw.choice(('>', '<='))} {draw.randint(20, 60)}")
+    by = draw.choice(("sex", "race", "education", "marital_status"))
+    where = f" where {' and '.join(conditions)}" if conditions else ""
+    return f"select {by}, count(*), avg(hours_per_week) from adult_pairwise{where} group by {by}"
+
+
+def _sizes(connection: Connection) -> list[float]:
+    row = connection.execute(
+        "select current_setting('data_directory') as data, d.oid, l.name from pg_database d, kanon.ledger l"
+        " where d.datname = current_database() and l.relation = 'adult_pairwise'::regclass"
+    ).fetchone()
+    folder = Path(row["data"], "kanon_ledger", str(row["oid"]), row["name"])
+    files = (folder / "journal", folder / "checkpoint")
+    return [file.stat().st_size / 1e6 if file.exists() else 0.0 for file in files]

@@ -1,0 +1,89 @@
+"""Refused statements anywhere among others: replies come in PostgreSQL's own order, and the session lives.
+
+The same messages go to the gateway and to the server itself; there a wrong word stands for what is refused,
+and a constant for a question. What comes back must be the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kanon_pg.gateway.protocol import Message, notice_fields, query_message
+from tests.fixtures.gateways import ANALYST, ClinicGateway
+from tests.fixtures.raw_protocol import CALL, FLUSH, SYNC, extended, raw_client
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a client sends, and what stands for it when the server itself is asked."""
+
+    sent: tuple[Message, ...]
+    direct: tuple[Message, ...]
+
+
+WRONG = "wrong word"
+
+
+def simple(text: str, direct: str | None = None) -> Step:
+    return Step((query_message(text),), (query_message(direct or text),))
+
+
+def pipelined(text: str, direct: str | None = None) -> Step:
+    return Step(tuple(extended(text)), tuple(extended(direct or text)))
+
+
+COUNT = "select count(*) from patients"
+COUNTED = "select 1200::bigint as count"
+STEPS = [
+    Step((SYNC,), (SYNC,)),
+    Step((FLUSH,), (FLUSH,)),
+    Step((CALL,), (query_message(WRONG),)),
+    simple(""),
+    simple("begin"),
+    simple("commit"),
+    simple("rollback"),
+    simple("savepoint s"),
+    simple("rollback to s"),
+    simple("select 7; select 8"),
+    simple("select 1/0"),
+    simple(COUNT, COUNTED),
+    simple(f"select 7; {COUNT}; select 8", f"select 7; {COUNTED}; select 8"),
+    simple("select name from patients", WRONG),
+    simple("select 7; select name from patients; select 8", WRONG),
+    simple("do 'x'", WRONG),
+    pipelined(""),
+    pipelined("select 9"),
+    pipelined("select 1/0"),
+    pipelined("begin"),
+    pipelined("commit"),
+    pipelined("rollback"),
+    pipelined(COUNT, COUNTED),
+    pipelined("select name from patients", WRONG),
+    pipelined("select pg_sleep(1)", WRONG),
+]
+
+
+def shape(replies: list[Message]) -> list[tuple[bytes, bytes]]:
+    """Return kinds, rows, tags and states; of refusals only that they are some."""
+    found = []
+    for message in replies:
+        if message.kind in (b"S", b"N"):
+            continue  # a setting or a warning, when they come is not told
+        body = message.body if message.kind in (b"D", b"C", b"Z", b"T") else b""
+        if message.kind == b"E":
+            code = notice_fields(message.body)[b"C"]
+            body = b"refused" if code in (b"KA901", b"42601") else code
+        found.append((message.kind, body))
+    return found
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(STEPS), max_size=12))
+def test_replies_are_those_of_the_server(gateway: ClinicGateway, steps: list[Step]) -> None:
+    with raw_client(gateway.dsn()) as through, raw_client(gateway.clinic.dsn(ANALYST)) as direct:
+        through.send(*(message for step in steps for message in step.sent))
+        direct.send(*(message for step in steps for message in step.direct))
+        assert shape(through.until_marked()) == shape(direct.until_marked())

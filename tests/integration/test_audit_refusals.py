@@ -1,0 +1,213 @@
+"""What audits refuse, in the same words through both doors, and whose rights count."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kanon_pg.errors import (
+    InputError,
+    KanonError,
+    MemoryExceeded,
+    NotPermitted,
+    UnknownName,
+    UnsuitableColumn,
+)
+from tests.fixtures.audits import COLUMNS, audit, identify, is_anonymous, risk, suggest
+from tests.fixtures.doors import Door, door_of
+
+REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[KanonError], str]] = [
+    (audit, ("people", None), {}, InputError, "k is NULL."),
+    (audit, ("people", 1), {}, InputError, "k must be at least 2, not 1."),
+    (audit, (None, 5), {}, InputError, "The relation is NULL."),
+    (audit, ("people", 5), {"max_columns": 0}, InputError, "max_columns must be an integer of at least 1."),
+    (audit, ("people", 5), {"time_limit": 0}, InputError, "time_limit must be a positive interval."),
+    (audit, ("people", 5), {"time_limit": None}, InputError, "time_limit must be a positive interval."),
+    (
+        audit,
+        ("people", 5),
+        {"columns": ["height"]},
+        UnknownName,
+        'Relation "public"."people" has no column "height".',
+    ),
+    (
+        audit,
+        ("people", 5),
+        {"columns": []},
+        InputError,
+        'No column of "public"."people" is left to look at.',
+    ),
+    (
+        audit,
+        ("people", 5),
+        {"columns": ["doc"]},
+        UnsuitableColumn,
+        'Column "doc" of type json cannot be compared: the type has no equality.',
+    ),
+    (audit, ("empty", 5), {}, InputError, 'Relation "public"."empty" has no rows.'),
+    (is_anonymous, ("people", 1), {}, InputError, "k must be at least 2, not 1."),
+    (is_anonymous, ("empty", 5), {}, InputError, 'Relation "public"."empty" has no rows.'),
+    (identify, ("empty",), {}, InputError, 'Relation "public"."empty" has no rows.'),
+    (identify, ("people",), {"time_limit": -1}, InputError, "time_limit must be a positive interval."),
+    (suggest, ("empty",), {}, InputError, 'Relation "public"."empty" has no rows.'),
+    (suggest, (None,), {}, InputError, "The relation is NULL."),
+    (risk, ("people",), {"threshold": 1.0}, InputError, "threshold must be at least 0 and below 1."),
+    (risk, ("people",), {"threshold": None}, InputError, "threshold must be at least 0 and below 1."),
+    (
+        risk,
+        ("people",),
+        {"sampling_fraction": 0.0},
+        InputError,
+        "sampling_fraction must be above 0 and at most 1.",
+    ),
+    (
+        risk,
+        ("people",),
+        {"sampling_fraction": 0.5, "population": "register"},
+        InputError,
+        "Both a population table and a sampling fraction are given.",
+    ),
+    (
+        risk,
+        ("people",),
+        {"columns": COLUMNS, "population": "coarse_register"},
+        UnsuitableColumn,
+        'Column "age" has type integer in "public"."people", but bigint in "public"."coarse_register".',
+    ),
+    (
+        risk,
+        ("people",),
+        {"columns": ["age", "illness"], "population": "register"},
+        UnknownName,
+        'Relation "public"."register" has no column "illness".',
+    ),
+    (
+        risk,
+        ("people",),
+        {"columns": ["age"], "sensitive": ["age"]},
+        InputError,
+        'Column "age" is named both as sensitive and among those that link people.',
+    ),
+]
+
+
+@pytest.mark.parametrize(("ask", "arguments", "options", "kind", "sentence"), REFUSALS)
+def test_refusals_are_the_same_through_both_doors(
+    audit_doors: tuple[Door, Door],
+    ask: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
+    kind: type[KanonError],
+    sentence: str,
+) -> None:
+    refusals = []
+    for door in audit_doors:
+        with pytest.raises(KanonError) as raised:
+            ask(door, *arguments, **options)
+        refusals.append(raised.value)
+    assert [(type(refusal), refusal.message) for refusal in refusals] == [(kind, sentence)] * 2
+    assert refusals[0].hint == refusals[1].hint
+    assert refusals[0].hint or refusals[0].detail
+
+
+def test_nested_and_null_names_are_refused(audit_doors: tuple[Door, Door]) -> None:
+    for names in (["age", None], [["age"], ["sex"]]):
+        with pytest.raises(InputError, match="plain list of column names"):
+            audit(audit_doors[0], "people", 5, columns=names)
+
+
+def test_too_many_columns_are_refused(audit_door: Door) -> None:
+    columns = ", ".join(f"{number} as c{number}" for number in range(63))
+    audit_door.connection.execute(f"create table broad as select {columns}".encode())
+    try:
+        with pytest.raises(InputError, match="63 columns are more than the 62"):
+            audit(audit_door, "broad", 2)
+        assert len(audit(audit_door, "broad", 2, columns=["c1", "c2"])) == 1
+    finally:
+        audit_door.connection.execute("drop table broad")
+
+
+def test_the_memory_budget_holds(audit_door: Door) -> None:
+    audit_door.connection.execute(
+        "create table many as select i as a, i as b from generate_series(1, 30000) as i"
+    )
+    audit_door.connection.execute("set kanon.memory_budget = '1MB'")
+    try:
+        with pytest.raises(MemoryExceeded, match="memory budget"):
+            audit(audit_door, "many", 2)
+    finally:
+        audit_door.connection.execute("reset kanon.memory_budget")
+        audit_door.connection.execute("drop table many")
+
+
+# --- rights -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def login(audit_doors: tuple[Door, Door]) -> Iterator[Callable[[str], str]]:
+    connection, made = audit_doors[0].connection, []
+
+    def create(group: str) -> str:
+        name = f"login_{secrets.token_hex(4)}"
+        connection.execute(f"create role {name} login in role {group}".encode())
+        made.append(name)
+        return name
+
+    yield create
+    for name in made:
+        connection.execute(f"drop owned by {name}".encode())
+        connection.execute(f"drop role {name}".encode())
+
+
+def test_only_who_may_read_may_ask(audit_door: Door, login: Callable[[str], str]) -> None:
+    with door_of(login("kanon_analyst"), audit_door) as own:
+        for ask in (
+            lambda: audit(own, "people", 5),
+            lambda: is_anonymous(own, "people", 5),
+            lambda: identify(own, "people"),
+            lambda: suggest(own, "people"),
+            lambda: risk(own, "people"),
+        ):
+            with pytest.raises(NotPermitted, match="may not read"):
+                ask()
+
+
+def test_the_right_to_read_some_columns_suffices_for_these(
+    audit_door: Door, login: Callable[[str], str]
+) -> None:
+    analyst = login("kanon_analyst")
+    audit_door.connection.execute(f"grant select (age, ward) on people to {analyst}".encode())
+    with door_of(analyst, audit_door) as own:
+        own_columns = ["age", "ward"]
+        assert audit(own, "people", 5, columns=own_columns) == audit(
+            audit_door, "people", 5, columns=own_columns
+        )
+        with pytest.raises(NotPermitted, match="may not read"):
+            audit(own, "people", 5)
+
+
+def test_a_register_that_may_not_be_read_is_refused(audit_door: Door, login: Callable[[str], str]) -> None:
+    analyst = login("kanon_analyst")
+    audit_door.connection.execute(f"grant select on people to {analyst}".encode())
+    with door_of(analyst, audit_door) as own, pytest.raises(NotPermitted, match="register"):
+        risk(own, "people", columns=COLUMNS, population="register")
+
+
+def test_row_security_limits_what_is_counted(audit_door: Door, login: Callable[[str], str]) -> None:
+    analyst = login("kanon_analyst")
+    audit_door.connection.execute(
+        f"create table guarded as table people; grant select on guarded to {analyst};"
+        f" alter table guarded enable row level security;"
+        f" create policy few on guarded for select to {analyst} using (id <= 20);"
+        f" create table first_ones as select * from people where id <= 20".encode()
+    )
+    try:
+        with door_of(analyst, audit_door) as own:
+            seen = audit(own, "guarded", 3, columns=COLUMNS)
+        assert seen == audit(audit_door, "first_ones", 3, columns=COLUMNS)
+        assert seen != audit(audit_door, "guarded", 3, columns=COLUMNS)
+    finally:
+        audit_door.connection.execute("drop table guarded, first_ones")

@@ -1,0 +1,126 @@
+"""Honest questions through a real server: accepted as by the checker, and answered rightly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.enforce.snapshot import READER, load
+from kanon_pg.query.catalog import Relation
+from kanon_pg.query.check import check
+from tests.fixtures.questions import Guarded
+from tests.query.harness import Answer, Refusal
+from tests.query.honest import Expected, HonestQuestion, workload
+from tests.query.hospital import ADA, DECLARATIONS, DEPENDENT, FORBIDDEN, PUBLIC, SCHEMA
+from tests.query.snapshot import hospital
+
+NAMES = (*(made.table for made in DECLARATIONS), *DEPENDENT, *PUBLIC, *FORBIDDEN)
+
+
+def named(question: HonestQuestion) -> str:
+    return f"{question.author}: {question.name}"
+
+
+def asked(one: Guarded, question: HonestQuestion) -> Answer | Refusal:
+    return one.door().ask(ADA, question.text, [parameter.value for parameter in question.parameters], 1)
+
+
+Rows = list[tuple[str | None, ...]]
+
+
+def comparable(rows: list[list[str | None]], types: list[str]) -> Rows:
+    """Return rows in one order, with as many digits of floating point as any order of adding gives."""
+    return sorted(
+        (
+            tuple(
+                f"{float(cell):.9g}" if kind.startswith("float") and cell is not None else cell
+                for cell, kind in zip(row, types, strict=True)
+            )
+            for row in rows
+        ),
+        key=repr,
+    )
+
+
+def by_a_superuser(
+    admin: psycopg.Connection[Any], question: HonestQuestion, types: list[str]
+) -> list[list[str | None]]:
+    columns = [f"c{number}" for number in range(len(types))]
+    texts = ", ".join(
+        f"cast({column} as pg_catalog.{kind})::text" for column, kind in zip(columns, types, strict=True)
+    )
+    with admin.transaction(force_rollback=True):
+        admin.execute(f"set local search_path = {SCHEMA}, public")
+        admin.execute("set local datestyle = 'ISO, YMD'")
+        cursor = psycopg.RawCursor(admin)
+        query = f"select array[{texts}] from ({question.text}) as q({', '.join(columns)})"
+        cursor.execute(query.encode(), [parameter.value for parameter in question.parameters] or None)
+        return [row[0] for row in cursor.fetchall()]
+
+
+@pytest.mark.parametrize("question", workload(), ids=named)
+def test_an_honest_question_is_accepted_as_by_the_checker(
+    question: HonestQuestion, shared_hospital: Guarded
+) -> None:
+    seen = asked(shared_hospital, question)
+    accepted = check(question.text, hospital()).accepted
+    assert accepted != (isinstance(seen, Refusal) and seen.explained)
+    if question.expected is Expected.ANSWERED:
+        assert isinstance(seen, Answer)
+
+
+@pytest.mark.parametrize(
+    "question", [one for one in workload() if one.expected is not Expected.REFUSED], ids=named
+)
+def test_an_answer_is_what_a_superuser_sees(question: HonestQuestion, shared_hospital: Guarded) -> None:
+    values = [parameter.value for parameter in question.parameters]
+    if isinstance(shared_hospital.door().ask(ADA, question.text, values, 1), Refusal):
+        pytest.skip("withheld, as the question expects")
+    ada = shared_hospital.sessions.of(ADA, 1)
+    asked_for = ada.execute("select line from kanon.ask(%s, %s::text[])", [question.text, values])
+    (_, types, *rows) = [row[0] for row in asked_for]
+    assert comparable(rows, types) == comparable(
+        by_a_superuser(shared_hospital.admin, question, types), types
+    )
+
+
+def loaded(one: Guarded) -> dict[str, Relation]:
+    with psycopg.connect(one.dsn) as connection:
+        connection.execute("set role kanon_reader")
+        found = load(PsycopgDatabase(connection), " ".join(NAMES), (SCHEMA, "public"), ADA)
+    return {relation.name: relation for relation in found.snapshot.relations}
+
+
+def test_the_catalog_is_what_the_tests_of_the_checker_use(shared_hospital: Guarded) -> None:
+    found = loaded(shared_hospital)
+    expected = {relation.name: relation for relation in hospital().relations}
+    assert found.keys() == expected.keys()
+    for name, relation in expected.items():
+        if relation.protection is not None and not relation.protection.declared:
+            assert found[name].protection is not None
+            assert not found[name].protection.declared  # type: ignore[union-attr]
+            continue
+        obstacle = found[name].obstacle
+        if name in DEPENDENT and obstacle is not None:
+            # the reading role was lent the parent, not its parts: these can be asked through it only
+            assert READER in obstacle.sentence
+            continue
+        there = replace(
+            found[name],
+            oid=relation.oid,
+            # types without a collation have the number 0 in the catalog
+            columns=tuple(replace(one, collation=one.collation or 100) for one in found[name].columns),
+        )
+        if name == "visits":
+            # an inheritance child may repeat what is unique in its parent
+            assert there.unique_keys == ()
+            there = replace(there, unique_keys=relation.unique_keys)
+        assert there == relation, name
+
+
+def test_what_an_asker_may_not_read_is_not_in_the_catalog(shared_hospital: Guarded) -> None:
+    assert not set(FORBIDDEN) & loaded(shared_hospital).keys()

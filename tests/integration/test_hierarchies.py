@@ -1,0 +1,280 @@
+"""Hierarchies through both doors: what is stored, what is refused, who may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableColumn
+from tests.fixtures.databases import Server
+from tests.fixtures.doors import Door, SqlDoor, door_of
+from tests.fixtures.hierarchy_doors import HierarchyDoor, hierarchy_door
+from tests.install.conftest import role
+
+_TABLES = """
+    create table people as select i as id, 17 + i % 74 as age, lpad((i * 37 % 300)::text, 5, '0') as zip,
+        date '1950-01-01' + i * 5 as born, 'secret' || i % 3 as illness, point(i, i) as place,
+        timestamptz '2020-01-01 00:00+00' + i * interval '7 hours' as seen, (i / 8.0)::float8 as score,
+        i::numeric / 4 as cost, null::text as empty
+    from generate_series(1, 200) as i;
+    create table codes (code text, parent text);
+    insert into codes values ('I21', 'I'), ('I22', 'I'), ('J10', 'J'), ('I', null), ('J', null);
+    create view spans as select a as value, int4range(a / 10 * 10, a / 10 * 10 + 10) as ten,
+        int4range(a / 20 * 20, a / 20 * 20 + 20) as twenty, '*' as top from generate_series(0, 39) as a;
+"""
+
+
+@pytest.fixture
+def dsn(server: Server, kanon_template: str) -> Iterator[str]:
+    """Yield a fresh database with kanon; nothing here waits for solvers to be compiled."""
+    with server.database("hierarchies", kanon_template) as name:
+        yield server.dsn(name)
+
+
+@pytest.fixture
+def here(door: Door) -> HierarchyDoor:
+    door.connection.execute(_TABLES)
+    return hierarchy_door(door)
+
+
+def listed(door: Door, name: str) -> dict[str, Any]:
+    with door.connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+        query = """select version, description, kind, spec, output, height, nodes, shared
+            from kanon.hierarchies where hierarchy = %s"""
+        found = cursor.execute(query, [name]).fetchone()
+    assert found is not None
+    return found
+
+
+_BUILT = {
+    "age": ({"builder": "intervals", "width": 5}, "int4range"),
+    "cost": ({"builder": "intervals", "groups": 8}, "numrange"),
+    "score": ({"builder": "intervals", "cuts": [5, 10, 20]}, "numrange"),
+    "born": ({"builder": "dates"}, "daterange"),
+    "seen": ({"builder": "dates", "levels": ["day", "month"]}, "tstzrange"),
+    "zip": ({"builder": "prefix"}, "text"),
+    "illness": ({"builder": "priority"}, "text"),
+}
+
+
+@pytest.mark.parametrize("column", _BUILT)
+def test_every_value_of_a_column_lies_in_its_nodes_in_any_style_of_dates(
+    door: Door, here: HierarchyDoor, column: str
+) -> None:
+    spec, output = _BUILT[column]
+    door.connection.execute("set datestyle = 'German'")
+    door.connection.execute("set timezone = 'Asia/Kathmandu'")
+    assert here.build(column, "people", column, spec) == 1
+    found = listed(door, column)
+    assert (found["output"], found["kind"], found["spec"]) == (output, spec["builder"], spec)
+    assert found["nodes"][0] > found["nodes"][1] > 1
+    assert found["nodes"][-1] == 1
+    assert len(here.rows(column)) == found["nodes"][0]
+    query = f"""
+        select count(*) filter (where v.value is null),
+            bool_and({"true" if output == "text" else f"v.nodes[1]::{output} @> {_element(column)}"})
+        from people as p left join kanon_hierarchy_values(%s) as v on v.value::{_type(column)} = p.{column}
+    """
+    assert door.connection.execute(query, [column]).fetchone() == (0, True)
+
+
+def _element(column: str) -> str:
+    return f"p.{column}::numeric" if column == "score" else f"p.{column}"
+
+
+def _type(column: str) -> str:
+    types = {"age": "int", "cost": "numeric", "score": "float8", "born": "date", "seen": "timestamptz"}
+    return types.get(column, "text")
+
+
+def test_a_table_of_ranges_keeps_its_type(door: Door, here: HierarchyDoor) -> None:
+    here.load("spans", "spans")
+    found = listed(door, "spans")
+    assert (found["output"], found["nodes"], found["kind"]) == ("int4range", [40, 4, 2, 1], "table")
+    assert here.rows("spans")[0] == ["0", "[0,10)", "[0,20)"]
+
+
+def test_columns_of_a_table_can_be_chosen(door: Door, here: HierarchyDoor) -> None:
+    here.load("spans", "spans", {"columns": ["value", "twenty"]})
+    assert listed(door, "spans")["nodes"] == [40, 2, 1]
+
+
+def test_a_table_of_parents_is_a_tree(door: Door, here: HierarchyDoor) -> None:
+    here.load("codes", "codes", {"child": "code", "parent": "parent", "description": "by organ"})
+    assert here.show("codes") == [
+        "*  (3 values)",
+        "├── I  (2 values)",
+        "│   ├── I21",
+        "│   └── I22",
+        "└── J  (1 value)",
+        "    └── J10",
+    ]
+    found = listed(door, "codes")
+    assert (found["description"], found["shared"], found["kind"]) == ("by organ", False, "taxonomy")
+
+
+def test_storing_again_makes_a_version_and_dropping_forgets_all(door: Door, here: HierarchyDoor) -> None:
+    assert here.define("sexes", [["f", "any"], ["m", "any"]]) == 1
+    assert here.define("sexes", [["f"], ["m"], ["x"]]) == 2
+    assert here.rows("sexes") == [["f"], ["m"], ["x"]]
+    assert (listed(door, "sexes")["version"], listed(door, "sexes")["height"]) == (2, 1)
+    here.drop("sexes")
+    left = "select (select count(*) from kanon.hierarchy), (select count(*) from kanon.hierarchy_value)"
+    assert door.connection.execute(left).fetchone() == (0, 0)
+    with pytest.raises(UnknownName):
+        here.drop("sexes")
+
+
+_SECRET = "secret1"
+_HOSTILE: dict[str, tuple[Any, dict[str, Any] | None]] = {
+    "no values": ([], None),
+    "JSON list": ({"rows": 5}, None),
+    "gaps: row 2": ([[_SECRET, "x"], ["b"]], None),
+    "gaps: 1 of its cells at level 1": ([[_SECRET, None], ["b", "x"]], None),
+    "duplicates: 1 of 2": ([[_SECRET, "x"], [_SECRET, "x"]], None),
+    "two parents at level 2": ([[_SECRET, "x", "p"], ["b", "x", "q"]], None),
+    "1 keys of argument options": ([[_SECRET]], {_SECRET: 1}),
+    '"shared" of argument options': ([[_SECRET]], {"shared": _SECRET}),
+    '"output" of argument options': ([[_SECRET]], {"output": "json"}),
+    "not of type integer": ([[_SECRET, "[1,2)"], ["2", "[2,3)"]], {"output": "int4range"}),
+    "or nodes not of type": ([["1", _SECRET], ["2", "[2,3)"]], {"output": "int4range"}),
+    "range of level 1 does not hold": ([["1", "[2,3)"], ["2", "[1,2)"]], {"output": "int4range"}),
+    "range of level 1 does not lie within": (
+        [["1", "[1,4)", "[1,3)"], ["5", "[5,6)", "[5,7)"]],
+        {"output": "int4range"},
+    ),
+    "ranges of level 1 overlap": ([["1", "[1,4)"], ["3", "[2,6)"]], {"output": "int4range"}),
+}
+
+
+@pytest.mark.parametrize("sentence", _HOSTILE)
+def test_hostile_hierarchies_are_refused_without_a_value(
+    door: Door, here: HierarchyDoor, sentence: str
+) -> None:
+    rows, options = _HOSTILE[sentence]
+    with pytest.raises(InputError) as refused:
+        here.define("bad", rows, options)
+    assert sentence in refused.value.message
+    assert _SECRET not in str(refused.value)
+    assert door.connection.execute("select count(*) from kanon.hierarchy").fetchone() == (0,)
+
+
+_MISTAKEN: dict[str, tuple[type[KanonError], str, str | None, Any]] = {
+    "builder for numbers": (UnsuitableColumn, "people", "zip", {"builder": "intervals", "width": 5}),
+    "builder for dates": (UnsuitableColumn, "people", "age", {"builder": "dates"}),
+    "no equality": (UnsuitableColumn, "people", "place", {"builder": "prefix"}),
+    "no values": (InputError, "people", "empty", {"builder": "prefix"}),
+    "no column": (InputError, "people", None, {"builder": "prefix"}),
+    "unknown column": (UnknownName, "people", "ages", {"builder": "prefix"}),
+    "no builder": (InputError, "people", "age", {}),
+    "unknown builder": (InputError, "people", "age", {"builder": "secret1"}),
+    "no object": (InputError, "people", "age", [1]),
+    "NULL": (InputError, "people", "age", None),
+    "too deep": (InputError, "people", "seen", {"builder": "dates", "levels": ["year", "day"]}),
+}
+
+
+@pytest.mark.parametrize("mistake", _MISTAKEN)
+def test_mistaken_specifications_are_refused_with_a_hint(here: HierarchyDoor, mistake: str) -> None:
+    kind, relation, column, spec = _MISTAKEN[mistake]
+    with pytest.raises(kind) as refused:
+        here.build("bad", relation, column, spec)
+    assert refused.value.hint
+    assert "secret1" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"child": "code"},
+        {"child": "code", "parent": "parent", "columns": ["code"]},
+        {"uneven": "repeat"},
+        {"columns": []},
+        {"columns": ["codes"]},
+        {"unknown": 1},
+    ],
+)
+def test_options_that_do_not_fit_a_table_are_refused(here: HierarchyDoor, options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        here.load("bad", "codes", options)
+
+
+@pytest.mark.parametrize("name", ["", "n" * 64])
+def test_a_name_is_a_name(door: Door, here: HierarchyDoor, name: str) -> None:
+    if len(name) > 63 and isinstance(door, SqlDoor):
+        pytest.skip("PostgreSQL itself cuts off what is longer than a name")
+    with pytest.raises(InputError):
+        here.define(name, [["a"]])
+
+
+@pytest.fixture
+def strangers(door: Door, here: HierarchyDoor) -> Iterator[tuple[Door, Door]]:
+    """Yield the doors of two curators, of whom the first may read the table people."""
+    clause = (
+        "IN ROLE kanon_curator, kanon_owner" if not isinstance(door, SqlDoor) else "IN ROLE kanon_curator"
+    )
+    with role(door.dsn, "first", clause) as first, role(door.dsn, "second", clause) as second:
+        door.connection.execute(f"grant select on people to {first}")
+        with door_of(first, door) as one, door_of(second, door) as other:
+            yield one, other
+
+
+def test_a_hierarchy_is_its_makers_unless_it_is_shared(strangers: tuple[Door, Door]) -> None:
+    mine, theirs = map(hierarchy_door, strangers)
+    mine.build("ages", "people", "age", {"builder": "prefix"})
+    for refused in (
+        lambda: theirs.rows("ages"),
+        lambda: theirs.show("ages"),
+        lambda: theirs.drop("ages"),
+        lambda: theirs.define("ages", [["a"]]),
+    ):
+        with pytest.raises(NotPermitted):
+            refused()
+    assert listed(strangers[1], "ages")["spec"] is None
+    assert listed(strangers[0], "ages")["spec"] == {"builder": "prefix"}
+    assert mine.build("ages", "people", "age", {"builder": "prefix"}, {"shared": True}) == 2
+    assert theirs.rows("ages") == mine.rows("ages")
+    with pytest.raises(NotPermitted):
+        theirs.drop("ages")
+
+
+def test_tables_are_read_with_the_rights_of_the_caller(strangers: tuple[Door, Door], door: Door) -> None:
+    if isinstance(door, SqlDoor):  # through the other door, callers have the rights of that role
+        door.connection.execute("grant select on people to kanon_owner")
+    theirs = hierarchy_door(strangers[1])
+    with pytest.raises(NotPermitted):
+        theirs.build("ages", "people", "age", {"builder": "prefix"})
+    with pytest.raises(NotPermitted):
+        theirs.load("ages", "people", {"columns": ["id"]})
+
+
+def test_hierarchies_of_a_role_that_is_gone_are_left_to_superusers(
+    door: Door, here: HierarchyDoor, strangers: tuple[Door, Door]
+) -> None:
+    hierarchy_door(strangers[0]).define("left", [["a"]])
+    door.connection.execute("update kanon.hierarchy set created_by = 'nobody_of_this_name'")
+    with pytest.raises(NotPermitted):
+        hierarchy_door(strangers[0]).rows("left")
+    assert here.rows("left") == [["a"]]
+    here.drop("left")
+
+
+def test_two_calls_that_store_the_same_name_at_once_do_not_mix(door: Door, here: HierarchyDoor) -> None:
+    with psycopg.connect(door.dsn, autocommit=True) as other, other.transaction():
+        other.execute("set transaction isolation level repeatable read")
+        other.execute("select 1")
+        here.define("sexes", [["f"], ["m"]])
+        with pytest.raises(psycopg.Error) as refused:
+            other.execute("""select kanon_hierarchy_define('sexes', '[["x"]]')""")
+        assert refused.value.sqlstate == "KA105"
+        raise psycopg.Rollback
+    assert here.rows("sexes") == [["f"], ["m"]]
+
+
+def test_json_that_is_too_deep_is_refused(door: Door, here: HierarchyDoor) -> None:
+    with pytest.raises(psycopg.Error) as refused:
+        door.connection.execute(f"select kanon_hierarchy_define('deep', '{'[' * 5000}{']' * 5000}')")
+    assert refused.value.sqlstate == "KA100"

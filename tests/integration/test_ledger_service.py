@@ -1,0 +1,674 @@
+"""The record of questions through the real functions: what attackers try with several questions."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from kanon_pg import client_questions
+from kanon_pg.errors import AnswerWithheld, InputError, QuestionRefused
+from kanon_pg.runner import ledger_parent
+from tests.fixtures.databases import Server
+
+Connection = psycopg.Connection[Any]
+
+ANN, BOB = "ledger_ann", "ledger_bob"
+PEOPLE = 60
+_numbers = count(1)
+
+
+@dataclass
+class Hall:
+    """A database with analysts, and tables of one person per age from 1 to `PEOPLE`."""
+
+    dsn: str
+    admin: Connection
+    sessions: dict[str, Connection] = field(default_factory=dict)
+
+    def session(self, login: str = ANN, number: int = 1) -> Connection:
+        """Return a session of an analyst; the same one for the same number."""
+        key = f"{login} {number}"
+        if key not in self.sessions:
+            made = psycopg.connect(self.dsn, autocommit=True)
+            made.execute(f"set session authorization {login}")
+            self.sessions[key] = made
+        return self.sessions[key]
+
+    def table(
+        self, k: int = 5, *, entity: str | None = None, extra: str | None = None, **options: Any
+    ) -> str:
+        """Create a protected table; return its name."""
+        name = f"people_{next(_numbers)}"
+        self.admin.execute(
+            f"create table {name} (id int primary key, person int, age int, city text, income numeric,"
+            f" touched timestamptz default now())"
+        )
+        self.admin.execute(
+            f"insert into {name} select i, i, i, 'c' || i % 3, 100 + i * i % 17"
+            f" from generate_series(1, {PEOPLE}) as i"
+        )
+        if extra is not None:
+            self.admin.execute(f"alter table {name} add column {extra}")
+        self.declare(name, entity, () if extra is None else (extra.split()[0],))
+        self.protect(name, k, **options)
+        return name
+
+    def declare(self, name: str, entity: str | None = None, extra: Sequence[str] = ()) -> None:
+        self.admin.execute(
+            "select kanon_declare(%s, identifiers => %s, quasi_identifiers => array['age', 'city']::name[],"
+            " sensitive => %s::name[], entity => %s)",
+            [name, ["id"] if entity else ["id", "person"], ["income", *extra], entity],
+        )
+
+    def protect(self, name: str, k: int = 5, **options: Any) -> None:
+        self.admin.execute("select kanon_protect(%s, %s, %s)", [name, k, json.dumps(options)])
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a table's record."""
+        row = self.admin.execute(
+            "select current_setting('data_directory'), d.oid, l.name from pg_database d, kanon.ledger l"
+            " where d.datname = current_database() and l.relation = %s::regclass",
+            [name],
+        ).fetchone()
+        assert row is not None
+        return Path(row[0], "kanon_ledger", str(row[1]), row[2])
+
+    def log(self, name: str) -> list[tuple[str, str, str | None]]:
+        rows = self.admin.execute(
+            "select login, outcome, reason from kanon.query_log() where relation = %s", [f"public.{name}"]
+        )
+        return [tuple(row) for row in rows.fetchall()]
+
+    def new_sessions(self) -> None:
+        """End all sessions, and their workers with them."""
+        for session in self.sessions.values():
+            session.close()
+        self.sessions.clear()
+
+
+@pytest.fixture(scope="module")
+def hall(server: Server, kanon_template: str) -> Iterator[Hall]:
+    with ExitStack() as stack:
+        name = stack.enter_context(server.database("ledger", kanon_template))
+        admin = stack.enter_context(psycopg.connect(server.dsn(name), autocommit=True))
+        for login in (ANN, BOB):
+            admin.execute(f"create role {login} login in role kanon_analyst")
+            stack.callback(admin.execute, f"drop role {login}")
+        made = Hall(server.dsn(name), admin)
+        stack.callback(made.new_sessions)
+        yield made
+
+
+def ask(session: Connection, text: str) -> list[Any] | None:
+    """Return the rows of an answer, None if it is withheld."""
+    try:
+        return [row[0] for row in session.execute("select kanon_query(%s)", [text]).fetchall()]
+    except psycopg.Error as error:
+        if error.sqlstate != AnswerWithheld.sqlstate:
+            raise
+        return None
+
+
+def among(table: str, condition: str) -> str:
+    return f"select count(*), sum(income) from {table} where {condition}"
+
+
+def test_two_analysts_cannot_ask_for_a_difference_of_one(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(ANN), among(table, "age <= 30"))
+    assert ask(hall.session(BOB), among(table, "age <= 29")) is None
+    assert ask(hall.session(BOB), among(table, "age <= 25"))
+    assert hall.log(table) == [
+        (ANN, "answered", None),
+        (BOB, "withheld", "difference"),
+        (BOB, "answered", None),
+    ]
+
+
+def test_everybody_but_one_is_not_told(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <> 7")) is None
+    assert ask(hall.session(), among(table, "age > 5"))
+
+
+@pytest.mark.parametrize("mode", ["pairwise", "linear"])
+def test_a_tracker_across_roles_and_sessions_fails(hall: Hall, mode: str) -> None:
+    table = hall.table(ledger=mode)
+    assert ask(hall.session(ANN, 1), among(table, "age <= 20"))
+    assert ask(hall.session(BOB, 1), among(table, "age between 21 and 40"))
+    # the first two less this one would be the person of age 20
+    assert ask(hall.session(ANN, 2), among(table, "age <= 40 and age <> 20")) is None
+    assert [reason for _, _, reason in hall.log(table)] == [None, None, "combination"]
+
+
+def test_groups_of_one_answer_cannot_be_added_up_to_a_difference(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), f"select city, count(*), avg(income) from {table} group by city")
+    condition = "(city = 'c0' or city = 'c1') and age <> 7"
+    assert ask(hall.session(), among(table, condition)) is None
+
+
+def at_once(sessions: Sequence[Connection], texts: Sequence[str]) -> list[list[Any] | None]:
+    start = threading.Barrier(len(texts))
+
+    def run(session: Connection, text: str) -> list[Any] | None:
+        start.wait()
+        return ask(session, text)
+
+    with ThreadPoolExecutor(len(texts)) as pool:
+        return list(pool.map(run, sessions, texts))
+
+
+def test_racing_sessions_are_never_both_answered(hall: Hall) -> None:
+    sessions = [hall.session(ANN, number) for number in range(4)]
+    for _ in range(3):
+        table = hall.table()
+        texts = [among(table, f"age <= {age}") for age in (30, 29, 28, 31)]
+        answers = at_once(sessions, texts)
+        assert sum(answer is not None for answer in answers) == 1
+        assert len(hall.log(table)) == len(texts)
+
+
+def test_a_rollback_removes_nothing(hall: Hall) -> None:
+    table, session = hall.table(), hall.session()
+    session.execute("begin")
+    assert ask(session, among(table, "age <= 30"))
+    session.execute("rollback")
+    assert ask(session, among(table, "age <= 29")) is None
+    session.execute("begin; savepoint before")
+    assert ask(session, among(table, "age <= 20"))
+    session.execute("rollback to before; commit")
+    assert ask(hall.session(BOB), among(table, "age <= 19")) is None
+
+
+def test_a_question_that_comes_again_is_compared_as_it_is_now(hall: Hall) -> None:
+    table = hall.table()
+    grouped = f"select city, count(*), sum(income) from {table} group by city"
+    for _ in range(3):
+        assert ask(hall.session(), grouped)
+    # nobody but the one person moves
+    hall.admin.execute(f"update {table} set city = 'c1' where age = 3")
+    for _ in range(3):
+        assert ask(hall.session(), grouped) is None
+    assert [reason for _, _, reason in hall.log(table)] == [None] * 3 + ["difference"] * 3
+
+
+def test_other_tables_of_a_question_that_comes_again_may_have_changed(hall: Hall) -> None:
+    table, areas = hall.table(), f"areas_{next(_numbers)}"
+    hall.admin.execute(
+        f"create table {areas} as select i as age, i <= 30 as near from generate_series(1, 60) i"
+    )
+    hall.admin.execute(f"alter table {areas} add primary key (age); grant select on {areas} to kanon_analyst")
+    joined = f"select count(*), sum(p.income) from {table} p join {areas} a on a.age = p.age where a.near"
+    assert ask(hall.session(), joined)
+    assert ask(hall.session(), joined)
+    hall.admin.execute(f"update {areas} set near = true where age = 31")
+    assert ask(hall.session(), joined) is None
+
+
+def test_days_of_a_question_that_comes_again_may_begin_at_another_time(hall: Hall) -> None:
+    table = hall.table(extra="seen timestamptz default '2024-01-01 12:00+00'")
+    hall.admin.execute(f"update {table} set seen = '2024-01-01 23:30+00' where age = 7")
+    until, session = (
+        f"select count(*), sum(income) from {table} where seen < '2024-01-02'",
+        hall.session(),
+    )
+    session.execute("set timezone = 'UTC'")
+    assert ask(session, until)
+    session.execute("set timezone = 'Europe/Athens'")
+    assert ask(session, until) is None
+    session.execute("set timezone = 'UTC'")
+    assert ask(session, until)
+    session.execute("reset timezone")
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_new_session_sees_what_changed_since_the_last_census(hall: Hall, damaged: bool) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    census = hall.folder(table) / "census"
+    while not census.exists():  # it is written when the answer has left
+        assert worker_of(hall.session())
+    if damaged:
+        flip(census)
+    hall.new_sessions()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.new_sessions()
+    hall.admin.execute(f"update {table} set income = income + 1 where age = 3")
+    assert ask(hall.session(), among(table, "age <= 30")) is None
+    assert ask(hall.session(), among(table, "age between 31 and 50"))
+
+
+def test_the_record_outlives_all_sessions(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.new_sessions()
+    assert ask(hall.session(), among(table, "age <= 29")) is None
+    assert ask(hall.session(), among(table, "age <= 30"))
+
+
+@contextmanager
+def held(file: Path) -> Iterator[None]:
+    with file.open("rb") as opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+
+
+def worker_of(session: Connection) -> int | None:
+    pid = session.info.backend_pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(children[0]) if children else None
+
+
+def has_open(pid: int, file: Path) -> bool:
+    try:
+        return any(os.readlink(link) == str(file) for link in Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False
+
+
+def test_a_worker_that_is_killed_while_it_decides_answers_nothing(hall: Hall) -> None:
+    table, session = hall.table(), hall.session()
+    numbers = hall.folder(table) / "numbers"
+    answers: list[list[Any] | None] = []
+    with held(numbers):
+        thread = threading.Thread(target=lambda: answers.append(ask(session, among(table, "age <= 30"))))
+        thread.start()
+        while (worker := worker_of(session)) is None or not has_open(worker, numbers):
+            assert thread.is_alive()
+        os.kill(worker, signal.SIGKILL)
+        thread.join()
+    assert answers == [None]
+    assert ask(session, among(table, "age <= 30"))
+    assert ask(session, among(table, "age <= 29")) is None
+
+
+def flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, 24)
+
+
+def remove(file: Path) -> None:
+    file.unlink()
+
+
+def replace(file: Path) -> None:
+    data, found = file.read_bytes(), file.stat()
+    file.unlink()
+    file.write_bytes(data)
+    file.chmod(0o600)
+    os.chown(file, found.st_uid, found.st_gid)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["same session", "new session"])
+@pytest.mark.parametrize("file", ["journal", "numbers"])
+@pytest.mark.parametrize("harm", [flip, cut, remove])
+def test_files_that_were_tampered_with_end_answers(
+    hall: Hall, harm: Callable[[Path], None], file: str, again: bool
+) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    if again:
+        hall.new_sessions()
+    harm(hall.folder(table) / file)
+    if not again and harm is flip:
+        # what was read before is not read again by the same process, but by any other
+        assert ask(hall.session(), among(table, "age <= 29")) is None
+        hall.new_sessions()
+    assert ask(hall.session(), among(table, "age > 20")) is None
+    assert ask(hall.session(), among(table, "age > 20")) is None
+    if file == "journal":
+        assert [outcome for _, outcome, _ in hall.log(table)] != ["answered"]
+
+
+def test_a_file_that_was_exchanged_is_noticed_by_an_open_session(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    replace(hall.folder(table) / "journal")
+    assert ask(hall.session(), among(table, "age > 20")) is None
+
+
+def test_a_missing_record_needs_a_curator(hall: Hall) -> None:
+    table = hall.table()
+    folder = hall.folder(table)
+    folder.rename(folder.with_name("f" * 32))
+    assert ask(hall.session(), among(table, "age <= 30")) is None
+    with pytest.raises(psycopg.Error, match="record of questions is missing"):
+        hall.protect(table)
+    with pytest.raises(psycopg.Error, match="permission denied"):
+        hall.session().execute("select kanon.restart_ledger(%s::text::regclass)", [table])
+    hall.admin.execute("select kanon.restart_ledger(%s::text::regclass)", [table])
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert ask(hall.session(), among(table, "age <= 29")) is None
+
+
+def test_protecting_again_keeps_the_record(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute("select kanon_unprotect(%s::text::regclass)", [table])
+    hall.protect(table, 4, ledger="linear")
+    assert ask(hall.session(), among(table, "age <= 29")) is None
+    assert ask(hall.session(), among(table, "age <= 26"))
+
+
+@pytest.mark.parametrize("entity", [None, "person"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "insert into {} values (1000, 1000, 3, 'c0', 1)",
+        "delete from {} where age = 3",
+        "update {} set income = income + 1 where age = 3",
+    ],
+)
+def test_a_change_of_one_person_is_not_told(hall: Hall, change: str, entity: str | None) -> None:
+    table = hall.table(entity=entity)
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute(change.format(table))
+    assert ask(hall.session(), among(table, "age <= 30")) is None
+    assert ask(hall.session(BOB), among(table, "age <= 30")) is None
+    # who is in neither set is not concerned
+    assert ask(hall.session(), among(table, "age between 31 and 50"))
+
+
+def test_changes_of_enough_people_are_told(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute(f"delete from {table} where age <= 6")
+    assert ask(hall.session(), among(table, "age <= 30"))
+
+
+@pytest.mark.parametrize("command", ["vacuum full {}", "cluster {} using {}_pkey", "vacuum freeze {}"])
+def test_rows_that_only_moved_are_the_same(hall: Hall, command: str) -> None:
+    table = hall.table()
+    hall.admin.execute(f"delete from {table} where age = 60")
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute(f"update {table} set touched = now() where age < 10")
+    hall.admin.execute(command.format(table, table))
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert ask(hall.session(), among(table, "age <= 29")) is None
+
+
+def test_rows_of_one_transaction_that_change_places_are_told_apart(hall: Hall) -> None:
+    table = hall.table()
+    hall.admin.execute(f"create index on {table} (city, age desc)")
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute(f"cluster {table} using {table}_city_age_idx")
+    assert ask(hall.session(), among(table, "age <= 29")) is None
+
+
+def test_several_rows_of_a_person_are_one_person(hall: Hall) -> None:
+    table = hall.table(entity="person")
+    hall.admin.execute(f"update {table} set person = 7 where age in (7, 8, 9, 10, 11, 12)")
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert ask(hall.session(), among(table, "age <= 30 and (age < 7 or age > 12)")) is None
+
+
+def test_a_partition_shares_the_record_of_its_table(hall: Hall) -> None:
+    name = f"people_{next(_numbers)}"
+    hall.admin.execute(
+        f"create table {name} (id int, person int, age int, city text, income numeric)"
+        " partition by list (city)"
+    )
+    for city in range(3):
+        hall.admin.execute(f"create table {name}_{city} partition of {name} for values in ('c{city}')")
+        hall.admin.execute(f"grant select on {name}_{city} to kanon_reader")
+    hall.admin.execute(
+        f"insert into {name} select i, i, i, 'c' || i % 3, i from generate_series(1, {PEOPLE}) as i"
+    )
+    hall.declare(name)
+    hall.protect(name)
+    assert ask(hall.session(), among(name, "city = 'c1' and age <= 40"))
+    assert ask(hall.session(), among(f"{name}_1", "age <= 40"))
+    assert ask(hall.session(), among(f"{name}_1", "age < 40")) is None
+    assert ask(hall.session(), f"select city, count(*) from {name} where age < 25 group by city")
+    hall.admin.execute(f"update {name} set city = 'c2' where age = 1")
+    assert ask(hall.session(), f"select city, count(*) from {name} where age < 25 group by city") is None
+
+
+def test_a_view_is_known_by_the_content_of_its_rows(hall: Hall) -> None:
+    table = hall.table(entity="person")
+    view = f"{table}_view"
+    hall.admin.execute(f"create view {view} as select person, age, city, income from {table}")
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => array['age', 'city']::name[],"
+        " sensitive => array['income']::name[], entity => 'person')",
+        [view],
+    )
+    hall.protect(view)
+    assert ask(hall.session(), among(view, "age <= 30"))
+    assert ask(hall.session(), among(view, "age <= 29")) is None
+    assert ask(hall.session(), f"select city, count(*) from {view} group by city")
+    hall.admin.execute(f"delete from {table} where age = 2")
+    assert ask(hall.session(), f"select city, count(*) from {view} group by city") is None
+
+
+def test_joined_tables_are_both_recorded(hall: Hall) -> None:
+    table, other = hall.table(entity="person"), f"visits_{next(_numbers)}"
+    hall.admin.execute(f"create unique index on {table} (person)")
+    hall.admin.execute(f"alter table {table} alter person set not null")
+    hall.admin.execute(f"create table {other} (person int not null, kind text, fee numeric)")
+    hall.admin.execute(
+        f"insert into {other} select i % {PEOPLE} + 1, 'k' || i % 2, i from generate_series(1, 240) as i"
+    )
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => array['kind']::name[],"
+        " sensitive => array['fee']::name[], entity => 'person')",
+        [other],
+    )
+    hall.protect(other)
+    joined = f"select count(*), sum(fee) from {other} join {table} using (person) where age"
+    assert ask(hall.session(), f"{joined} <= 30")
+    assert ask(hall.session(), f"{joined} <= 29") is None
+    assert [len(hall.log(name)) for name in (table, other)] == [2, 2]
+
+
+def test_a_looked_up_table_of_other_people_is_recorded(hall: Hall) -> None:
+    one, other = hall.table(entity="person"), hall.table()
+    hall.admin.execute(f"create unique index on {other} (person)")
+    hall.admin.execute(f"alter table {other} alter person set not null")
+    joined = f"select count(*), sum(a.income) from {one} a join {other} b using (person) where b.age <= 30"
+    assert ask(hall.session(), joined)
+    assert ask(hall.session(), among(other, "age <= 29")) is None
+
+
+def test_left_out_groups_are_not_recorded_as_told(hall: Hall) -> None:
+    table = hall.table(mode="suppress")
+    grouped = f"select age < 9, age > 50 and age < 53, count(*) from {table} group by 1, 2"
+    assert ask(hall.session(), grouped) is not None
+    assert ask(hall.session(), among(table, "age >= 9 and age < 51 or age > 52")) is not None
+
+
+@pytest.mark.parametrize("mode", ["off", "pairwise"])
+def test_a_budget_ends(hall: Hall, mode: str) -> None:
+    table = hall.table(ledger=mode, questions=2)
+    assert ask(hall.session(ANN), among(table, "age <= 30"))
+    assert ask(hall.session(ANN, 2), among(table, "age <= 40"))
+    assert ask(hall.session(ANN), among(table, "age <= 30")) is None
+    assert ask(hall.session(BOB), among(table, "age <= 30"))
+    assert [reason for _, _, reason in hall.log(table)] == [None, None, "budget", None]
+
+
+def test_refused_questions_lock_a_login_out(hall: Hall) -> None:
+    table = hall.table(refusals=2)
+    for age in (1, 2):
+        assert ask(hall.session(ANN), among(table, f"age <= {age}")) is None
+    assert ask(hall.session(ANN), among(table, "age <= 30")) is None
+    assert ask(hall.session(BOB), among(table, "age <= 30"))
+    reasons = [(login, reason) for login, _, reason in hall.log(table)]
+    assert reasons == [(ANN, "size"), (ANN, "size"), (ANN, "budget"), (BOB, None)]
+
+
+def test_a_role_does_not_hide_the_login(hall: Hall) -> None:
+    table = hall.table(questions=1)
+    hall.admin.execute(f"grant {BOB} to {ANN}")
+    try:
+        assert ask(hall.session(ANN), among(table, "age <= 30"))
+        hall.session(ANN).execute(f"set role {BOB}")
+        assert ask(hall.session(ANN), among(table, "age <= 30")) is None
+    finally:
+        hall.session(ANN).execute("reset role")
+        hall.admin.execute(f"revoke {BOB} from {ANN}")
+
+
+def test_without_comparison_questions_are_still_recorded(hall: Hall) -> None:
+    table = hall.table(ledger="off")
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert ask(hall.session(), among(table, "age <= 29"))
+    assert [outcome for _, outcome, _ in hall.log(table)] == ["answered", "answered"]
+
+
+def test_columns_that_change_need_a_new_record(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute(f"alter table {table} add column remark text default 'x'")
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute(
+        "select kanon_declare(%s, identifiers => array['id', 'person']::name[],"
+        " quasi_identifiers => array['age', 'city', 'remark']::name[],"
+        " sensitive => array['income']::name[])",
+        [table],
+    )
+    assert ask(hall.session(), among(table, "age <= 30")) is None
+    before = hall.log(table)
+    assert before
+    hall.admin.execute("select kanon.restart_ledger(%s::text::regclass)", [table])
+    assert ask(hall.session(), among(table, "age <= 30"))
+    # who asked before is still told
+    assert hall.log(table)[:-1] == before
+
+
+def test_the_record_says_what_went_wrong_and_the_asker_hears_the_same_words(hall: Hall) -> None:
+    table = hall.table(extra="share float8 default 1e308")
+    large = hall.table(rows=2)
+    slow = hall.table(seconds=1e-9)
+    told = [
+        (table, among(table, "age < 3"), "size"),
+        (table, f"select sum(share) from {table}", "error"),
+        (large, f"select city, count(*) from {large} group by city", "rows"),
+        (slow, among(slow, "age > 10"), "time"),
+    ]
+    for name, text, reason in told:
+        assert ask(hall.session(), text) is None
+        assert hall.log(name)[-1] == (ANN, "withheld", reason)
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.declare(table, "person")
+    assert ask(hall.session(), among(table, "age <= 30")) is None
+    assert hall.log(table)[-1] == (ANN, "withheld", "record")
+
+
+def test_a_table_without_a_record_says_how_to_begin_one(hall: Hall) -> None:
+    table = f"people_{next(_numbers)}"
+    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
+    )
+    # a trusted client may keep no record; the server always does
+    client_questions.protect(hall.dsn, table, 5, {"ledger": "off"})
+    assert client_questions.query(hall.dsn, among(table, "age <= 30")).rows
+    with pytest.raises(psycopg.Error, match="no record of questions") as found:
+        ask(hall.session(), among(table, "age <= 30"))
+    assert found.value.sqlstate == QuestionRefused.sqlstate
+    hall.admin.execute(str(found.value.diag.message_hint).partition(": ")[2].encode())
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert hall.log(table) == [(ANN, "answered", None)]
+    ledger_parent.stop_worker()
+
+
+def test_nobody_but_curators_reads_the_record(hall: Hall) -> None:
+    table, session = hall.table(), hall.session()
+    assert ask(session, among(table, "age <= 30"))
+    for text in (
+        "select * from kanon.query_log()",
+        "select * from kanon.ledger",
+        "select pg_read_file('kanon_ledger')",
+        f"select kanon.begin_ledger('{table}')",
+        f"select kanon.restart_ledger('{table}')",
+    ):
+        with pytest.raises(psycopg.Error, match="permission denied"):
+            session.execute(text)
+    hall.admin.execute(f"grant kanon_curator to {BOB}")
+    try:
+        with pytest.raises(psycopg.Error):  # a curator without rights on the table
+            hall.session(BOB).execute("select kanon.restart_ledger(%s::text::regclass)", [table])
+        rows = hall.session(BOB).execute(
+            "select * from kanon.query_log() where relation = %s", [f"public.{table}"]
+        )
+        (row,) = rows.fetchall()
+        assert row[2:] == (ANN, ANN, among(table, "age <= 30"), [], "answered", None)
+    finally:
+        hall.admin.execute(f"revoke kanon_curator from {BOB}")
+    folder = hall.folder(table)
+    for path in (folder, *folder.iterdir()):
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_dropped_table_leaves_no_entry_in_the_log(hall: Hall) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    hall.admin.execute(f"drop table {table} cascade")
+    assert hall.log(table) == []
+
+
+def test_a_trusted_client_keeps_the_record_in_a_folder_of_its_own(hall: Hall, tmp_path: Path) -> None:
+    table = f"people_{next(_numbers)}"
+    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
+    )
+    folder = str(tmp_path / "records")
+    client_questions.protect(hall.dsn, table, ledger_folder=folder)
+    for age, answered in ((30, True), (29, False), (25, True)):
+        if answered:
+            answer = client_questions.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
+            assert answer.rows[0][0] == str(age)
+        else:
+            with pytest.raises(AnswerWithheld):
+                client_questions.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
+    with pytest.raises(InputError, match="no folder for records"):
+        client_questions.query(hall.dsn, among(table, "age <= 30"))
+    with pytest.raises(AnswerWithheld):
+        client_questions.query(hall.dsn, among(table, "age <= 30"), ledger_folder=str(tmp_path))
+    # the server has no such record, and does not begin another one
+    assert ask(hall.session(), among(table, "age <= 30")) is None
+    ledger_parent.stop_worker()
+
+
+def test_protecting_twice_at_once_begins_one_record(hall: Hall) -> None:
+    table = f"people_{next(_numbers)}"
+    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
+    )
+    with ExitStack() as stack:
+        sessions = [stack.enter_context(psycopg.connect(hall.dsn, autocommit=True)) for _ in range(2)]
+        start = threading.Barrier(2)
+
+        def protect(session: Connection) -> None:
+            start.wait()
+            # rights on a table that are granted twice at once may fail once
+            with suppress(psycopg.errors.InternalError):
+                session.execute("select kanon_protect(%s::text::regclass, 5)", [table])
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(protect, sessions))
+    assert hall.folder(table).is_dir()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert ask(hall.session(), among(table, "age <= 29")) is None

@@ -1,0 +1,226 @@
+"""Risk, identifying sets, suggestions and the test of k-anonymity agree with plain SQL, by both doors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from kanon_pg.audit.findings import IdentifyingSet, RiskFigures, Suggestion
+from tests.fixtures.audits import COLUMNS, identify, is_anonymous, risk, suggest
+from tests.fixtures.doors import Door
+
+
+def one(door: Door, query: str) -> Any:
+    row: Any = door.connection.execute(query.encode()).fetchone()
+    return row[0] if len(row) == 1 else row
+
+
+CLASSES = "(select count(*) as n from people group by age, ward, sex) as c"
+
+
+def test_risk_of_rows(audit_door: Door) -> None:
+    (found,) = risk(audit_door, "people", columns=COLUMNS, sensitive=["illness"], threshold=0.4)
+    classes, smallest, average, uniques, above = one(
+        audit_door,
+        "select count(*), min(n), count(*)::float8 / sum(n)::float8, count(*) filter (where n = 1),"
+        f" coalesce(sum(n) filter (where n < 2.5), 0)::int from {CLASSES}",
+    )
+    assert (found.rows, found.people, found.classes) == (211, 211, classes)
+    assert found.smallest_class == smallest
+    assert found.prosecutor_risk == found.journalist_risk == pytest.approx(1 / smallest)
+    assert found.prosecutor_average == found.marketer_risk == pytest.approx(average)
+    assert found.sample_uniques == uniques
+    assert found.people_above == above
+    assert found.share_above == pytest.approx(above / 211)
+    assert found.journalist_basis == "the table itself"
+    same = one(
+        audit_door,
+        "select count(*), coalesce(sum(n), 0)::int from ("
+        " select count(*) as n from people group by age, ward, sex"
+        " having count(distinct illness) + (count(*) > count(illness))::int = 1"
+        ") as c",
+    )
+    assert (found.homogeneous[0].classes, found.homogeneous[0].people) == same
+    assert found.homogeneous_people == same[1]
+
+
+def test_people_are_counted_where_they_are_declared(audit_door: Door) -> None:
+    (found,) = risk(audit_door, "of_persons")
+    people, classes = one(
+        audit_door,
+        "select sum(n)::int, count(*) from (select count(distinct person) as n from of_persons"
+        " group by age, ward, sex) as c",
+    )
+    assert (found.people, found.classes, found.rows) == (people, classes, 211)
+    assert found.columns == ("age", "ward", "sex")
+    assert [told.column for told in found.homogeneous] == ["illness"]
+
+
+def test_a_register_lowers_the_risk_of_a_journalist(audit_door: Door) -> None:
+    (alone,) = risk(audit_door, "people", columns=COLUMNS)
+    (found,) = risk(audit_door, "people", columns=COLUMNS, population="register")
+    assert found.journalist_basis == "population table"
+    assert found.journalist_risk == pytest.approx(alone.journalist_risk / 3)
+    assert found.prosecutor_risk == alone.prosecutor_risk
+    (sample,) = risk(audit_door, "people", columns=COLUMNS, sampling_fraction=0.1)
+    assert sample.journalist_basis == "sampling fraction"
+    assert sample.journalist_average < alone.journalist_average
+
+
+def test_order_of_the_columns_of_a_register_does_not_matter(audit_door: Door) -> None:
+    audit_door.connection.execute("create view turned as select sex, age, ward from register")
+    try:
+        assert risk(audit_door, "people", columns=COLUMNS, population="turned") == risk(
+            audit_door, "people", columns=COLUMNS, population="register"
+        )
+    finally:
+        audit_door.connection.execute("drop view turned")
+
+
+def test_releases_follow_their_table(audit_door: Door) -> None:
+    audit_door.anonymize("of_persons", 5)
+    try:
+        before, after = risk(audit_door, "of_persons")
+        assert (before.relation, after.relation) == ('"public"."of_persons"', '"safe"."of_persons"')
+        assert after.prosecutor_risk <= 1 / 5 < before.prosecutor_risk
+        assert risk(audit_door, "safe.of_persons") == (after,)
+    finally:
+        audit_door.drop("of_persons")
+
+
+def test_minimal_uniques_are_counted_by_size(audit_door: Door) -> None:
+    (found,) = risk(audit_door, "people", columns=["age", "ward"])
+    alone = one(
+        audit_door,
+        "select count(*) from (select from people group by age having count(*) = 1"
+        " union all select from people group by ward having count(*) = 1) as c",
+    )
+    assert found.minimal_uniques[0] == alone
+    assert sum(found.people_by_unique) == found.sample_uniques
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 10])
+def test_k_anonymity_is_that_of_group_by(audit_door: Door, k: int) -> None:
+    smallest = one(audit_door, f"select min(n) from {CLASSES}")
+    assert is_anonymous(audit_door, "people", k, COLUMNS) == (smallest >= k)
+    people = one(
+        audit_door,
+        "select min(n) from (select count(distinct person) as n from of_persons group by age, ward, sex) c",
+    )
+    assert is_anonymous(audit_door, "of_persons", k) == (people >= k)
+    assert is_anonymous(audit_door, "people", k, ["sex"])
+
+
+def test_nobody_known_is_one_person(audit_door: Door) -> None:
+    audit_door.connection.execute(
+        "create table shades as select 1 as a, null::int as who from generate_series(1, 9)"
+    )
+    audit_door.declare("shades", quasi_identifiers=["a"], entity="who")
+    try:
+        assert not is_anonymous(audit_door, "shades", 2)
+    finally:
+        audit_door.undeclare("shades")
+        audit_door.connection.execute("drop table shades")
+
+
+def test_identifying_sets_tell_all_rows_apart(audit_door: Door) -> None:
+    sets = identify(audit_door, "people", columns=[*COLUMNS, "illness", "person"])
+    assert sets[0].kind == "minimum"
+    distinct = one(
+        audit_door, "select count(*) from (select distinct age, ward, sex, illness, person from people) as d"
+    )
+    for found in sets:
+        names = ", ".join(found.columns)
+        assert found.distinct_rows == distinct
+        assert one(audit_door, f"select count(*) from (select distinct {names} from people) as d") == distinct
+        assert found.at_least <= found.size
+        for name in found.columns:
+            rest = ", ".join(other for other in found.columns if other != name) or "1"
+            assert (
+                one(audit_door, f"select count(*) from (select distinct {rest} from people) as d") < distinct
+            )
+
+
+@pytest.fixture(scope="module")
+def clinic(audit_doors: tuple[Door, Door]) -> Iterator[None]:
+    connection = audit_doors[0].connection
+    connection.execute(
+        """
+        create table clinic as
+            select i as visit, 'p' || i / 4 as insurance_number, 1000 + i % 39 as zip,
+                'city ' || i % 39 / 3 as city, 1950 + i % 50 as birth_year, i % 7 as diagnosis,
+                gen_random_uuid() as token, 'same' as kind, nullif(i % 3, 0) as x1, '{}'::json as doc,
+                i / 4 as chart, repeat('long story ' || i, 6) as remarks
+            from generate_series(1, 400) as i;
+        alter table clinic add primary key (visit);
+        """
+    )
+    yield
+    connection.execute("drop table clinic")
+
+
+def test_suggested_roles(audit_door: Door, clinic: None) -> None:
+    audit_door.notices.clear()
+    found = {one.column: one for one in suggest(audit_door, "clinic")}
+    assert {name: one.role for name, one in found.items()} == {
+        "visit": "identifier",
+        "insurance_number": "entity",
+        "zip": "quasi_identifier",
+        "city": "quasi_identifier",
+        "birth_year": "quasi_identifier",
+        "diagnosis": "sensitive",
+        "token": "identifier",
+        "kind": "insensitive",
+        "x1": "quasi_identifier",
+        "doc": "identifier",
+        "chart": "identifier",
+        "remarks": "identifier",
+    }
+    assert found["city"].restored_by == ("zip",)
+    assert "zip tells its value: suppressing this column alone hides nothing." in found["city"].reasons
+    assert found["chart"].reasons[0] == "Its value tells that of insurance_number, an identifier."
+    assert found["x1"].missing == pytest.approx(133 / 400)
+    assert found["x1"].distinct_values == 2
+    assert found["doc"].distinct_values is None
+    assert all("city 1" not in reason for one in found.values() for reason in one.reasons)
+
+
+def test_nothing_is_declared_but_the_statement_is_told(audit_door: Door, clinic: None) -> None:
+    audit_door.notices.clear()
+    suggest(audit_door, "clinic")
+    (told,) = [notice for notice in audit_door.notices if notice.startswith("Nothing was declared.")]
+    statement = told.partition("To do as proposed: ")[2]
+    assert "entity => 'insurance_number'" in statement
+    query = "select count(*) from kanon.declarations where relation = 'clinic'::regclass"
+    assert one(audit_door, query) == 0
+    audit_door.connection.execute(statement.encode())
+    assert one(audit_door, query) == 1
+    audit_door.undeclare("clinic")
+
+
+@pytest.mark.parametrize(
+    ("type_name", "kind"),
+    [("risk", RiskFigures), ("identifying_set", IdentifyingSet), ("suggestion", Suggestion)],
+)
+def test_types_have_the_fields_of_the_dataclasses(
+    audit_doors: tuple[Door, Door], type_name: str, kind: type
+) -> None:
+    rows = audit_doors[0].connection.execute(
+        "select attname from pg_attribute where attrelid = %s::regclass and attnum > 0 order by attnum",
+        [f"kanon.{type_name}"],
+    )
+    assert [name for (name,) in rows] == list(kind.__dataclass_fields__)  # type: ignore[attr-defined]
+
+
+def test_values_of_a_large_table_are_counted_in_a_sample(
+    audit_doors: tuple[Door, Door], clinic: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kanon_pg.audit.suggest._MOST_ROWS", 200)
+    door = audit_doors[1]
+    door.notices.clear()
+    found = {one.column: one for one in suggest(door, "clinic")}
+    assert "Values are counted in about 200 of 400 rows, drawn at random." in door.notices
+    assert 0 < (found["visit"].distinct_values or 0) < 400
+    assert found["visit"].distinct_ratio == 1

@@ -1,0 +1,121 @@
+"""The view that monitoring polls: what it shows, with whose rights, and what it must not run."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+
+from tests.fixtures.doors import Door
+
+
+@pytest.fixture
+def table(door: Door) -> Door:
+    door.connection.execute(
+        "create table people as select i / 2 as person, i % 9 as age, i % 4 as ward"
+        " from generate_series(1, 90) as i"
+    )
+    return door
+
+
+def violations(connection: psycopg.Connection[Any]) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute("select * from kanon.violations order by kind, relation").fetchall()
+
+
+def test_nothing_is_declared(door: Door) -> None:
+    assert violations(door.connection) == []
+
+
+def test_a_declared_table_is_judged_by_two_until_there_is_a_release(table: Door) -> None:
+    table.declare("people", quasi_identifiers=["age", "ward"])
+    assert violations(table.connection) == []  # 36 combinations, at least two rows each
+    table.anonymize("people", 5)
+    (found,) = violations(table.connection)
+    assert (found["kind"], found["relation"], found["k"], found["k_from"]) == (
+        "table",
+        "people",
+        5,
+        "release",
+    )
+    assert found["rows_at_risk"] == found["people_at_risk"] == 90
+    assert (found["smallest_class"], found["classes_at_risk"], found["problem"]) == (2, 36, None)
+
+
+def test_people_are_counted_in_tables_and_releases(table: Door) -> None:
+    table.declare("people", quasi_identifiers=["ward"], identifiers=["person"], entity="person")
+    table.anonymize("people", 3)
+    assert violations(table.connection) == []
+    storage = table.connection.execute("select storage::text from kanon.releases").fetchone()
+    assert storage is not None
+    # A defect that publishes everything of one person as a class of many rows must be seen.
+    table.connection.execute("update kanon.release set k = 1000")
+    found = {row["kind"]: row for row in violations(table.connection)}
+    smallest = table.connection.execute(
+        f"select min(n) from (select count(distinct kanon_person) as n from {storage[0]} group by ward,"
+        " kanon_pattern) as c".encode()
+    ).fetchone()
+    assert smallest is not None
+    assert found["release"]["relation"] == "safe.people"
+    assert found["release"]["smallest_class"] == found["table"]["smallest_class"] == smallest[0]
+
+
+def test_what_cannot_be_counted_is_shown_with_a_reason(table: Door) -> None:
+    table.declare("people", quasi_identifiers=["age"])
+    table.connection.execute("alter table people rename column age to years")
+    (found,) = violations(table.connection)
+    assert found["problem"] == "It was dropped or changed since."
+    table.connection.execute("drop table people cascade")
+    (found,) = violations(table.connection)
+    assert found["problem"] == "It was dropped or changed since."
+
+
+@pytest.fixture
+def curator(table: Door) -> Iterator[str]:
+    name = f"curator_{secrets.token_hex(4)}"
+    table.connection.execute(f"create role {name} login in role kanon_curator".encode())
+    yield name
+    table.connection.execute(f"drop owned by {name} cascade".encode())
+    table.connection.execute(f"drop role {name}".encode())
+
+
+def test_tables_are_counted_with_the_rights_of_who_polls(table: Door, curator: str) -> None:
+    table.declare("people", quasi_identifiers=["person"])
+    table.anonymize("people", 5)
+    with psycopg.connect(make_conninfo(table.dsn, user=curator), autocommit=True) as connection:
+        (found,) = violations(connection)
+        assert (found["kind"], found["problem"]) == ("table", "The caller may not read it.")
+        table.connection.execute(f"grant select on people to {curator}".encode())
+        (found,) = violations(connection)
+        assert (found["classes_at_risk"], found["problem"]) == (46, None)
+
+
+def test_polling_runs_no_code_of_others(table: Door, curator: str) -> None:
+    table.connection.execute(
+        f"""
+        create table traces (who name);
+        grant insert, select on traces to public;
+        create function trap() returns integer language plpgsql as
+            'begin insert into traces values (current_user); return 1; end';
+        alter function trap() owner to {curator};
+        create view tempting as select age, trap() as trapped from people;
+        alter view tempting owner to {curator};
+        grant select on people to {curator};
+        insert into kanon.declaration (relation, quasi_identifiers, declared_by)
+            values ('tempting', '{{age,trapped}}', 'somebody');
+        """.encode()
+    )
+    (found,) = violations(table.connection)
+    assert found["problem"] == "Reading it would run the code of others with the rights of whoever asks."
+    assert table.connection.execute("select count(*) from traces").fetchone() == (0,)
+
+
+def test_nothing_is_written_by_polling(table: Door) -> None:
+    table.declare("people", quasi_identifiers=["person"])
+    table.connection.execute("set default_transaction_read_only = on")
+    assert len(violations(table.connection)) == 1

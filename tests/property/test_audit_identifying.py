@@ -1,0 +1,198 @@
+"""Identifying sets and risk, against counting every subset by hand."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations, count
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kanon_pg.solvers.audit.identifying import find_identifying_sets, minimal_identifying_set
+from kanon_pg.solvers.audit.risk import risk_of
+from kanon_pg.solvers.audit.smallest_identifying import greedy_factor, smallest_identifying_set
+from kanon_pg.solvers.audit.uniques import minimal_uniques
+from kanon_pg.solvers.clock import Clock
+from tests.fixtures.auditing import classes_by_hand, identifies, minimal_by_hand, read, tables
+
+quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+class ClockOfLooks(Clock):
+    """A clock whose time is over after some looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__(None)
+        self._looks = count()
+        self._most = looks
+
+    def is_over(self) -> bool:
+        return next(self._looks) >= self._most
+
+
+def paper_algorithm(rows) -> tuple[int, ...]:
+    """Run Algorithm 5.1 as the paper prints it."""
+    fields = tuple(range(len(rows[0])))
+    found = True
+    while found and fields:
+        found = False
+        for following in combinations(fields, len(fields) - 1):
+            if identifies(rows, following):
+                found, fields = True, following
+                break
+    return fields
+
+
+@quick
+@given(tables(most_columns=7))
+def test_every_minimal_identifying_set_and_no_other(table):
+    rows, people = table
+    found = find_identifying_sets(read(rows, people))
+    assert found.is_complete
+    assert found.sets == tuple(minimal_by_hand(len(rows[0]), lambda columns: identifies(rows, columns)))
+
+
+@quick
+@given(tables(most_columns=7, may_share=False), st.integers(1, 4), st.integers(0, 3))
+def test_identifying_sets_of_few_columns_and_in_little_time(table, most, looks):
+    rows, _ = table
+    every = minimal_by_hand(len(rows[0]), lambda columns: identifies(rows, columns))
+    few = find_identifying_sets(read(rows), max_columns=most)
+    assert few.is_complete
+    assert few.sets == tuple(columns for columns in every if len(columns) <= most)
+    early = find_identifying_sets(read(rows), ClockOfLooks(looks))
+    assert set(early.sets) <= set(every)
+    assert early.sets == tuple(every) or not early.is_complete
+
+
+def test_difference_sets_that_outgrow_their_room():
+    """Each half of the columns is the difference set of a pair: what hits all of them has one column more."""
+    halves = list(combinations(range(12), 6))
+    rows = [(0,) * 12]
+    rows += [
+        tuple(number if column in half else 0 for column in range(12))
+        for number, half in enumerate(halves, start=1)
+    ]
+    found = find_identifying_sets(read(rows))
+    assert found.is_complete
+    assert found.sets == tuple(combinations(range(12), 7))
+
+
+@quick
+@given(tables(most_columns=7, may_share=False))
+def test_algorithm_of_the_paper(table):
+    rows, _ = table
+    assert minimal_identifying_set(read(rows)) == paper_algorithm(rows)
+
+
+@quick
+@given(tables(most_columns=7, may_share=False), st.integers(0, 30))
+def test_smallest_identifying_set(table, looks):
+    rows, _ = table
+    every = minimal_by_hand(len(rows[0]), lambda columns: identifies(rows, columns))
+    found = smallest_identifying_set(read(rows))
+    assert found.columns in every
+    assert found.is_optimal
+    assert found.is_minimal
+    assert len(found.columns) == found.lower_bound == len(every[0])
+    early = smallest_identifying_set(read(rows), ClockOfLooks(looks))
+    assert identifies(rows, early.columns)
+    assert early.columns in every or not early.is_minimal
+    assert early.lower_bound <= len(every[0])
+    if early.method != "all columns":
+        assert len(early.columns) <= greedy_factor(len(set(rows))) * max(1, len(every[0]))
+
+
+def uniques_by_hand(rows, people, most):
+    """Return the minimal sample uniques: pairs of a set and the values of a class, with their person."""
+    width = len(rows[0])
+
+    def alone(columns):
+        classes: dict = {}
+        for number, row in enumerate(rows):
+            key = tuple(row[column] for column in columns)
+            who = number if people is None else people[number]
+            classes.setdefault(key, (set(), []))
+            if who is not None:
+                classes[key][0].add(who)
+            classes[key][1].append(number)
+        return {
+            number: next(iter(known), ("nobody", rows[numbers[0]]))
+            for known, numbers in classes.values()
+            if len(known) <= 1
+            for number in numbers
+        }
+
+    lonely = {
+        columns: alone(columns) for size in range(most + 1) for columns in combinations(range(width), size)
+    }
+    found = {}
+    for columns, who in lonely.items():
+        for number, person in who.items():
+            smaller = (s for size in range(len(columns)) for s in combinations(columns, size))
+            if columns and not any(number in lonely[subset] for subset in smaller):
+                found[columns, tuple(rows[number][column] for column in columns)] = person
+    return found
+
+
+@quick
+@given(tables(most_rows=14, most_columns=5), st.integers(1, 5))
+def test_minimal_sample_uniques(table, most):
+    rows, people = table
+    width = len(rows[0])
+    expected = uniques_by_hand(rows, people, min(most, width))
+    found = minimal_uniques(read(rows, people), range(width), max_columns=most)
+    assert found.complete_columns == min(most, width)
+    sizes = Counter(len(columns) for columns, _ in expected)
+    assert found.sets_by_size == tuple(sizes[size] for size in range(1, min(most, width) + 1))
+    by_column = Counter(column for columns, _ in expected for column in columns)
+    assert found.sets_by_column == tuple(by_column[column] for column in range(width))
+    if people is None or None not in people:
+        smallest: dict = {}
+        for (columns, _), person in expected.items():
+            smallest[person] = min(smallest.get(person, width), len(columns))
+        counted = Counter(smallest.values())
+        assert found.people_by_size == tuple(counted[size] for size in range(1, min(most, width) + 1))
+
+
+@quick
+@given(tables(), st.sampled_from([0.0, 0.2, 0.33, 0.5]), st.integers(1, 3))
+def test_risk_of_attackers(table, threshold, times):
+    rows, people = table
+    columns = range(len(rows[0]))
+    read_rows = read(rows, people)
+    sizes = [max(1, len(who)) for _, who in classes_by_hand(rows, columns, people)]
+    population = times * np.maximum(read_rows.people, 1) - (times == 1)
+    risk = risk_of(read_rows, columns, threshold=threshold, population=population)
+    assert risk.people == sum(sizes)
+    assert risk.classes == len(sizes)
+    assert risk.sample_uniques == sizes.count(1)
+    assert risk.prosecutor.highest == 1 / min(sizes)
+    assert risk.prosecutor.average == pytest.approx(len(sizes) / sum(sizes))
+    assert risk.prosecutor.people_above == sum(size for size in sizes if 1 / size > threshold)
+    larger = [times * size for size in sizes]
+    assert risk.journalist.highest == 1 / min(larger)
+    assert risk.marketer == pytest.approx(len(sizes) / sum(larger))
+    assert risk.journalist.people_above == sum(
+        size for size, all_ in zip(sizes, larger, strict=True) if 1 / all_ > threshold
+    )
+    assert risk.journalist.share_above == pytest.approx(risk.journalist.people_above / sum(sizes))
+
+
+@quick
+@given(st.integers(1, 40), st.floats(0.01, 1.0))
+def test_expected_inverse_size_is_the_sum_of_its_distribution(size, fraction):
+    from kanon_pg.solvers.audit.population import expected_inverse_sizes
+
+    total, mass, chance, larger = 0.0, 0.0, fraction**size, size
+    while mass < 1 - 1e-13 and larger < 200_000:
+        total, mass = total + chance / larger, mass + chance
+        chance *= (1 - fraction) * larger / (larger - size + 1)
+        larger += 1
+    found = float(expected_inverse_sizes(np.array([size, 1, 3]), fraction)[0])
+    assert found == pytest.approx(total, rel=1e-6)
+    assert found <= 1 / size
+    assert math.isfinite(found)

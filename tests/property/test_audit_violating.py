@@ -1,0 +1,115 @@
+"""All minimal violating sets, against trying every subset of the columns."""
+
+from __future__ import annotations
+
+from itertools import combinations, count
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kanon_pg.solvers.audit.figures import figures_of
+from kanon_pg.solvers.audit.violating import find_violating_sets, is_anonymous
+from kanon_pg.solvers.clock import Clock
+from tests.fixtures.auditing import classes_by_hand, minimal_by_hand, read, tables, violates
+
+quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+KS = st.sampled_from([2, 2, 3, 4, 7])
+
+
+class CountingClock(Clock):
+    """A clock whose time is over after some looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__(None)
+        self._looks = looks
+        self._shared = count()
+
+    def is_over(self) -> bool:
+        return next(self._shared) >= self._looks
+
+    def part(self, share: float) -> Clock:
+        return self
+
+
+@quick
+@given(tables(), KS)
+def test_every_minimal_violating_set_and_no_other(table, k):
+    rows, people = table
+    found = find_violating_sets(read(rows, people), k)
+    expected = minimal_by_hand(len(rows[0]), lambda columns: violates(rows, columns, k, people))
+    assert found.sets == tuple(expected)
+    assert found.is_complete
+    assert found.minimum == (len(expected[0]) if expected else None)
+
+
+@quick
+@given(tables(), KS, st.integers(1, 4))
+def test_limited_to_few_columns(table, k, most):
+    rows, people = table
+    found = find_violating_sets(read(rows, people), k, max_columns=most)
+    every = minimal_by_hand(len(rows[0]), lambda columns: violates(rows, columns, k, people))
+    assert found.sets == tuple(columns for columns in every if len(columns) <= most)
+    assert found.complete_columns >= min(most, len(rows[0]))
+    if found.is_complete:
+        assert found.sets == tuple(every)
+
+
+@quick
+@given(tables(), KS, st.integers(0, 12), st.one_of(st.none(), st.integers(1, 4)))
+def test_what_is_known_when_time_is_over(table, k, looks, most):
+    rows, people = table
+    found = find_violating_sets(read(rows, people), k, CountingClock(looks), max_columns=most)
+    every = minimal_by_hand(len(rows[0]), lambda columns: violates(rows, columns, k, people))
+    assert set(found.sets) <= set(every)
+    assert {columns for columns in every if len(columns) <= min(found.complete_columns, most or 9)} <= set(
+        found.sets
+    )
+    if found.is_complete:
+        assert set(found.sets) == set(every)
+    if found.minimum is not None:
+        assert found.minimum == len(every[0])
+
+
+@quick
+@given(tables(), KS)
+def test_lemma_1_removing_columns_keeps_a_table_anonymous(table, k):
+    rows, people = table
+    read_rows = read(rows, people)
+    assert is_anonymous(read_rows, k) == (not violates(rows, range(len(rows[0])), k, people))
+    for columns in combinations(range(len(rows[0])), max(1, len(rows[0]) // 2)):
+        for fewer in combinations(columns, len(columns) - 1):
+            assert is_anonymous(read_rows, k, fewer) or not is_anonymous(read_rows, k, columns)
+
+
+@quick
+@given(tables(), KS)
+def test_the_whole_table_decides_for_all_subsets(table, k):
+    rows, people = table
+    table = read(rows, people)
+    subsets = [c for size in range(len(rows[0]) + 1) for c in combinations(range(len(rows[0])), size)]
+    assert is_anonymous(table, k) == all(is_anonymous(table, k, columns) for columns in subsets)
+
+
+@quick
+@given(tables(), KS)
+def test_figures_of_sets(table, k):
+    rows, people = table
+    width = len(rows[0])
+    sets = sorted(
+        {tuple(range(size)) for size in range(width + 1)} | {(width - 1,), tuple(range(0, width, 2))}
+    )
+    for columns, figures in figures_of(read(rows, people), sets, k):
+        classes = classes_by_hand(rows, columns, people)
+        small = [(count, who) for count, who in classes if max(1, len(who)) < k]
+        assert figures.classes == len(classes)
+        assert figures.classes_at_risk == len(small)
+        assert figures.smallest_class == min(max(1, len(who)) for _, who in classes)
+        assert figures.rows_at_risk == sum(count for count, _ in small)
+        nobody = sum(not who for _, who in small)
+        assert figures.people_at_risk == len(set().union(*(who for _, who in small))) + nobody
+        assert figures.distinction == pytest.approx(len(classes) / len(rows))
+        keys = [tuple(row[column] for column in columns) for row in rows]
+        pairs = list(combinations(keys, 2))
+        separated = sum(one != other for one, other in pairs)
+        assert figures.separation == pytest.approx(separated / len(pairs) if pairs else 1.0)

@@ -1,0 +1,181 @@
+"""The sets that the ledger gets hold exactly the people whom the canonical SQL counts."""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from kanon_pg.query.catalog import Relation
+from kanon_pg.query.census import census, fingerprint
+from kanon_pg.query.check import Options, Verdict, check
+from kanon_pg.query.verdict import EntitySet
+from tests.fixtures.databases import Server
+from tests.query.honest import HonestQuestion, workload
+from tests.query.people import World, load
+from tests.query.snapshot import hospital
+
+Connection = psycopg.Connection[Any]
+Row = tuple[int, bytes]
+SEED = "-77"
+
+OWN = (
+    "select ward, count(*) filter (where sex = 'F'), sum(cost) from patients group by ward",
+    "select department, kind, count(fee), count(*) from visits group by department, kind",
+    "select p.ward, count(*), count(v.fee) from visits v join patients p using (patient_id) group by p.ward",
+    "select s.ward, count(*) from stays s join patients p using (patient_id) where p.sex = 'F' group by 1",
+    "select test, count(value) filter (where abnormal) from lab_results group by test",
+    "select ward, count(*) from patients group by 1 union all select kind, count(*) from visits group by 1",
+    "select a.ward, count(*) from patients a join patients b using (patient_id) where b.sex = 'M' group by 1",
+    "select sum(n) from (select ward, count(*) n from patients group by ward) x",
+)
+
+
+@pytest.fixture(scope="module")
+def connection(server: Server) -> Iterator[Connection]:
+    with ExitStack() as stack:
+        name = stack.enter_context(server.database("query_sets"))
+        made = stack.enter_context(psycopg.connect(server.dsn(name), autocommit=True))
+        load(made, World.AS_IS)
+        made.execute("set search_path = pg_catalog, pg_temp")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def owners(connection: Connection) -> dict[int, dict[Row, bytes]]:
+    """Return the person of every row of every protected table, by table and place or by content."""
+    found: dict[int, dict[Row, bytes]] = {}
+    for relation in hospital().relations:
+        if relation.protection is not None and relation.protection.declared:
+            found[relation.oid] = _owners(connection, relation)
+    return found
+
+
+def run(connection: Connection, sql: str, values: Sequence[str | None]) -> list[dict[str, Any]]:
+    cursor = psycopg.RawCursor(connection, row_factory=dict_row)
+    return cursor.execute(sql.encode(), values or None, binary=True).fetchall()
+
+
+def _owners(connection: Connection, relation: Relation) -> dict[Row, bytes]:
+    found: dict[Row, bytes] = {}
+    for leaf in run(connection, census(relation), [SEED]):
+        people = cut(leaf["people"], 8)
+        found.update(zip(((0, content) for content in cut(leaf["contents"], 8)), people, strict=True))
+        found.update(zip(((leaf["leaf"], place) for place in cut(leaf["places"], 6)), people, strict=False))
+    return found
+
+
+def cut(data: bytes, width: int) -> list[bytes]:
+    return [data[start : start + width] for start in range(0, len(data), width)]
+
+
+def people(
+    item: EntitySet, row: dict[str, Any], owners: dict[Row, bytes], suffix: str = ""
+) -> dict[int, set[Row]]:
+    """Return the rows of every group, or of what a filter leaves out."""
+    groups = [struct.unpack(">q", part)[0] for part in cut(row["groups"], 8)]
+    leaves = [struct.unpack(">I", part)[0] for part in cut(row["leaves"], 4)]
+    lengths = [struct.unpack(">q", part)[0] for part in cut(row[f"lengths{suffix}"], 8)]
+    found: dict[int, set[Row]] = defaultdict(set)
+    position = 0
+    for group, leaf, length in zip(groups, leaves, lengths, strict=True):
+        data = row[f"places{suffix}"][position : position + length]
+        position += length
+        rows = [(leaf, part) for part in cut(data, 8 if item.seed else 6)]
+        assert all(one in owners for one in rows)
+        if item.disjoint and not item.seed:
+            assert len(set(rows)) == len(rows)
+        found[group].update(rows)
+    assert position == len(row[f"places{suffix}"])
+    return found
+
+
+def compare(
+    connection: Connection,
+    owners: dict[int, dict[Row, bytes]],
+    verdict: Verdict,
+    values: Sequence[str | None],
+) -> None:
+    given = list(values[: max((item.number for item in verdict.parameters), default=0)])
+    answer = run(connection, f"select * from ({verdict.canonical_sql}) as q", given)
+    counted = [hidden.name for hidden in verdict.hidden if hidden.what == "people"]
+    assert len(counted) == len(verdict.entity_sets)
+    for name, item in zip(counted, verdict.entity_sets, strict=True):
+        (row,) = run(connection, item.sql, given + ([SEED] if item.seed else []))
+        groups = people(item, row, owners[item.relation])
+        if item.disjoint and not item.seed:
+            assert sum(map(len, groups.values())) == len(set().union(*groups.values()))
+        sizes = [len({owners[item.relation][one] for one in rows}) for rows in groups.values()]
+        if answer and answer[0][name] is not None:
+            assert min(sizes, default=0) == answer[0][name]
+
+
+@pytest.mark.parametrize("text", OWN)
+def test_the_people_of_groups_are_those_counted(
+    connection: Connection, owners: dict[int, dict[Row, bytes]], text: str
+) -> None:
+    verdict = check(text, hospital())
+    assert verdict.accepted, verdict.findings
+    compare(connection, owners, verdict, ())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [question for question in workload() if check(question.text, hospital()).accepted],
+    ids=lambda question: f"{question.author}: {question.name}",
+)
+def test_the_people_of_honest_questions_are_those_counted(
+    connection: Connection, owners: dict[int, dict[Row, bytes]], question: HonestQuestion
+) -> None:
+    verdict = check(question.text, hospital())
+    compare(connection, owners, verdict, [parameter.value for parameter in question.parameters])
+
+
+def test_a_filter_leaves_out_the_rows_that_it_does_not_let_in(
+    connection: Connection, owners: dict[int, dict[Row, bytes]]
+) -> None:
+    verdict = check(
+        "select kind, count(*), sum(fee) filter (where minutes > 20) from visits group by 1", hospital()
+    )
+    (item,) = verdict.entity_sets
+    (row,) = run(connection, item.sql, ())
+    left_out = people(item, row, owners[item.relation], "_1")
+    rows = run(
+        connection,
+        "select count(*) as n from hospital.visits where (minutes > 20 and fee is not null) is not true"
+        " group by kind order by kind",
+        (),
+    )
+    assert [len(left_out[group]) for group in sorted(left_out)] == [one["n"] for one in rows]
+
+
+def test_groups_that_are_left_out_are_not_sent(
+    connection: Connection, owners: dict[int, dict[Row, bytes]]
+) -> None:
+    text = "select birth_date, count(*) from patients group by birth_date"
+    verdict = check(text, hospital(), Options(mode="suppress"))
+    (item,) = verdict.entity_sets
+    (row,) = run(connection, item.sql, ())
+    groups = people(item, row, owners[item.relation])
+    told = run(connection, f"select * from ({verdict.canonical_sql}) as q", ())
+    assert sorted(len(rows) for rows in groups.values()) == sorted(one["count"] for one in told)
+    assert len(groups) < len(run(connection, "select distinct birth_date from hospital.patients", ()))
+
+
+def test_a_fingerprint_is_that_of_the_census(connection: Connection) -> None:
+    for relation in hospital().relations:
+        text = fingerprint(relation) if relation.protection is not None else None
+        if text is None or not relation.protection or not relation.protection.declared:
+            continue
+        leaves = run(connection, census(relation), [SEED])
+        total = 0
+        for leaf in leaves:
+            total ^= leaf["fingerprint"]
+        (row,) = run(connection, text, ())
+        assert (row["rows"], row["fingerprint"]) == (sum(leaf["rows"] for leaf in leaves), total)

@@ -1,0 +1,149 @@
+"""Every attack of the corpus, through the functions of a real server, in its two worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+
+from tests.fixtures.databases import Server
+from tests.fixtures.questions import Guarded, guarded_clone, protect
+from tests.query import state
+from tests.query.cases import Attack, Policy, Via, flat
+from tests.query.corpus import ATTACKS
+from tests.query.harness import Trial, complaints, constant_words, run, worlds
+from tests.query.people import World
+
+
+def named(attack: Attack) -> str:
+    return f"{attack.kind}: {attack.name}"
+
+
+def vias(attack: Attack) -> set[Via]:
+    return {step.via for step in flat(attack.steps)}
+
+
+def remembers(policy: Policy) -> bool:
+    """Whether what was asked before matters."""
+    return policy.ledger != "off" or policy.budget is not None
+
+
+AT_ONCE = [attack for attack in ATTACKS if vias(attack) == {Via.DOOR} and not remembers(attack.policy)]
+"""Attacks that can share sessions: they find and leave nothing."""
+
+WITH_A_PAST = [attack for attack in ATTACKS if vias(attack) == {Via.DOOR} and remembers(attack.policy)]
+"""Attacks that find what earlier ones asked, unless the records begin anew."""
+
+IN_SESSIONS = [attack for attack in ATTACKS if vias(attack) in ({Via.SESSION}, {Via.SESSION, Via.DOOR})]
+"""Attacks that leave something in their sessions, and must not leave anything else."""
+
+PREPARED = [attack for attack in ATTACKS if Via.ADMIN in vias(attack)]
+"""Attacks for which something is changed in the database first."""
+
+
+def test_every_attack_is_tried_once() -> None:
+    tried = [*AT_ONCE, *WITH_A_PAST, *IN_SESSIONS, *PREPARED]
+    assert sorted(map(named, tried)) == sorted(map(named, ATTACKS))
+    assert not any(remembers(attack.policy) for attack in IN_SESSIONS)
+
+
+_policies: dict[World, Policy] = {}
+"""Under which policy the shared databases are protected."""
+
+
+def protect_all(guarded_worlds: Mapping[World, Guarded], policy: Policy) -> None:
+    for world, one in guarded_worlds.items():
+        if _policies.get(world) != policy:
+            protect(one.admin, policy)
+            _policies[world] = policy
+
+
+@pytest.fixture(scope="module")
+def unchanged(guarded_worlds: Mapping[World, Guarded]) -> Iterator[Mapping[World, Guarded]]:
+    """Yield the shared databases, and see afterwards that nothing has changed in them."""
+    _policies.clear()
+    protect_all(guarded_worlds, Policy())
+    before = {world: state.of_database(one.admin) for world, one in guarded_worlds.items()}
+    yield guarded_worlds
+    protect_all(guarded_worlds, Policy())
+    for world, one in guarded_worlds.items():
+        assert not state.changes(before[world], state.of_database(one.admin))
+
+
+@pytest.fixture(scope="module")
+def forgetful(
+    server: Server, kanon_template: str, hospitals: Mapping[World, str]
+) -> Iterator[Mapping[World, Guarded]]:
+    """Yield databases whose records begin anew with every attack."""
+    with ExitStack() as stack:
+        yield {
+            world: stack.enter_context(guarded_clone(server, original, kanon_template))
+            for world, original in hospitals.items()
+        }
+
+
+@pytest.fixture(scope="module")
+def words() -> set[bytes]:
+    """Collect the words of all refusals in which the data had a say."""
+    return set()
+
+
+def in_both_worlds(attack: Attack, trial: Callable[[World], Trial]) -> list[Trial]:
+    """Return what is seen in the two worlds, which are tried at the same time."""
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(trial, worlds(attack)))
+
+
+def judge(attack: Attack, trials: list[Trial], words: set[bytes]) -> None:
+    assert not complaints(attack, *trials)
+    words |= constant_words(trials)
+    assert len(words) <= 1
+
+
+@pytest.mark.parametrize("attack", AT_ONCE, ids=named)
+def test_an_attack_is_refused_or_harmless(
+    attack: Attack, unchanged: Mapping[World, Guarded], words: set[bytes]
+) -> None:
+    protect_all(unchanged, attack.policy)
+    judge(attack, in_both_worlds(attack, lambda world: run(attack, unchanged[world].door())), words)
+
+
+@pytest.mark.parametrize("attack", IN_SESSIONS, ids=named)
+def test_an_attack_in_a_session_is_refused_or_harmless(
+    attack: Attack, unchanged: Mapping[World, Guarded]
+) -> None:
+    protect_all(unchanged, attack.policy)
+
+    def trial(world: World) -> Trial:
+        with unchanged[world].new_sessions() as door:
+            return run(attack, door)
+
+    # a session may ask for messages that others do not get
+    judge(attack, in_both_worlds(attack, trial), set())
+
+
+@pytest.mark.parametrize("attack", WITH_A_PAST, ids=named)
+def test_an_attack_with_a_past_is_refused_or_harmless(
+    attack: Attack, forgetful: Mapping[World, Guarded]
+) -> None:
+    def trial(world: World) -> Trial:
+        one = forgetful[world]
+        protect(one.admin, attack.policy)
+        one.forget()
+        return run(attack, one.door())
+
+    judge(attack, in_both_worlds(attack, trial), set())
+
+
+@pytest.mark.parametrize("attack", PREPARED, ids=named)
+def test_an_attack_on_a_prepared_database_is_refused_or_harmless(
+    attack: Attack, server: Server, kanon_template: str, hospitals: Mapping[World, str]
+) -> None:
+    def trial(world: World) -> Trial:
+        with guarded_clone(server, hospitals[world], kanon_template) as one:
+            protect(one.admin, attack.policy)
+            return run(attack, one.door())
+
+    judge(attack, in_both_worlds(attack, trial), set())

@@ -1,0 +1,132 @@
+"""What a session can see of a question beside its answer: blocks that were read, counters, locks, notices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.fixtures.questions import Guarded
+from tests.query.harness import Refusal
+from tests.query.hospital import ADA
+
+_TABLE = """
+    create schema attic authorization {ada};
+    create table people as
+        select i as person, i % 40 as zip, i % 2 as sex, 'w' || i % 7 as ward, i * 7919 % 12000 as cost
+        from generate_series(1, 12000) as i;
+    create index on people (zip, ward);
+    analyze people;
+    select kanon_declare(
+        'people', identifiers => '{{person}}', quasi_identifiers => '{{zip,sex}}',
+        sensitive => '{{ward,cost}}'
+    );
+"""
+_CATCHING = """
+    create or replace function attic.caught(question text) returns text language plpgsql as $$
+    begin
+        perform public.kanon_query(question);
+        return 'answered';
+    exception when others then
+        return sqlstate;
+    end $$
+"""
+_BY_INDEX = (
+    "set enable_seqscan = off",
+    "set seq_page_cost = 1e300",
+    "set random_page_cost = 0",
+    "set cpu_tuple_cost = 1e300",
+    "set enable_indexscan = on",
+    "set enable_bitmapscan = on",
+    "set work_mem = '64kB'",
+)
+"""What makes a planner prefer indexes, and sorts use files."""
+
+
+@pytest.fixture(params=["off", "pairwise"])
+def spy(request: pytest.FixtureRequest, own_hospital: Guarded) -> psycopg.Connection[Any]:
+    """Return the session of an analyst who catches refusals in a function of her own."""
+    own_hospital.admin.execute(_TABLE.format(ada=ADA).encode())
+    own_hospital.admin.execute(
+        "select kanon_protect('people', 5, jsonb_build_object('ledger', %s::text, 'refusals', null))",
+        [request.param],
+    )
+    ada = own_hospital.sessions.of(ADA, 1)
+    ada.execute(_CATCHING)
+    return ada
+
+
+def counted(spy: psycopg.Connection[Any], question: str) -> dict[str, int]:
+    """Return the blocks that EXPLAIN shows of a call that catches its refusal."""
+    row = spy.execute(
+        "explain (analyze, buffers, timing off, summary off, format json) select attic.caught("
+        + psycopg.sql.Literal(question).as_string(spy)
+        + ")"
+    ).fetchone()
+    assert row is not None
+    plan = row[0][0]["Plan"]
+    return {name: number for name, number in plan.items() if name.endswith("Blocks")}
+
+
+def least(spy: psycopg.Connection[Any], questions: Sequence[str], repeats: int = 4) -> list[dict[str, int]]:
+    """Return the least blocks of each question, which is what it takes once catalogs are cached."""
+    for question in questions:
+        spy.execute("select attic.caught(%s)", [question])
+    found = [[counted(spy, question) for question in questions] for _ in range(repeats)]
+    return [
+        {name: min(turn[i][name] for turn in found) for name in found[0][i]} for i in range(len(questions))
+    ]
+
+
+@pytest.mark.parametrize("settings", [(), _BY_INDEX], ids=["as it is", "by index"])
+def test_blocks_do_not_tell_how_many_rows_match(
+    settings: Sequence[str], spy: psycopg.Connection[Any]
+) -> None:
+    for setting in settings:
+        spy.execute(setting.encode())
+    wards = ("w1", "w2", "w8")  # the last one is nobody's
+    questions = [f"select sum(cost) from people where zip = 3 and ward = '{ward}'" for ward in wards]
+    told = [row[0] for q in questions for row in spy.execute("select attic.caught(%s)", [q])]
+    assert set(told) == {"answered", "KA902"}
+    blocks = least(spy, questions)
+    assert blocks.count(blocks[0]) == len(blocks)
+
+
+def test_blocks_do_not_tell_why_an_answer_is_withheld(
+    request: pytest.FixtureRequest, spy: psycopg.Connection[Any]
+) -> None:
+    questions = [f"select count(*) from people where cost < {bound}" for bound in (6000, 5998, 4000, 2)]
+    told = [row[0] for q in questions for row in spy.execute("select attic.caught(%s)", [q])]
+    assert told[::2] == ["answered", "answered"]
+    assert told[3] == "KA902"  # too few people
+    # the ledger, if there is one, sees a difference of two people
+    assert (told[1] == "KA902") == (request.node.callspec.params["spy"] == "pairwise")
+    blocks = least(spy, questions)
+    assert blocks.count(blocks[0]) == len(blocks)
+
+
+def test_a_session_that_ends_at_errors_hears_the_same_words(own_hospital: Guarded) -> None:
+    own_hospital.admin.execute(
+        "create table large as select i as person, i % 2 as sex, 1e308::float8 as share"
+        " from generate_series(1, 100) as i"
+    )
+    own_hospital.admin.execute(
+        "select kanon_declare("
+        "'large', identifiers => '{person}', quasi_identifiers => '{sex}', sensitive => '{share}')"
+    )
+    own_hospital.admin.execute("select kanon_protect('large', 5)")
+    heard = []
+    for question in ("select sum(share) from large", "select sum(share) from large where sex = 7"):
+        with own_hospital.new_sessions() as door:
+            assert door.in_session is not None
+            door.in_session(ADA, "set exit_on_error = on", (), 1)
+            heard.append(door.ask(ADA, question, (), 1))
+    assert isinstance(heard[0], Refusal)
+    assert not heard[0].explained
+    assert heard[0] == heard[1]
+    reasons = own_hospital.admin.execute(
+        "select reason from kanon.query_log where relation = 'public.large' order by asked_at"
+    )
+    assert reasons.fetchall() == [("error",), ("size",)]

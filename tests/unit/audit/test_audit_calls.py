@@ -1,0 +1,175 @@
+"""Searches as they are called: refusals, entities, deadlines, cancelling, equal answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.errors import InputError
+from kanon_pg.solvers.audit.figures import figures_of
+from kanon_pg.solvers.audit.identifying import find_identifying_sets, minimal_identifying_set
+from kanon_pg.solvers.audit.risk import risk_of
+from kanon_pg.solvers.audit.smallest_identifying import smallest_identifying_set
+from kanon_pg.solvers.audit.uniques import minimal_uniques
+from kanon_pg.solvers.audit.violating import find_violating_sets, is_anonymous
+from kanon_pg.solvers.clock import Clock
+from tests.fixtures.auditing import read
+from tests.fixtures.diversity import pack_sensitive
+
+ROWS = [("a", 1, None), ("a", 1, "x"), ("a", 2, "x"), ("b", 2, "x"), ("b", 2, None), ("b", 1, None)]
+
+
+def scattered_rows(rows=400, columns=14, seed=1):
+    numbers = np.random.default_rng(seed).random((rows, columns)) < 0.4
+    return [tuple(int(number) for number in row) for row in numbers]
+
+
+def scattered():
+    return read(scattered_rows())
+
+
+def figures(table, columns, k):
+    ((_, counted),) = figures_of(table, [columns], k)
+    return counted
+
+
+def test_figures_of_a_small_table():
+    table = read(ROWS)
+    assert find_violating_sets(table, 2).sets == ((0, 1), (0, 2), (1, 2))
+    counted = figures(table, (0, 1), 2)
+    assert (counted.classes, counted.classes_at_risk, counted.smallest_class) == (4, 2, 1)
+    assert (counted.people_at_risk, counted.rows_at_risk) == (2, 2)
+    assert counted.distinction == pytest.approx(4 / 6)
+    assert counted.separation == pytest.approx(13 / 15)
+
+
+def test_people_count_and_not_rows():
+    table = read(ROWS, ["p", "p", "p", "q", "q", "r"])
+    assert find_violating_sets(table, 2).sets == ((0,), (1, 2))
+    assert figures(table, (0,), 2).people_at_risk == 1
+    assert figures(table, (0,), 2).rows_at_risk == 3
+
+
+def test_rows_of_nobody_count_as_one_person():
+    assert find_violating_sets(read(ROWS, [None] * 6), 2).sets == ((),)
+    table = read([("a",), ("a",), ("b",), ("b",)], ["p", "q", None, None])
+    assert find_violating_sets(table, 2).sets == ((0,),)
+    assert figures(table, (0,), 2).people_at_risk == 1
+    assert risk_of(table, [0]).prosecutor.highest == 1
+
+
+def test_fewer_people_than_k_need_no_column():
+    table = read(ROWS)
+    found = find_violating_sets(table, 7)
+    assert found.sets == ((),)
+    assert found.is_complete
+    assert found.minimum == 0
+    assert figures(table, (), 7).people_at_risk == 6
+    assert figures(table, (), 7).separation == 0
+
+
+def test_an_anonymous_table_has_no_violating_set():
+    table = read(ROWS * 5)
+    found = find_violating_sets(table, 5)
+    assert found.sets == ()
+    assert found.is_complete
+    assert found.minimum is None
+    assert is_anonymous(table, 5)
+
+
+@pytest.mark.parametrize("k", [1, 0, True, 2.5, None])
+@pytest.mark.parametrize("search", [find_violating_sets, is_anonymous])
+def test_k_that_cannot_be_used(search, k):
+    with pytest.raises(InputError, match="k is not a whole number of at least 2"):
+        search(read(ROWS), k)
+
+
+def test_numbers_that_cannot_be_used():
+    table = read(ROWS)
+    with pytest.raises(InputError, match="below 1"):
+        find_violating_sets(table, 2, max_columns=0)
+    with pytest.raises(InputError, match="below 1"):
+        find_identifying_sets(table, max_columns=0)
+    with pytest.raises(InputError, match="below 1"):
+        minimal_uniques(table, range(3), max_columns=0)
+    with pytest.raises(InputError, match="threshold"):
+        risk_of(table, range(3), threshold=1.0)
+    with pytest.raises(InputError, match="sampling fraction"):
+        risk_of(table, range(3), sampling_fraction=0.0)
+    with pytest.raises(InputError, match="Both"):
+        risk_of(table, range(3), sampling_fraction=0.5, population=np.full(6, 9))
+
+
+def test_no_time_at_all_is_honest():
+    table, over = scattered(), Clock(0.0)
+    found = find_violating_sets(table, 2, over)
+    assert (found.sets, found.is_complete, found.complete_columns) == ((), False, 0)
+    assert not find_identifying_sets(table, over).is_complete
+    smallest = smallest_identifying_set(table, over)
+    assert smallest.lower_bound <= len(smallest_identifying_set(table).columns) <= len(smallest.columns)
+    assert minimal_uniques(table, range(table.width), over).complete_columns == 0
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda table, clock: find_violating_sets(table, 2, clock),
+        find_identifying_sets,
+        smallest_identifying_set,
+        lambda table, clock: minimal_uniques(table, range(table.width), clock),
+    ],
+)
+def test_progress_cancels(search):
+    class CancelledError(Exception):
+        pass
+
+    def progress(phase, share):
+        raise CancelledError
+
+    with pytest.raises(CancelledError):
+        search(scattered(), Clock(None, progress))
+
+
+def test_equal_calls_give_equal_answers():
+    assert find_violating_sets(scattered(), 3) == find_violating_sets(scattered(), 3)
+    assert find_identifying_sets(scattered()) == find_identifying_sets(scattered())
+    assert smallest_identifying_set(scattered()) == smallest_identifying_set(scattered())
+
+
+@pytest.mark.parametrize(
+    "search",
+    [lambda table: find_violating_sets(table, 3).sets, lambda table: find_identifying_sets(table).sets],
+)
+def test_order_of_columns_does_not_matter(search):
+    order = np.random.default_rng(5).permutation(14).tolist()
+    moved = search(read([tuple(row[column] for column in order) for row in scattered_rows()]))
+    found = {tuple(sorted(order[place] for place in places)) for places in moved}
+    assert found == set(search(scattered()))
+    assert found
+
+
+def test_rows_that_are_all_equal_need_no_column():
+    table = read([("a", 1)] * 3)
+    assert minimal_identifying_set(table) == smallest_identifying_set(table).columns == ()
+    assert find_identifying_sets(table).sets == ((),)
+    assert smallest_identifying_set(table).is_optimal
+
+
+def test_homogeneous_classes_and_uniques():
+    letters, secrets = "aabbc", ["flu", "flu", "flu", "cold", "flu"]
+    packed = pack_sensitive([(letter,) for letter in letters], [(secret,) for secret in secrets])
+    table = RowTypeTable.from_packed(packed)
+    risk = risk_of(table, [0], threshold=0.5)
+    (homogeneous,) = risk.homogeneous
+    assert (homogeneous.classes, homogeneous.people, homogeneous.rows) == (2, 3, 3)
+    assert risk.sample_uniques == 1
+    assert risk.prosecutor.people_above == 1
+    assert minimal_uniques(table, [0]).sets_by_size == (1,)
+
+
+def test_a_sample_of_everybody_is_the_population():
+    table = scattered()
+    assert risk_of(table, range(4), sampling_fraction=1.0).journalist == risk_of(table, range(4)).prosecutor
+    half = risk_of(table, range(4), sampling_fraction=0.5)
+    assert half.marketer < half.prosecutor.average

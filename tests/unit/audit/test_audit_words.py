@@ -1,0 +1,149 @@
+"""Names of columns, and audits in words and Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon_pg.audit.findings import AuditResult, ClassSizes, ColumnFigures, Suggestion, ViolatingSet, Whole
+from kanon_pg.audit.role_names import role_by_name
+from kanon_pg.audit.sentences import next_steps, sentences
+from kanon_pg.audit.suggest import declaring
+from kanon_pg.cli.audit_markdown import audit_markdown
+from kanon_pg.db.identifiers import Identifier
+
+
+@pytest.mark.parametrize(
+    ("column", "role"),
+    [
+        ("SSN", "identifier"),
+        ("lastName", "identifier"),
+        ("name_of_patient", "identifier"),
+        ("IP_ADDRESS", "identifier"),
+        ("creditCard", "identifier"),
+        ("driving_licence", "identifier"),
+        ("zip", "quasi_identifier"),
+        ("ZipCode", "quasi_identifier"),
+        ("date_of_birth", "quasi_identifier"),
+        ("dob2", "quasi_identifier"),
+        ("maritalStatus", "quasi_identifier"),
+        ("diagnosis_1", "sensitive"),
+        ("yearly_income", "sensitive"),
+        ("native_country", "quasi_identifier"),
+        ("usage", None),
+        ("pageviews", None),
+        ("x", None),
+        ("", None),
+    ],
+)
+def test_names_hint_at_roles(column: str, role: str | None) -> None:
+    found = role_by_name(column)
+    assert (found and found.role) == role
+
+
+@given(st.text())
+def test_any_name_is_read(column: str) -> None:
+    found = role_by_name(column)
+    assert found is None or found.role in ("identifier", "quasi_identifier", "sensitive")
+
+
+def violating(*columns: str, kind: str = "minimal", people: int | None = 7) -> ViolatingSet:
+    unknown = people is None
+    return ViolatingSet(
+        columns=columns,
+        size=len(columns),
+        kind=kind,  # type: ignore[arg-type]
+        smallest_class=None if unknown else 1,
+        people_at_risk=people,
+        rows_at_risk=people,
+        distinct_values=None if unknown else 10,
+        distinction=None if unknown else 0.1,
+        separation=None if unknown else 0.5,
+    )
+
+
+RESULT = AuditResult(
+    relation='"public"."pa|ti*ents"',
+    k=5,
+    rows=120,
+    people=100,
+    entity="person",
+    columns=("zip", "a_b", "sex"),
+    left_out=("doc",),
+    max_columns=2,
+    sets=(violating("zip", kind="minimum", people=40), violating("a_b", "sex", people=None)),
+    complete_columns=2,
+    is_complete=False,
+    minimum=1,
+    seconds=0.1,
+)
+
+
+def test_sentences_say_what_was_found_and_what_is_open() -> None:
+    assert sentences(RESULT) == (
+        "2 minimal sets of columns single out fewer than 5 people.",
+        "The smallest set has 1 column; no smaller set does.",
+        "zip alone exposes 40 of 100 people (40%); the smallest class has 1 person.",
+        "Nothing is known of doc: the types have no equality.",
+        "Every minimal violating set of at most 2 columns is listed; larger ones may be missing.",
+    )
+
+
+def test_anonymous_is_said_only_if_it_is_proven() -> None:
+    none = replace(RESULT, sets=(), minimum=None, left_out=())
+    assert sentences(none)[0] == "No column was found that singles people out."
+    assert not none.is_anonymous
+    proven = replace(none, is_complete=True)
+    assert sentences(proven) == ("No combination of the 3 audited columns singles out fewer than 5 people.",)
+
+
+def test_a_small_table_needs_no_column() -> None:
+    tiny = replace(RESULT, sets=(violating(kind="minimum"),), people=3, is_complete=True, minimum=0)
+    assert sentences(tiny)[0] == "The whole table has 3 people, fewer than 5."
+
+
+def test_nothing_known_at_all_is_said() -> None:
+    assert replace(RESULT, complete_columns=0).open_question() == "Not all minimal violating sets are known."
+
+
+def test_steps_are_statements() -> None:
+    column = ColumnFigures("zip", None, 3, 1, 4, 2, 1)
+    steps = next_steps(replace(RESULT, column_figures=(column,)))
+    assert [step.sql for step in steps] == [
+        """SELECT * FROM kanon_suggest('"public"."pa|ti*ents"');""",
+        """SELECT k, suppressed_share, gap """
+        """FROM kanon_curve('"public"."pa|ti*ents"', '{2,3,5,10,25,50,100}');""",
+        """SELECT * FROM kanon_anonymize('"public"."pa|ti*ents"', 5);""",
+    ]
+
+
+def test_steps_ask_for_nothing_that_a_small_table_cannot_have() -> None:
+    few = replace(RESULT, people=12)
+    assert "'{2,3,5,10}'" in next_steps(few)[0].sql
+    assert next_steps(replace(RESULT, people=4)) == ()
+
+
+def test_markdown_shows_all_sets_and_no_name_becomes_markup() -> None:
+    whole = Whole(("zip",), 2, 1, 1, 1, 1, (ClassSizes(1, 1, 1, 1, 1), ClassSizes(3, 4, 1, 3, 5)))
+    text = audit_markdown(replace(RESULT, quasi_identifiers=whole))
+    assert '# Audit of "public"."pa\\|ti\\*ents", k = 5' in text
+    assert "| zip | minimum | 1 | 40 | 10 | 0.1000 | 0.5000 |" in text
+    assert "| a\\_b, sex | minimal |  |  |  |  |  |" in text
+    assert "| 3 to 4 | 1 | 3 |" in text
+
+
+def test_the_declaring_statement_quotes() -> None:
+    def suggested(column: str, role: str) -> Suggestion:
+        return Suggestion(column, role, (), None, None, None, 0.0, ())
+
+    statement = declaring(
+        Identifier.of("public", "o'clock"),
+        [suggested("it's", "identifier"), suggested("b", "sensitive"), suggested("c", "sensitive")],
+    )
+    assert statement == (
+        """SELECT kanon_declare('"public"."o''clock"', identifiers => ARRAY['it''s'], """
+        "sensitive => ARRAY['b', 'c']);"
+    )

@@ -1,0 +1,33 @@
+"""Pivots that were chosen one answer at a time may use up the columns that another form needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pyroaring import BitMap
+
+from kanon_pg.ledger.code import Code, forms_needed
+from kanon_pg.ledger.field import Field
+
+K = 5
+
+
+def told_one_by_one() -> Code:
+    draw = np.random.default_rng(2)
+    field = Field(bytes(range(16)), 512)
+    code = Code.empty(field, K)
+    for _ in range(45):
+        start, size = int(draw.integers(0, 460)), int(draw.integers(9, 40))
+        code = code.extended(code.news(field.vectors([BitMap(range(start, start + size))], None)))
+    return code
+
+
+def test_a_code_is_made_anew_when_a_form_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = told_one_by_one()
+    assert len(code.forms) == forms_needed(K)
+    pivots = [set(form.pivots.tolist()) for form in code.forms]
+    assert len(set().union(*pivots)) == len(code.forms) * code.rank
+    for form in code.forms:
+        assert not np.any(code.forms[0].remainder(form.rows, code.field))
+    monkeypatch.setattr(Code, "_made_anew", lambda code, form: [])
+    assert len(told_one_by_one().forms) < forms_needed(K)

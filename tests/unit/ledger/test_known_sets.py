@@ -1,0 +1,50 @@
+"""Sets that are kept for the next question with the same groups."""
+
+from __future__ import annotations
+
+import pytest
+from pyroaring import BitMap
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.ledger import known_sets
+from kanon_pg.ledger.known_sets import KnownSets, distinct
+
+
+def part(*numbers: int) -> tuple[BitMap, ...]:
+    return (BitMap(numbers),)
+
+
+def test_sets_are_kept_until_they_are_cleared() -> None:
+    known = KnownSets()
+    known.remember("a", (part(1, 2),))
+    assert known.get("a") == (part(1, 2),)
+    assert known.keys() == ["a"]
+    known.clear()
+    assert known.keys() == []
+    with pytest.raises(LedgerError, match="not known"):
+        known.get("a")
+
+
+def test_those_that_were_not_used_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_sets, "_MOST", 2)
+    known = KnownSets()
+    for key in ("a", "b"):
+        known.remember(key, (part(1),))
+    known.get("a")
+    known.remember("c", (part(1),))
+    assert known.keys() == ["a", "c"]
+
+
+def test_their_size_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_sets, "_MOST_UNITS", 5)
+    known = KnownSets()
+    known.remember("a", (part(1, 2, 3),))
+    known.remember("b", (part(1, 2),))
+    known.remember("c", (part(7),))
+    assert known.keys() == ["b", "c"]
+    known.remember("d", (part(*range(6)),))
+    assert known.keys() == []
+
+
+def test_equal_and_empty_parts_are_left_out() -> None:
+    assert distinct([part(1), (), part(2), part(1)]) == (part(1), part(2))

@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+from kanon_pg.core.request import KERNELS
+from kanon_pg.release.compiling import COMPILED
+
+
+def test_the_notice_about_compiling_says_for_each_set_what_it_is_for() -> None:
+    assert set(COMPILED) == set(KERNELS)
+    assert len(set(COMPILED.values())) == len(KERNELS)

@@ -1,0 +1,80 @@
+"""The argument ``hierarchies``, as far as it can be judged without a database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kanon_pg.errors import InputError
+from kanon_pg.release.hierarchy_argument import HierarchyWish, parse_hierarchies
+from kanon_pg.release.models import option_fields
+from kanon_pg.release.record import recorded_hierarchies
+from kanon_pg.release.request import AnonymizeRequest
+
+
+@pytest.mark.parametrize(
+    ("asked", "wish"),
+    [
+        ("ages", HierarchyWish("age", "ages")),
+        ({"hierarchy": "ages"}, HierarchyWish("age", "ages")),
+        ({"hierarchy": "ages", "builder": None, "lowest": None, "loss": None}, HierarchyWish("age", "ages")),
+        ({"hierarchy": "ages", "lowest": 2}, HierarchyWish("age", "ages", lowest=2)),
+        ({"hierarchy": "ages", "loss": "levels"}, HierarchyWish("age", "ages", loss="levels")),
+        ({"hierarchy": "ages", "loss": [0, 0.5, 1]}, HierarchyWish("age", "ages", loss=(0.0, 0.5, 1.0))),
+        (
+            {"builder": "intervals", "width": 5, "lowest": 1},
+            HierarchyWish("age", None, {"builder": "intervals", "width": 5}, lowest=1),
+        ),
+    ],
+)
+def test_a_wish_is_a_name_or_an_object(asked: Any, wish: HierarchyWish) -> None:
+    assert parse_hierarchies({"age": asked}) == (wish,)
+    AnonymizeRequest("t", 2, hierarchies={"age": asked}).check()
+
+
+def test_no_argument_means_no_hierarchies() -> None:
+    assert parse_hierarchies(None) == parse_hierarchies({}) == ()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        None,
+        7,
+        ["ages"],
+        {},
+        {"lowest": 1},
+        {"hierarchy": 3},
+        {"builder": ["intervals"]},
+        {"hierarchy": "ages", "builder": "intervals"},
+        {"hierarchy": "ages", "width": 5},
+        *({"hierarchy": "ages", "lowest": lowest} for lowest in (-1, 1.0, True, "1")),
+        *(
+            {"hierarchy": "ages", "loss": loss}
+            for loss in ("most", 1, [], [1], [0, 0.9], [0.5, 0.4, 1], [-0.1, 1], [0, "1"], [0, True, 1], {})
+        ),
+        {"hierarchy": "ages", "loss": [0, float("nan"), 1]},
+    ],
+    ids=str,
+)
+def test_what_is_no_wish_is_refused_with_the_column(asked: Any) -> None:
+    with pytest.raises(InputError, match=r'[Cc]olumn "age"'):
+        AnonymizeRequest("t", 2, hierarchies={"age": asked}).check()
+
+
+def test_the_record_has_no_keys_of_builders_which_may_be_values() -> None:
+    asked = {"age": {"builder": "priority", "order": ["rare disease"], "lowest": 1}, "zip": "zips"}
+    recorded = recorded_hierarchies(AnonymizeRequest("t", 2, hierarchies=asked))
+    assert recorded == {
+        "age": {"builder": "priority", "lowest": 1, "loss": "ncp"},
+        "zip": {"hierarchy": "zips", "lowest": 0, "loss": "ncp"},
+    }
+
+
+def test_a_share_of_suppressed_rows_is_for_full_domain_recoding() -> None:
+    AnonymizeRequest("t", 2, method="full_domain", suppressed_rows=0).check()
+    for share, method in ((0.1, "auto"), (1.1, "full_domain"), (-0.1, "full_domain"), (True, "full_domain")):
+        with pytest.raises(InputError, match="Option suppressed_rows"):
+            AnonymizeRequest("t", 2, method=method, suppressed_rows=share).check()
+    assert option_fields({"suppressed_rows": 0.25}) == {"suppressed_rows": 0.25}
