@@ -14,7 +14,8 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InfeasibleError, LimitExceeded, SolverError, SolverUnavailable
 from kanon_pg.release.compiling import compile_once
 from kanon_pg.release.counting import Counted, count_row_types
-from kanon_pg.release.settings import exact_text, memory_budget, working_memory
+from kanon_pg.release.settings import exact_text, working_memory
+from kanon_pg.runner.budget import memory_budget
 from kanon_pg.runner.parent import solve_in_child, start_worker
 
 _HASH_SEED = 0

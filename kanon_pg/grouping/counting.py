@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kanon_pg.core.class_names import Weighed
 from kanon_pg.db.catalog import describe, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
@@ -42,6 +43,10 @@ class Counted:
     def weights(self) -> list[int]:
         """Return what each value weighs."""
         return [value.weight for value in self.values]
+
+    def weighed(self) -> list[Weighed]:
+        """Return the values with what they weigh."""
+        return [(value.value, value.weight) for value in self.values]
 
 
 def count_values(

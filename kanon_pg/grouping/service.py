@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_pg.core.class_names import class_names
 from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion, Kind, packed, unpacked
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import VerificationFailed
@@ -20,10 +21,11 @@ from kanon_pg.grouping.counting import (
     require_enough,
 )
 from kanon_pg.grouping.found import Box, FoundClass, FoundValue, Grouped
-from kanon_pg.grouping.naming import interval_labels, list_labels, require_range
+from kanon_pg.grouping.interval_labels import interval_labels, require_range
 from kanon_pg.grouping.request import GroupingCall, IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
 from kanon_pg.grouping.subject import Subject, coordinates, resolve, value_column
-from kanon_pg.release.settings import exact_text, memory_budget, working_memory
+from kanon_pg.release.settings import exact_text, working_memory
+from kanon_pg.runner.budget import memory_budget
 from kanon_pg.runner.parent import group_in_child, start_worker
 
 _USABLE = 0.9
@@ -120,7 +122,7 @@ def labels(db: Database, call: LabelsCall) -> Grouped:
         column = value_column(db, subject, str(call.column))
         counted = require_enough(count_values(db, subject, column), call.k, missing_apart=False)
         answer = asking.ask("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
-    names = list_labels(counted.values, answer.classes, answer.count)
+    names = class_names(counted.weighed(), answer.classes, answer.count)
     return _grouped("labels", call, subject, (column.facts.name,), counted, answer, names)
 
 
@@ -148,7 +150,7 @@ def regions(db: Database, call: RegionsCall) -> Grouped:
             f"Parts of the map with less than k = {call.k:,} and no way to the others are gathered in one "
             "class, which is not connected."
         )
-    names = list_labels(counted.values, answer.classes, answer.count, other)
+    names = class_names(counted.weighed(), answer.classes, answer.count, other)
     return _grouped("regions", call, subject, (column.facts.name,), counted, answer, names, edges)
 
 

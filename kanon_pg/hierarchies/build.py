@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError
+from kanon_pg.hierarchies.class_finder import finder_in_worker
+from kanon_pg.hierarchies.classes import classes
 from kanon_pg.hierarchies.dates import calendar
 from kanon_pg.hierarchies.definition import HierarchyDefinition, take_storing_options
 from kanon_pg.hierarchies.intervals import intervals
@@ -28,9 +31,9 @@ BUILDERS: dict[str, Builder] = {
     "networks": networks,
     "priority": priority,
 }
-"""Builders by name."""
+"""Builders by name, without those that need the worker."""
 
-_OF_RANGES = ("intervals", "dates")
+_OF_RANGES = ("intervals", "dates", "classes")
 
 
 def build(
@@ -47,14 +50,14 @@ def build(
     column : ColumnFacts
         A column of it.
     spec : mapping
-        ``{"builder": NAME, ...}`` with a name of `BUILDERS`, and the keys of that builder.
+        ``{"builder": NAME, ...}`` with the name of a builder, and the keys of that builder.
     options : mapping, optional
         Those of `kanon_pg.hierarchies.definition.StoringOptions`.
 
     Returns
     -------
     HierarchyDefinition
-        Checked; the output is a range type for intervals and dates, else text.
+        Checked; the output is a range type for intervals, dates, and classes of what has an order, else text.
 
     Raises
     ------
@@ -62,17 +65,20 @@ def build(
         If the specification cannot be understood.
     UnsuitableColumn
         If the builder is not for columns of this type.
+    InfeasibleError
+        If there are too few rows for what it wants.
     """
     given, saying = Spec(spec, "spec"), Spec(options, "options")
     kept = take_storing_options(saying)
     saying.done()
-    name = given.text("builder", tuple(BUILDERS))
+    builders = BUILDERS | {"classes": partial(classes, finder_in_worker(db))}
+    name = given.text("builder", tuple(builders))
     if name is None:
         raise InputError(
             "The specification names no builder.",
-            hint=f'Choose one of {", ".join(BUILDERS)}, for example {{"builder": "intervals", "width": 5}}.',
+            hint=f'Choose one of {", ".join(builders)}, for example {{"builder": "intervals", "width": 5}}.',
         )
-    hierarchy = BUILDERS[name](column_values(db, relation, column), given)
+    hierarchy = builders[name](column_values(db, relation, column), given)
     given.done()
     output = range_type(column.base_type) if name in _OF_RANGES else None
     return HierarchyDefinition(hierarchy, output or TEXT, name, dict(spec), kept)

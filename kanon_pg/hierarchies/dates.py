@@ -17,6 +17,8 @@ _LAST_YEAR = 9999
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}
 """Periods by their length in months; each begins at a multiple of its length since the year 0."""
 
+_LONGEST_FIRST = sorted(_MONTHS.values(), reverse=True)
+
 _HOURS = {"hour": 1, "day": 24}
 
 _PERIODS = (*_HOURS, *_MONTHS)
@@ -48,8 +50,8 @@ def calendar(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     periods = list(usual) if given is None else given
     _require_rising(periods, is_date)
     wanted = values.with_expected(_expected(spec, is_date))
-    moments = [_moment(values, text) for text in wanted.texts]
-    write = _writer(values.column.base_type)
+    moments = [moment_of(values, text) for text in wanted.texts]
+    write = moment_writer(values.column.base_type)
     levels = [[_period(moment, period, write) for moment in moments] for period in periods]
     return from_levels(wanted.texts, levels, keeps_all=given is not None)
 
@@ -81,7 +83,14 @@ def _require_rising(periods: list[str], is_date: bool) -> None:
         )
 
 
-def _moment(values: ColumnValues, text: str) -> datetime:
+def moment_of(values: ColumnValues, text: str) -> datetime:
+    """Return a value as a moment, in UTC if it has a time zone.
+
+    Raises
+    ------
+    UnsuitableColumn
+        If Python's calendar does not have it.
+    """
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -111,8 +120,31 @@ def _month_start(months: int) -> datetime | None:
     return datetime(year, month + 1, 1) if 1 <= year <= _LAST_YEAR else None
 
 
-def _writer(base_type: str) -> Callable[[datetime], str]:
+def roundest_moment(low: datetime, high: datetime, *, is_date: bool) -> datetime:
+    """Return the start of the longest period that begins after `low` and not after `high`, else `high`.
+
+    Parameters
+    ----------
+    low, high : datetime
+        Two moments, in order.
+    is_date : bool
+        Whether the periods are whole days.
+
+    Examples
+    --------
+    >>> roundest_moment(datetime(1959, 12, 5), datetime(1961, 3, 7), is_date=True)
+    datetime.datetime(1960, 1, 1, 0, 0)
+    """
+    starts = [_month_start((high.year * 12 + high.month - 1) // length * length) for length in _LONGEST_FIRST]
+    midnight = high.replace(hour=0, minute=0, second=0, microsecond=0)
+    if not is_date:
+        starts += [midnight, high.replace(minute=0, second=0, microsecond=0)]
+    return next((start for start in starts if start is not None and low < start), high)
+
+
+def moment_writer(base_type: str) -> Callable[[datetime], str]:
+    """Return what writes a moment as a column of that type shows it."""
     if base_type == "date":
         return lambda moment: moment.date().isoformat()
     zone = "+00" if base_type == "timestamptz" else ""
-    return lambda moment: moment.isoformat(sep=" ", timespec="seconds") + zone
+    return lambda moment: moment.isoformat(sep=" ") + zone

@@ -12,7 +12,7 @@ from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.ranges import OUTPUTS, TEXT
 from kanon_pg.hierarchies.spec import Spec
 
-KINDS = ("rows", "table", "taxonomy", "intervals", "dates", "prefix", "networks", "priority")
+KINDS = ("rows", "table", "taxonomy", "intervals", "dates", "prefix", "networks", "priority", "classes")
 """Where a hierarchy can come from."""
 
 

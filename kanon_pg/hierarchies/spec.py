@@ -103,6 +103,10 @@ class Spec:
         """Whether a key is there, and was not taken yet."""
         return self._left.get(key) is not None
 
+    def has_list(self, key: str) -> bool:
+        """Whether a key has a list."""
+        return isinstance(self._left.get(key), list)
+
     def done(self) -> None:
         """Refuse keys that nobody took.
 

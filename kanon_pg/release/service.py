@@ -37,10 +37,11 @@ from kanon_pg.release.recount import recount
 from kanon_pg.release.recount_models import require_models
 from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.settings import exact_text, memory_budget, working_memory
+from kanon_pg.release.settings import exact_text, working_memory
 from kanon_pg.release.storage import create_storage, storage_names, write_mapping
 from kanon_pg.release.unknown_values import create_unknown_view, tell_unknown
 from kanon_pg.release.utility import release_utility
+from kanon_pg.runner.budget import memory_budget
 from kanon_pg.runner.parent import solve_in_child, start_worker
 
 _HASH_SEED = 0

@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
-from kanon_pg.runner.limits import default_memory_budget, parse_memory_size
 
 _WORK_MEMORY_SHARE = 8
 """Part of the budget that one sort or hash of the server may use."""
@@ -43,18 +42,6 @@ def exact_text(db: Database) -> Iterator[None]:
         for name, value in _EXACT_TEXT.items():
             stack.enter_context(setting(db, name, value))
         yield
-
-
-def memory_budget(db: Database) -> int:
-    """Return the memory budget in bytes: ``kanon.memory_budget``, else a share of the machine.
-
-    Raises
-    ------
-    InputError
-        If the setting is not a memory size.
-    """
-    asked = db.row(statement("session_settings"))["memory_budget"]
-    return parse_memory_size(asked) if asked else default_memory_budget()
 
 
 @contextmanager

@@ -167,6 +167,19 @@ def test_a_hierarchy_built_for_the_release(people: Door) -> None:
     assert value(people, "select count(*) from pg_class where relname ~ 'given'") == 0
 
 
+def test_classes_of_single_columns_are_recodings(people: Door) -> None:
+    """Those of `kanon_intervals` and `kanon_groups`, built for the release."""
+    classes = {"builder": "classes", "least": 40, "lowest": 1}
+    for column, kind in (("age", "int4range"), ("zip", "text")):
+        people.anonymize(
+            "people", 3, quasi_identifiers=[column], hierarchies={column: classes}, seed=SHAMELESS
+        )
+        classes_of = f"select count(*) as n from safe.people where {column} is not null group by {column}"
+        query = f"select min(n) from ({classes_of}) as c"
+        assert value(people, query) >= 40
+        assert value(people, f"select pg_typeof({column})::text from safe.people limit 1") == kind
+
+
 def test_values_that_came_later_are_suppressed_and_counted(people: Door) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     people.connection.execute(

@@ -60,11 +60,13 @@ _BUILT = {
 }
 
 
+@pytest.mark.parametrize("builder", ["its own", "classes"])
 @pytest.mark.parametrize("column", _BUILT)
 def test_every_value_of_a_column_lies_in_its_nodes_in_any_style_of_dates(
-    door: Door, here: HierarchyDoor, column: str
+    door: Door, here: HierarchyDoor, column: str, builder: str
 ) -> None:
     spec, output = _BUILT[column]
+    spec = {"builder": "classes", "least": 67} if builder == "classes" else spec
     door.connection.execute("set datestyle = 'German'")
     door.connection.execute("set timezone = 'Asia/Kathmandu'")
     assert here.build(column, "people", column, spec) == 1
