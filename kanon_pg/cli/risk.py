@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_pg import client
-from kanon_pg.audit.findings import RiskFigures
+from kanon_pg.audit.risk_findings import RiskFigures
 from kanon_pg.cli.arguments import AnyRelation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
