@@ -10,8 +10,9 @@ from kanon_pg.audit import identify as identifying
 from kanon_pg.audit import risk as assessing
 from kanon_pg.audit import service as auditing
 from kanon_pg.audit import suggest as suggesting
-from kanon_pg.audit.findings import AuditResult, IdentifyingSet, RiskFigures, Suggestion
+from kanon_pg.audit.findings import AuditResult, IdentifyingSet, Suggestion
 from kanon_pg.audit.request import AuditCall, RiskCall
+from kanon_pg.audit.risk_findings import RiskFigures
 from kanon_pg.client_transactions import Progress, as_login
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.release.request import DEFAULT_SECONDS

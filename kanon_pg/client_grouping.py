@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from kanon_pg.client_transactions import Progress, as_login
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.grouping import service
 from kanon_pg.grouping.found import Grouped
-from kanon_pg.grouping.request import IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
+from kanon_pg.grouping.request import GroupingCall, IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
+
+Call = TypeVar("Call", bound=GroupingCall)
 
 
 def intervals(
@@ -45,9 +49,7 @@ def intervals(
         Any error of the tree.
     """
     call = IntervalsCall(relation=relation, column=column, k=k, **options)
-    call.check()
-    with as_login(target, on_progress) as db:
-        return service.intervals(db, call)
+    return _grouped(target, on_progress, service.intervals, call)
 
 
 def groups(
@@ -61,9 +63,7 @@ def groups(
 ) -> Grouped:
     """Group the values of a column without order; options are those of `LabelsCall`, see `intervals`."""
     call = LabelsCall(relation=relation, column=column, k=k, **options)
-    call.check()
-    with as_login(target, on_progress) as db:
-        return service.labels(db, call)
+    return _grouped(target, on_progress, service.labels, call)
 
 
 def regions(
@@ -93,9 +93,7 @@ def regions(
         Any error of the tree.
     """
     call = RegionsCall(relation=relation, column=column, adjacency=adjacency, k=k, **options)
-    call.check()
-    with as_login(target, on_progress) as db:
-        return service.regions(db, call)
+    return _grouped(target, on_progress, service.regions, call)
 
 
 def rectangles(
@@ -125,6 +123,16 @@ def rectangles(
         Any error of the tree.
     """
     call = RectanglesCall(relation=relation, x=x, y=y, k=k, **options)
+    return _grouped(target, on_progress, service.rectangles, call)
+
+
+def _grouped(
+    target: str | Connection,
+    on_progress: Progress | None,
+    operation: Callable[[Database, Call], Grouped],
+    call: Call,
+) -> Grouped:
+    """Check a call before there is a connection, then have it done with the rights of the login."""
     call.check()
     with as_login(target, on_progress) as db:
-        return service.rectangles(db, call)
+        return operation(db, call)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kanon_pg.db.spi_adapter import serve
-from kanon_pg.errors import InputError
+from kanon_pg.db.name_arguments import read_names
+from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.grouping import service
 from kanon_pg.grouping.request import IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
 from kanon_pg.grouping.rows import point_rows, value_rows
@@ -62,18 +62,13 @@ def regions(
 ) -> list[dict[str, Any]]:
     """Serve ``kanon_regions``; `time_limit` is in seconds."""
 
-    def operation(db: Any) -> list[dict[str, Any]]:
-        if neighbours is not None and not all(isinstance(name, str) for name in neighbours):
-            raise InputError(
-                "Argument neighbours must be a plain list of column names.",
-                hint="For example: neighbours => '{county,neighbor}'.",
-            )
+    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
         call = RegionsCall(
             relation=relation,
             column=column,
             adjacency=adjacency,
             k=k,
-            neighbours=neighbours,
+            neighbours=read_names("neighbours", neighbours),
             weight=weight,
             method=method,
             on_light=on_light,

@@ -6,26 +6,20 @@ its version. There is no logic here: what a function does, the services say.
 
 from __future__ import annotations
 
-import json
 import platform
 from dataclasses import asdict
 from typing import Any
 
 import kanon_pg
-from kanon_pg.audit import anonymous as testing
-from kanon_pg.audit import identify as identifying
-from kanon_pg.audit import risk as assessing
-from kanon_pg.audit import service as auditing
-from kanon_pg.audit import suggest as suggesting
-from kanon_pg.audit.request import AuditCall, RiskCall
+from kanon_pg.audit_functions import audit, identify, is_anonymous, risk, suggest
 from kanon_pg.curves import service as tracing
 from kanon_pg.curves.request import CurveRequest
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.json_argument import read_json
+from kanon_pg.db.name_arguments import read_names
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.enforce import ledgers
 from kanon_pg.enforce import protect as protecting
-from kanon_pg.errors import InputError
 from kanon_pg.grouping_functions import groups, intervals, rectangles, regions
 from kanon_pg.hierarchy_functions import (
     build_hierarchy,
@@ -52,21 +46,26 @@ from kanon_pg.release.request import AnonymizeRequest
 
 __all__ = [
     "ask",
+    "audit",
     "build_hierarchy",
     "check_query",
     "drop_hierarchy",
     "groups",
     "hierarchy_values",
     "hold_relations",
+    "identify",
     "intervals",
+    "is_anonymous",
     "query",
     "read_hierarchy",
     "record_query",
     "rectangles",
     "regions",
+    "risk",
     "serve_question",
     "show_hierarchy",
     "store_hierarchy",
+    "suggest",
 ]
 
 SqlValue = Any
@@ -87,10 +86,10 @@ def declare(
         lambda db: declaration.declare(
             db,
             relation,
-            _names("identifiers", identifiers) or (),
-            _names("quasi_identifiers", quasi_identifiers) or (),
-            _names("sensitive", sensitive) or (),
-            _names("insensitive", insensitive) or (),
+            read_names("identifiers", identifiers) or (),
+            read_names("quasi_identifiers", quasi_identifiers) or (),
+            read_names("sensitive", sensitive) or (),
+            read_names("insensitive", insensitive) or (),
             entity,
             read_json(weights),
             role=requesting_role(db, "declare"),
@@ -150,8 +149,8 @@ def anonymize(
         request = AnonymizeRequest(
             relation=relation,
             k=k,
-            quasi_identifiers=_names("quasi_identifiers", quasi_identifiers),
-            sensitive=_names("sensitive", sensitive),
+            quasi_identifiers=read_names("quasi_identifiers", quasi_identifiers),
+            sensitive=read_names("sensitive", sensitive),
             method=method,
             patterns=read_json(patterns),
             time_limit=time_limit,
@@ -184,7 +183,7 @@ def curve(
         request = CurveRequest(
             relation=relation,
             ks=ks,
-            quasi_identifiers=_names("quasi_identifiers", quasi_identifiers),
+            quasi_identifiers=read_names("quasi_identifiers", quasi_identifiers),
             patterns=read_json(patterns),
             method=method,
             time_limit=time_limit,
@@ -192,67 +191,6 @@ def curve(
         )
         points = tracing.curve(db, request).points
         return [asdict(point) | {"elapsed": f"{point.elapsed:.6f} seconds"} for point in points]
-
-    return serve(operation)
-
-
-def audit(
-    relation: SqlValue, k: SqlValue, columns: SqlValue, max_columns: SqlValue, time_limit: SqlValue
-) -> list[dict[str, Any]]:
-    """Serve ``kanon_audit``; `time_limit` is in seconds."""
-
-    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        call = AuditCall(relation, k, _names("columns", columns), max_columns, time_limit)
-        return [_row(found) for found in auditing.rows_of_audit(db, call)]
-
-    return serve(operation)
-
-
-def is_anonymous(relation: SqlValue, k: SqlValue, columns: SqlValue) -> bool:
-    """Serve ``kanon_is_anonymous``."""
-    return serve(lambda db: testing.is_anonymous(db, relation, k, _names("columns", columns)))
-
-
-def identify(relation: SqlValue, columns: SqlValue, time_limit: SqlValue) -> list[dict[str, Any]]:
-    """Serve ``kanon_identify``; `time_limit` is in seconds."""
-    return serve(
-        lambda db: [
-            _row(found)
-            for found in identifying.identify(db, relation, _names("columns", columns), time_limit)
-        ]
-    )
-
-
-def suggest(relation: SqlValue, time_limit: SqlValue) -> list[dict[str, Any]]:
-    """Serve ``kanon_suggest``; `time_limit` is in seconds."""
-    return serve(lambda db: [_row(found) for found in suggesting.suggest(db, relation, time_limit)])
-
-
-def risk(
-    relation: SqlValue,
-    columns: SqlValue,
-    sensitive: SqlValue,
-    threshold: SqlValue,
-    population: SqlValue,
-    sampling_fraction: SqlValue,
-    time_limit: SqlValue,
-) -> list[dict[str, Any]]:
-    """Serve ``kanon_risk``; `time_limit` is in seconds."""
-
-    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        call = RiskCall(
-            relation=relation,
-            columns=_names("columns", columns),
-            sensitive=_names("sensitive", sensitive),
-            threshold=threshold,
-            population=population,
-            sampling_fraction=sampling_fraction,
-            time_limit=time_limit,
-        )
-        return [
-            _row(found) | {"homogeneous": json.dumps([asdict(one) for one in found.homogeneous])}
-            for found in assessing.risk(db, call)
-        ]
 
     return serve(operation)
 
@@ -272,7 +210,10 @@ def measure(relation: SqlValue, quasi_identifiers: SqlValue, sensitive: SqlValue
     return serve(
         lambda db: asdict(
             measuring.measure(
-                db, relation, _names("quasi_identifiers", quasi_identifiers), _names("sensitive", sensitive)
+                db,
+                relation,
+                read_names("quasi_identifiers", quasi_identifiers),
+                read_names("sensitive", sensitive),
             )
         )
     )
@@ -308,20 +249,3 @@ def install_check() -> list[dict[str, Any]]:
         return [asdict(item) for item in check.run(db, trial)]
 
     return serve(operation)
-
-
-def _row(found: Any) -> dict[str, Any]:
-    """Return a dataclass as PL/Python takes a row: arrays are lists."""
-    return {name: list(one) if isinstance(one, tuple) else one for name, one in asdict(found).items()}
-
-
-def _names(argument: str, names: SqlValue) -> list[str] | None:
-    """Take a one-dimensional array without NULLs; PL/Python nests lists for further dimensions."""
-    if names is None:
-        return None
-    if not all(isinstance(name, str) for name in names):
-        raise InputError(
-            f"Argument {argument} must be a plain list of column names.",
-            hint="Without NULLs and nested arrays, for example '{zip,sex}'.",
-        )
-    return list(names)

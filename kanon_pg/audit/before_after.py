@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kanon_pg.audit.asking import Asking, asking
-from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
+from kanon_pg.audit.findings import AuditResult
 from kanon_pg.audit.released import risk_in_people
 from kanon_pg.audit.request import RiskCall
 from kanon_pg.audit.risk import (
@@ -14,6 +14,7 @@ from kanon_pg.audit.risk import (
     release_risk,
     releases_of,
 )
+from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
 from kanon_pg.audit.subject import AuditSubject, linking_columns, sensitive_columns
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.errors import LimitExceeded

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_pg.audit.asking import Asking, asking
-from kanon_pg.audit.findings import RiskFigures
 from kanon_pg.audit.known import AuditColumn, Known, look_up
 from kanon_pg.audit.released import risk_in_people
 from kanon_pg.audit.request import RiskCall
 from kanon_pg.audit.risk_figures import risk_figures
+from kanon_pg.audit.risk_findings import RiskFigures
 from kanon_pg.audit.subject import AuditSubject, linking_columns, sensitive_columns
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanon_pg.audit.findings import HomogeneousClasses, RiskFigures
+from kanon_pg.audit.risk_findings import HomogeneousClasses, RiskFigures
 from kanon_pg.core.risk import AttackerRisk
 
 

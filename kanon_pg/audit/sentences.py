@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kanon_pg.audit.amounts import counted, percent
-from kanon_pg.audit.findings import AuditResult, ReleaseRisk, ViolatingSet
+from kanon_pg.audit.findings import AuditResult, ViolatingSet
+from kanon_pg.audit.risk_findings import ReleaseRisk
 from kanon_pg.db.identifiers import Literal
 
 _NAMED = 3

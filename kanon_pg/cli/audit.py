@@ -10,7 +10,8 @@ import typer
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.audit.findings import Suggestion
+from kanon_pg.audit.findings import AuditResult, Suggestion
+from kanon_pg.cli.arguments import AnyRelation, Relation, columns
 from kanon_pg.cli.audit_page import check_page, page_of, write_page
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
@@ -23,46 +24,49 @@ _CONDITION = re.compile(r"\s*k\s*<\s*(\d{1,9})\s*")
 _SUGGESTION_HEADINGS = ("column", "role", "values", "unique", "missing", "because")
 
 
+K = Annotated[
+    int | None,
+    typer.Option("-k", metavar="K", help="Fewest people that may share their values; that of --fail-on."),
+]
+Columns = Annotated[
+    list[str] | None,
+    columns("--column", "What to audit, in place of all but identifiers."),
+]
+MostColumns = Annotated[
+    int | None, typer.Option(metavar="NUMBER", help="Most columns of a set; any number unless given.")
+]
+TimeLimit = Annotated[
+    float, typer.Option(metavar="SECONDS", help="What is not proven by then is said to be open.")
+]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="'k<K'", help="Exit with code 4 if fewer than K people share their quasi-identifiers, for CI."
+    ),
+]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+Html = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write one self-contained page: drawings, tables, next steps."),
+]
+WithCurve = Annotated[
+    bool,
+    typer.Option(
+        "--curve/--no-curve", help="Show on the page what each k costs; a third of the time limit more."
+    ),
+]
+
+
 def audit(
-    relation: Annotated[
-        str, typer.Argument(help="Table, view or release, as in SQL: name or schema.name.", metavar="TABLE")
-    ],
-    k: Annotated[
-        int | None,
-        typer.Option("-k", metavar="K", help="Fewest people that may share their values; that of --fail-on."),
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="What to audit, in place of all but identifiers. May be given several times.",
-        ),
-    ] = None,
-    max_columns: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Most columns of a set; any number unless given.")
-    ] = None,
-    time_limit: Annotated[
-        float, typer.Option(metavar="SECONDS", help="What is not proven by then is said to be open.")
-    ] = 30.0,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            metavar="'k<K'",
-            help="Exit with code 4 if fewer than K people share their quasi-identifiers, for CI.",
-        ),
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write one self-contained page: drawings, tables, next steps."),
-    ] = None,
-    curve: Annotated[
-        bool,
-        typer.Option(
-            "--curve/--no-curve",
-            help="Show on the page what each k costs; a third of the time limit more.",
-        ),
-    ] = True,
+    relation: AnyRelation,
+    k: K = None,
+    column: Columns = None,
+    max_columns: MostColumns = None,
+    time_limit: TimeLimit = 30.0,
+    fail_on: FailOn = None,
+    markdown: Markdown = False,
+    html: Html = None,
+    curve: WithCurve = True,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -81,6 +85,7 @@ def audit(
         if html is not None:
             check_page(html)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
+            hear = hearing(advance)
             found = client.audit(
                 connection,
                 relation,
@@ -89,31 +94,32 @@ def audit(
                 max_columns=max_columns,
                 time_limit=time_limit,
                 details=True,
-                on_progress=hearing(advance),
+                on_progress=hear,
             )
             fails = least is not None and not client.is_anonymous(connection, relation, least, column)
             if html is not None:
-                hear = hearing(advance)
                 page = page_of(connection, found, with_curve=curve, time_limit=time_limit, on_progress=hear)
                 write_page(page, html)
                 note(f"the page is in {html}")
-        if markdown and not as_json:
-            from kanon_pg.cli.audit_markdown import audit_markdown
-
-            typer.echo(audit_markdown(found))
-        else:
-            from kanon_pg.cli.audit_view import audit_view
-
-            show(found, as_json, audit_view)
+        _show_audit(found, markdown, as_json)
         if fails:
             note(f"k < {least}: some combination of values is shared by fewer than {least} people")
             raise typer.Exit(GATE_EXIT_CODE)
 
 
+def _show_audit(found: AuditResult, markdown: bool, as_json: bool) -> None:
+    if markdown and not as_json:
+        from kanon_pg.cli.audit_markdown import audit_markdown
+
+        typer.echo(audit_markdown(found))
+    else:
+        from kanon_pg.cli.audit_view import audit_view
+
+        show(found, as_json, audit_view)
+
+
 def suggest(
-    relation: Annotated[
-        str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
-    ],
+    relation: Relation,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For counting.")] = 30.0,
     dsn: Dsn = None,
     as_json: Json = False,

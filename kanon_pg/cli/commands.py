@@ -88,7 +88,9 @@ COMMANDS = {
     ),
     "declare": CommandEntry("release", "declare", RELEASES, "Record the roles of a table's columns."),
     "undeclare": CommandEntry("release", "undeclare", RELEASES, "Forget the roles of a table's columns."),
-    "anonymize": CommandEntry("release", "anonymize", RELEASES, "Publish a k-anonymous release of a table."),
+    "anonymize": CommandEntry(
+        "anonymize", "anonymize", RELEASES, "Publish a k-anonymous release of a table."
+    ),
     "refresh": CommandEntry("release", "refresh", RELEASES, "Bring a release up to date with its table."),
     "drop": CommandEntry("release", "drop", RELEASES, "Remove a release; the table stays."),
     "audit": CommandEntry(

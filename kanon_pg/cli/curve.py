@@ -9,9 +9,9 @@ import typer
 from rich.table import Table
 
 from kanon_pg import client
+from kanon_pg.cli.arguments import Method, Patterns, Relation, Seed, read_patterns
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
-from kanon_pg.cli.release import METHOD_HELP, read_patterns
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.curves.request import DEFAULT_KS
 from kanon_pg.errors import InputError
@@ -20,9 +20,7 @@ _HEADINGS = ("k", "suppressed", "share", "at least", "gap", "classes", "average 
 
 
 def curve(
-    relation: Annotated[
-        str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
-    ],
+    relation: Relation,
     ks: Annotated[
         str, typer.Option("--ks", metavar="K,K,...", help="Values of k, separated by commas.")
     ] = ",".join(map(str, DEFAULT_KS)),
@@ -33,13 +31,10 @@ def curve(
         list[str] | None,
         typer.Option(metavar="COLUMN", help="In place of the declared ones. May be given several times."),
     ] = None,
-    method: Annotated[str, typer.Option(help=METHOD_HELP)] = "auto",
-    patterns: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help="Which columns may be suppressed together; @FILE reads a file."),
-    ] = None,
+    method: Method = "auto",
+    patterns: Patterns = None,
     time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For all k together.")] = 30.0,
-    seed: Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")] = None,
+    seed: Seed = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:

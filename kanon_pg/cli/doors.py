@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg import client
-from kanon_pg.cli.connection import installed
+from kanon_pg.cli.connection import connected, installed
 from kanon_pg.cli.output import Advance, hearing, note
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
@@ -185,3 +185,10 @@ def _oid(db: PsycopgDatabase, relation: str, columns: Sequence[str] = ()) -> int
     for column in columns:
         _checked(column)
     return describe(db, relation).oid
+
+
+@contextmanager
+def opened_door(dsn: str | None, is_client: bool) -> Iterator[Door]:
+    """Open a connection and the door that was asked for, for as long as the block lasts."""
+    with connected(dsn) as connection:
+        yield ClientDoor(connection) if is_client else ServerDoor(connection)

@@ -12,13 +12,11 @@ from rich.console import Group
 from rich.table import Table
 
 from kanon_pg import client_grouping
+from kanon_pg.cli.arguments import Relation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, listing, note, progress_bar, show
 from kanon_pg.grouping.found import Grouped
 
-Relation = Annotated[
-    str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
-]
 K = Annotated[int, typer.Option("-k", "--k", help="Least size of a class, at least 2.")]
 Weight = Annotated[
     str | None,

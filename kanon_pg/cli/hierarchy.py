@@ -13,10 +13,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from kanon_pg.cli.arguments import Client, Relation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.hierarchy_doors import ClientHierarchies, ServerHierarchies
 from kanon_pg.cli.output import Json, errors_as, listing, note, show
-from kanon_pg.cli.release import Client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.hierarchies import service
@@ -67,9 +67,7 @@ class ListedHierarchy:
 
 def build(
     name: Name,
-    relation: Annotated[
-        str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
-    ],
+    relation: Relation,
     column: Annotated[str, typer.Argument(help="The column.", metavar="COLUMN")],
     spec: Annotated[str, typer.Argument(help="How, as JSON; @FILE reads a file.", metavar="JSON")],
     description: Description = None,

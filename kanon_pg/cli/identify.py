@@ -9,6 +9,7 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.audit.findings import IdentifyingSet
+from kanon_pg.cli.arguments import AnyRelation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, progress_bar, show
 
@@ -16,9 +17,7 @@ _HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "distinctio
 
 
 def identify(
-    relation: Annotated[
-        str, typer.Argument(help="Table, view or release, as in SQL: name or schema.name.", metavar="TABLE")
-    ],
+    relation: AnyRelation,
     column: Annotated[
         list[str] | None,
         typer.Option(

@@ -8,15 +8,14 @@ import typer
 from rich.table import Table
 
 from kanon_pg import client
+from kanon_pg.cli.arguments import AnyRelation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
 from kanon_pg.measure.measures import Measures
 
 
 def measure(
-    relation: Annotated[
-        str, typer.Argument(help="Table, view or release, as in SQL: name or schema.name.", metavar="TABLE")
-    ],
+    relation: AnyRelation,
     quasi_identifier: Annotated[
         list[str] | None,
         typer.Option(

@@ -10,7 +10,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_pg import client
-from kanon_pg.audit.findings import RiskFigures
+from kanon_pg.audit.risk_findings import RiskFigures
+from kanon_pg.cli.arguments import AnyRelation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
 from kanon_pg.core.risk import THRESHOLD
@@ -20,9 +21,7 @@ _MOST_NAMED = 8
 
 
 def risk(
-    relation: Annotated[
-        str, typer.Argument(help="Table, view or release, as in SQL: name or schema.name.", metavar="TABLE")
-    ],
+    relation: AnyRelation,
     column: Annotated[
         list[str] | None,
         typer.Option(

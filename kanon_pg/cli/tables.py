@@ -40,9 +40,10 @@ def load(
 ) -> None:
     """Load a CSV file into a table.
 
-    Types are chosen from all values of a column: integer, bigint, double precision, boolean, date,
-    timestamp, else text. Codes with leading zeros stay text. An empty field is NULL; '?' and 'NA' are
-    values. On an error nothing is changed.
+    Types are chosen from all values of a column: integer, bigint, numeric, double precision, boolean, date,
+    timestamp, else text. Decimals such as 12.50 are numeric; those with exponents or more than nine digits
+    after the point are double precision. Codes with leading zeros stay text. An empty field is NULL; '?'
+    and 'NA' are values. On an error nothing is changed.
     """
     with errors_as(as_json):
         source = CsvFile(file, "\t" if delimiter in _TAB else delimiter)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import psycopg
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.conninfo import make_conninfo
-from psycopg.rows import dict_row
+from psycopg.pq.misc import PGresAttDesc
+from psycopg.rows import dict_row, tuple_row
 
 from kanon_pg.db.binary_copy import binary_copy
 from kanon_pg.db.failures import database_error
@@ -23,6 +24,16 @@ from kanon_pg.errors import DatabaseError, InputError, LimitExceeded, by_sqlstat
 Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
 
+Column = psycopg.Column
+Cursor = psycopg.Cursor[Any]
+
+RowMaker = Callable[[Sequence[Any]], Any]
+RowFactory = Callable[[Any], RowMaker]
+"""Looks at a cursor of psycopg and returns what makes a row of values, as those of ``psycopg.rows`` do."""
+
+TUPLES: RowFactory = tuple_row
+"""The row factory that psycopg has without a choice."""
+
 _CONTACT_SECONDS = 0.2
 """How often the server is spoken to at most while it has nothing to do."""
 
@@ -32,11 +43,21 @@ def connect(dsn: str = "", **parameters: Any) -> Connection:
 
     Raises
     ------
+    InputError
+        If the DSN cannot be read, or a parameter is no part of one.
     DatabaseError
         If the server cannot be reached or refuses the login.
     """
     try:
-        return psycopg.connect(make_conninfo(dsn, **parameters), application_name="kanon")
+        address = make_conninfo(dsn, **parameters)
+    except psycopg.ProgrammingError as error:
+        # libpq's message may quote a password, so it is not passed on
+        raise InputError(
+            "The DSN cannot be read, or has a part that PostgreSQL does not know.",
+            hint="Write it like postgresql://user@host:5432/database or host=... dbname=...",
+        ) from error
+    try:
+        return psycopg.connect(address, application_name="kanon")
     except psycopg.OperationalError as error:
         raise DatabaseError(
             "Cannot connect to the database.",
@@ -155,6 +176,62 @@ def from_texts(connection: Connection, types: Sequence[int], row: Sequence[str |
         None if text is None else transformer.get_loader(oid, psycopg.pq.Format.TEXT).load(text.encode())
         for oid, text in zip(types, row, strict=True)
     )
+
+
+def shape(connection: Connection, names: Sequence[str], types: Sequence[int]) -> Cursor:
+    """Return a cursor of psycopg that holds an answer with these columns and no rows.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Nothing is sent to its server.
+    names : sequence of str
+        Names of the columns.
+    types : sequence of int
+        Their types' OIDs.
+    """
+    encoding = connection.info.encoding
+    result = connection.pgconn.make_empty_result(psycopg.pq.ExecStatus.TUPLES_OK)
+    result.set_attributes(
+        [
+            PGresAttDesc(name.encode(encoding), 0, 0, psycopg.pq.Format.TEXT, oid, -1, -1)
+            for name, oid in zip(names, types, strict=True)
+        ]
+    )
+    cursor = psycopg.Cursor(connection)
+    cursor.pgresult = result
+    return cursor
+
+
+def row_maker(answer: Cursor, row_factory: RowFactory) -> RowMaker:
+    """Return what makes rows of an answer's values.
+
+    Raises
+    ------
+    InputError
+        The row factory has no rows for such columns.
+    """
+    try:
+        return row_factory(answer)
+    except psycopg.Error as error:
+        raise InputError(
+            "The row factory cannot make rows of these columns.",
+            detail=str(error),
+            hint="Give each column a name of its own: AS ...",
+        ) from error
+
+
+def checked_factory(row_factory: RowFactory) -> RowFactory:
+    """Return a row factory unchanged.
+
+    Raises
+    ------
+    InputError
+        It cannot be called.
+    """
+    if not callable(row_factory):
+        raise InputError("A row factory is a function.", hint="Take one of psycopg.rows, such as dict_row.")
+    return row_factory
 
 
 class PsycopgDatabase:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kanon_pg.audit.amounts import counted, percent
-from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
+from kanon_pg.audit.findings import AuditResult
+from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
 from kanon_pg.audit.sentences import column_list
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.reports.bars import Bar, grouped_bars

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kanon_pg.audit.amounts import counted, percent
-from kanon_pg.audit.findings import AuditResult, ClassSizes, RiskFigures, Whole
+from kanon_pg.audit.findings import AuditResult, ClassSizes, Whole
+from kanon_pg.audit.risk_findings import RiskFigures
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.reports.bars import Bar, bar_chart
 from kanon_pg.reports.classes import named_columns, risky_bars

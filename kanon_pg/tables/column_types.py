@@ -19,6 +19,9 @@ _TIME = r"\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?"
 # Offsets up to 14 hours: every zone in use, and within what both Arrow and PostgreSQL read.
 _OFFSET = r"(Z|[+-](0\d|1[0-4])(:?[0-5]\d)?)"
 _DECIMAL = r"-?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?"
+# Numbers as people write them, money for example. More digits after the point are what programs print of
+# floating-point numbers, which they also are afterwards.
+_SHORT_DECIMAL = r"-?((0|[1-9]\d{0,17})(\.\d{0,9})?|\.\d{1,9})"
 _NOT_FINITE = r"NaN|-?Infinity"
 
 
@@ -59,6 +62,10 @@ def _fits_double(values: pa.Array) -> bool:
     return _all(pc.is_finite(numbers)) and not pc.any(vanished).as_py()
 
 
+def _no_negative_zero(values: pa.Array) -> bool:
+    return not pc.any(pc.match_substring_regex(values, r"^-[0.]*$")).as_py()  # numeric drops its sign
+
+
 def _casts_to(arrow_type: pa.DataType) -> Check:
     def holds(values: pa.Array) -> bool:
         try:
@@ -78,6 +85,7 @@ _RULES = (
     _Rule("boolean", "true|false|True|False|TRUE|FALSE", _holds),
     _Rule("integer", r"0|-?[1-9]\d*", _within(-(2**31), 2**31 - 1)),
     _Rule("bigint", r"0|-?[1-9]\d*", _within(-(2**63), 2**63 - 1)),
+    _Rule("numeric", _SHORT_DECIMAL, _no_negative_zero),
     _Rule("double precision", f"{_DECIMAL}|{_NOT_FINITE}", _fits_double),
     _Rule("date", _DAY, _casts_to(pa.date32())),
     _Rule("timestamp", f"{_DAY}[ T]{_TIME}", _casts_to(pa.timestamp("us"))),

@@ -11,6 +11,7 @@ import pytest
 import kanon_pg
 
 IN_THE_SERVER_ONLY = (
+    "kanon_pg.audit_functions",
     "kanon_pg.db.spi_adapter",
     "kanon_pg.grouping_functions",
     "kanon_pg.hierarchy_functions",

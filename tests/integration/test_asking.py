@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import psycopg
 import pytest
+from psycopg import rows as factories
 from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner, Result
 
@@ -20,6 +22,7 @@ from kanon_pg.errors import AnswerWithheld, InputError, InstallError, NotPermitt
 from tests.fixtures.questions import Guarded
 from tests.query.hospital import ADA, SCHEMA
 
+OF_WARD = "select ward, count(*) as n from patients where ward = %s group by ward"
 BY_WARD = "select ward, count(*) as n, avg(cost) as average from patients group by ward order by ward"
 
 
@@ -58,6 +61,156 @@ def test_rows_can_be_fetched_one_by_one_in_portions_and_all(ada: Connection) -> 
         assert list(cursor) == rows[3:]
         assert cursor.fetchone() is None
     assert cursor.description is None
+
+
+@dataclass(frozen=True)
+class Ward:
+    ward: str
+    n: int
+    average: Decimal
+
+
+FACTORIES: list[Callable[[Any], Callable[..., Any]]] = [
+    factories.tuple_row,
+    factories.dict_row,
+    factories.namedtuple_row,
+    factories.class_row(Ward),
+    factories.args_row(Ward),
+    factories.kwargs_row(dict),
+    factories.scalar_row,
+    lambda cursor: lambda values: [f"{c.name}={v}" for c, v in zip(cursor.description, values, strict=True)],
+]
+
+
+@pytest.mark.parametrize("factory", FACTORIES)
+def test_row_factories_make_the_rows_that_psycopg_makes(
+    dsn: str, shared_hospital: Guarded, factory: Any
+) -> None:
+    with psycopg.connect(dsn_of(shared_hospital.dsn, "postgres"), row_factory=factory) as admin:
+        expected = admin.execute(BY_WARD).fetchall()
+    with kanon_pg.connect(dsn, row_factory=factory) as connection:
+        assert connection.execute(BY_WARD).fetchall() == expected
+    with kanon_pg.connect(dsn) as connection:
+        cursor = connection.cursor(row_factory=factory)
+        cursor.execute(BY_WARD)
+        rows = [cursor.fetchone(), *cursor.fetchmany(2), *cursor]
+        assert rows == expected
+        assert list(map(type, rows)) == list(map(type, expected))
+        assert {type(row) for row in connection.execute(BY_WARD)} == {tuple}
+        connection.row_factory = factory
+        assert connection.execute(BY_WARD).fetchall() == expected
+
+
+def test_a_row_factory_set_later_makes_the_rows_that_are_left(ada: Connection) -> None:
+    cursor = ada.execute(BY_WARD)
+    first = cursor.fetchone()
+    assert isinstance(first, tuple)
+    cursor.row_factory = factories.dict_row
+    assert {tuple(row) for row in cursor} == {("ward", "n", "average")}
+
+
+def test_columns_are_described_as_psycopg_describes_them(ada: Connection, shared_hospital: Guarded) -> None:
+    with psycopg.connect(dsn_of(shared_hospital.dsn, "postgres")) as admin:
+        expected = admin.execute(BY_WARD).description
+    found = ada.execute(BY_WARD).description
+    assert found is not None
+    assert expected is not None
+    assert [(c.name, c.type_code, c.type_display, len(c)) for c in found] == [
+        (c.name, c.type_code, c.type_display, len(c)) for c in expected
+    ]
+
+
+def test_columns_that_a_row_factory_has_no_rows_for_are_named(ada: Connection) -> None:
+    cursor = ada.cursor(row_factory=factories.namedtuple_row)
+    with pytest.raises(InputError, match="row factory"):
+        cursor.execute("select ward as a, count(*) as a from patients group by ward")
+    with pytest.raises(InputError, match="no answer"):
+        cursor.fetchall()
+
+
+@pytest.mark.parametrize("factory", ["dict_row", {}, 1])
+def test_what_is_no_row_factory_is_refused_before_anything_is_asked(dsn: str, factory: Any) -> None:
+    with pytest.raises(InputError, match="function"):
+        kanon_pg.connect(dsn, row_factory=factory)
+    with kanon_pg.connect(dsn) as connection:
+        with pytest.raises(InputError, match="function"):
+            connection.cursor(row_factory=factory)
+        with pytest.raises(InputError, match="function"):
+            connection.row_factory = factory
+
+
+def wards(ada: Connection) -> list[str]:
+    return [row[0] for row in ada.execute(BY_WARD).fetchall()]
+
+
+def test_many_questions_have_an_answer_each(ada: Connection) -> None:
+    names = wards(ada)
+    alone = [ada.execute(OF_WARD, [name]).fetchall() for name in names]
+    cursor = ada.cursor()
+    cursor.executemany(OF_WARD, ([name] for name in names), returning=True)
+    assert cursor.rowcount == 1
+    assert [each.fetchall() for each in cursor.results()] == alone
+    assert cursor.nextset() is None
+    assert cursor.set_result(0).fetchall() == alone[0]
+    assert cursor.nextset()
+    assert cursor.set_result(-1).fetchall() == alone[-1]
+    with pytest.raises(IndexError):
+        cursor.set_result(len(names))
+    cursor.executemany(OF_WARD.replace("%s", "%(ward)s"), [{"ward": names[0]}], returning=True)
+    assert cursor.fetchall() == alone[0]
+
+
+def test_answers_that_are_not_returned_are_counted_and_not_kept(ada: Connection) -> None:
+    names = wards(ada)
+    cursor = ada.cursor()
+    cursor.executemany(OF_WARD, [[name] for name in names])
+    assert (cursor.rowcount, cursor.description) == (len(names), None)
+    with pytest.raises(InputError, match="returning"):
+        cursor.fetchall()
+    assert list(cursor.results()) == []
+    cursor.executemany(OF_WARD, [])
+    assert cursor.rowcount == 0
+    cursor.executemany(OF_WARD, [], returning=True)
+    assert (cursor.rowcount, cursor.nextset()) == (-1, None)
+
+
+def test_each_of_many_questions_is_recorded(ada: Connection, shared_hospital: Guarded) -> None:
+    def recorded() -> int:
+        row = shared_hospital.admin.execute("select count(*) from kanon.query_log").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    names, before = wards(ada), recorded()
+    ada.cursor().executemany(OF_WARD, [[name] for name in names])
+    assert recorded() == before + len(names)
+
+
+def test_one_refusal_among_many_questions_leaves_no_answer(ada: Connection) -> None:
+    name, cursor = wards(ada)[0], ada.cursor()
+    cursor.execute(BY_WARD)
+    query = "select avg(cost) from patients where ward = %s"
+    for returning in (True, False):
+        with pytest.raises(AnswerWithheld):
+            cursor.executemany(query, [[name], ["Nowhere"], [name]], returning=returning)
+        assert (cursor.rowcount, cursor.description) == (-1, None)
+        with pytest.raises(InputError, match="no answer"):
+            cursor.fetchall()
+    with pytest.raises(InputError, match="sequence"):
+        cursor.executemany(query, [name])
+
+
+@pytest.mark.parametrize(
+    "part", [{"autocommit": True}, {"cursor_factory": psycopg.Cursor}, {"prepare_threshold": 0}]
+)
+def test_what_is_no_part_of_a_dsn_is_refused(dsn: str, part: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="DSN"):
+        kanon_pg.connect(dsn, **part)
+
+
+def test_a_dsn_that_cannot_be_read_is_refused_without_quoting_it() -> None:
+    with pytest.raises(InputError, match="DSN") as caught:
+        kanon_pg.connect("host=localhost hush")
+    assert "hush" not in str(caught.value) + str(caught.value.detail)
 
 
 @pytest.mark.parametrize(

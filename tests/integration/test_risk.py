@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kanon_pg.audit.findings import IdentifyingSet, RiskFigures, Suggestion
+from kanon_pg.audit.findings import IdentifyingSet, Suggestion
+from kanon_pg.audit.risk_findings import RiskFigures
 from tests.fixtures.audits import COLUMNS, identify, is_anonymous, risk, suggest
 from tests.fixtures.doors import Door
 

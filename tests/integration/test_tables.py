@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def test_types_and_nulls(client: Any, tmp_path: Path) -> None:
     assert types_of(client, "loaded") == {
         "i": "integer",
         "l": "bigint",
-        "d": "double precision",
+        "d": "numeric",
         "b": "boolean",
         "day": "date",
         "at": "timestamp without time zone",
@@ -82,7 +83,17 @@ def test_types_and_nulls(client: Any, tmp_path: Path) -> None:
     }
     rows = client.execute("SELECT * FROM loaded").fetchall()
     assert rows == [
-        (1, 3_000_000_000, 1.5, True, date(2024, 2, 29), datetime(2024, 2, 29, 10), "007", "?", ""),
+        (
+            1,
+            3_000_000_000,
+            Decimal("1.5"),
+            True,
+            date(2024, 2, 29),
+            datetime(2024, 2, 29, 10),
+            "007",
+            "?",
+            "",
+        ),
         (None,) * 9,
         (None, None, None, None, None, None, "8", "NA", "x"),
     ]
@@ -132,6 +143,14 @@ def test_a_name_that_would_be_cut_off_is_refused(client: Any, tmp_path: Path) ->
         load_csv(client, write(tmp_path, "é" * 32 + "\n1\n"), "long")
 
 
+def test_amounts_of_money_are_exact(client: Any, tmp_path: Path) -> None:
+    load_csv(client, write(tmp_path, "cost\n12.50\n0.10\n0.20\n\n"), "t")
+    assert types_of(client, "t") == {"cost": "numeric"}
+    rows = client.execute("SELECT cost::text FROM t ORDER BY cost").fetchall()
+    assert rows == [("0.10",), ("0.20",), ("12.50",), (None,)]
+    assert client.execute("SELECT sum(cost)::text FROM t").fetchone() == ("12.80",)
+
+
 def test_an_existing_table_is_refused_replaced_or_appended_to(client: Any, tmp_path: Path) -> None:
     first = write(tmp_path, "a,b\n1,x\n")
     load_csv(client, first, "t")
@@ -141,7 +160,7 @@ def test_an_existing_table_is_refused_replaced_or_appended_to(client: Any, tmp_p
     rows = client.execute("SELECT a, b FROM t ORDER BY a NULLS FIRST").fetchall()
     assert rows == [(None, ""), (1, "x"), (2, "007")]
     load_csv(client, write(tmp_path, "c\n1.5\n"), "t", if_exists="replace")
-    assert types_of(client, "t") == {"c": "double precision"}
+    assert types_of(client, "t") == {"c": "numeric"}
 
 
 def test_appending_needs_the_columns(client: Any, tmp_path: Path) -> None:
@@ -179,6 +198,7 @@ VALUE = st.one_of(
     st.none(),
     st.integers(-(2**63), 2**63 - 1).map(str),
     st.floats(allow_nan=False, allow_infinity=False).map(str),
+    st.decimals(-(10**12), 10**12, places=2).map(lambda amount: format(amount, "f")),
     st.dates().map(date.isoformat),
     st.sampled_from(
         ["", "?", "\\.", "\\N", "NULL", "007", "t", "true", 'a"b', "a\nb", "x\n\\.\ny", " ", "'", "\\"]
@@ -228,7 +248,12 @@ def _means(text: str | None, kind: str) -> Any:
         return text
     if not text:
         return None
-    return {"double precision": float, "boolean": lambda t: t[0].lower() == "t"}.get(kind, str)(text)
+    meanings: dict[str, Callable[[str], Any]] = {
+        "numeric": lambda number: Decimal(number).as_tuple(),  # with the digits that were written
+        "double precision": float,
+        "boolean": lambda word: word[0].lower() == "t",
+    }
+    return meanings.get(kind, str)(text)
 
 
 TYPED = st.tuples(
@@ -391,7 +416,7 @@ def test_the_census_file_loads_whole(client: Any) -> None:
     assert len(kinds) == 42
     assert (kinds["age"], kinds["instance_weight"], kinds["education"]) == (
         "integer",
-        "double precision",
+        "numeric",
         "text",
     )
     counted = client.execute("SELECT count(*) FROM (SELECT DISTINCT * FROM census) AS d").fetchone()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.asking import numbered
+from kanon_pg.db.placeholders import numbered
 from kanon_pg.errors import InputError
 
 WITHOUT_PERCENT = st.text().filter(lambda text: "%" not in text)
@@ -45,6 +45,10 @@ def test_a_name_is_one_parameter_wherever_it_stands() -> None:
         ("%d", [1]),
         ("%", []),
         ("%(a)d", {"a": 1}),
+        ("%s", "x"),
+        ("%s", b"x"),
+        ("%s", 1),
+        ("%s", {1}),
     ],
 )
 def test_what_does_not_fit_together_is_refused(query: str, parameters: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -28,8 +29,17 @@ def chosen(*batches: list[str | None]) -> str:
         (["9223372036854775807", "-9223372036854775808"], "bigint"),
         (["9223372036854775808"], "text"),
         (["1.5", "12345678901234567890"], "text"),
-        (["1.5", "1234567890123456"], "double precision"),
-        (["1", "2.5"], "double precision"),
+        (["1.5", "1234567890123456"], "numeric"),
+        (["1", "2.5"], "numeric"),
+        (["12.50", "0.00", "-3.99", None, ""], "numeric"),
+        (["123456789012345678.123456789", ".5", "5."], "numeric"),
+        (["1.5", "9223372036854775807"], "text"),
+        (["0.1234567891"], "double precision"),
+        (["0.1", "0.30000000000000004"], "double precision"),
+        (["12.50", "1e2"], "double precision"),
+        (["12.50", "NaN"], "double precision"),
+        (["12.50", "-0.00"], "double precision"),
+        (["12.50", "?"], "text"),
         (["1e5", ".5", "5.", "-0", "1.7976931348623157e308", "4.9e-324"], "double precision"),
         (["1.5", "NaN", "-Infinity"], "double precision"),
         (["1e999"], "text"),
@@ -70,9 +80,17 @@ def test_every_int4_makes_an_integer_column(numbers: list[int]) -> None:
 
 
 @given(st.lists(st.floats(), min_size=1).filter(lambda numbers: any(map(math.isfinite, numbers))))
-def test_every_float_that_python_writes_is_text_or_double(numbers: list[float]) -> None:
+def test_every_float_that_python_writes_is_a_number(numbers: list[float]) -> None:
     spelled = ["NaN" if math.isnan(n) else str(n).replace("inf", "Infinity") for n in numbers]
-    assert chosen(spelled) == "double precision"
+    assert chosen(spelled) in ("numeric", "double precision")
+    assert chosen([*spelled, "1e-05"]) == "double precision"
+    assert chosen([*spelled, "Infinity"]) == "double precision"
+
+
+@given(st.lists(st.decimals(-(10**15), 10**15, places=2), min_size=1))
+def test_every_amount_of_money_is_numeric(amounts: list[Decimal]) -> None:
+    spelled = [format(amount, "f").removeprefix("-" if amount == 0 else "") for amount in amounts]
+    assert chosen(spelled) == "numeric"
 
 
 @given(st.lists(st.dates(), min_size=1))

@@ -1,0 +1,59 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kanon_pg.core.request import METHODS
+from kanon_pg.errors import InputError
+
+Relation = Annotated[
+    str, typer.Argument(help="Table or view, as in SQL: name or schema.name.", metavar="TABLE")
+]
+AnyRelation = Annotated[
+    str, typer.Argument(help="Table, view or release, as in SQL: name or schema.name.", metavar="TABLE")
+]
+Release = Annotated[
+    str,
+    typer.Argument(
+        help="Name of the release as `kanon releases` shows it, or its view as in SQL: safe.name."
+    ),
+]
+Client = Annotated[
+    bool,
+    typer.Option("--client", help="Work from here, for a server without Python; same rules, same result."),
+]
+Method = Annotated[str, typer.Option(help=f"How to solve: {', '.join(METHODS)}.")]
+Patterns = Annotated[
+    str | None,
+    typer.Option(metavar="JSON", help="Which columns may be suppressed together; @FILE reads a file."),
+]
+Seed = Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")]
+
+
+def columns(option: str, help_text: str) -> Any:
+    """Return an option that names columns, one each time it is given."""
+    return typer.Option(option, metavar="COLUMN", help=help_text + " May be given several times.")
+
+
+def read_patterns(text: str) -> Any:
+    """Return patterns given as JSON, or as ``@FILE`` with JSON in it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or the text is not JSON.
+    """
+    try:
+        content = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
+        return json.loads(content)
+    except OSError as error:
+        raise InputError(f"The file of patterns cannot be read: {error.strerror}.") from error
+    except ValueError as error:  # not JSON, or not UTF-8
+        raise InputError(
+            "The patterns are not valid JSON.", hint="For example: --patterns '{\"max_suppressed\": 2}'"
+        ) from error
