@@ -8,7 +8,7 @@ from pathlib import Path
 from kanon_pg import client
 from kanon_pg.audit.findings import AuditResult, Suggestion
 from kanon_pg.cli.output import note
-from kanon_pg.client_transactions import Progress
+from kanon_pg.client.transactions import Progress
 from kanon_pg.curves.points import Curve
 from kanon_pg.curves.request import DEFAULT_KS
 from kanon_pg.db.psycopg_adapter import Connection

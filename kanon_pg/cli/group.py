@@ -11,7 +11,7 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-from kanon_pg import client_grouping
+from kanon_pg import client
 from kanon_pg.cli.arguments import Relation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, listing, note, progress_bar, show
@@ -46,7 +46,7 @@ def intervals(
     """Group the values of an ordered column into intervals, at the least cost there is."""
     options = {"weight": weight, "cost": cost, "time_limit": time_limit}
     _run(
-        lambda connection, hear: client_grouping.intervals(
+        lambda connection, hear: client.intervals(
             connection, relation, column, k, on_progress=hear, **options
         ),
         *(plot, dsn, as_json),
@@ -75,9 +75,7 @@ def labels(
         "time_limit": time_limit,
     }
     _run(
-        lambda connection, hear: client_grouping.groups(
-            connection, relation, column, k, on_progress=hear, **options
-        ),
+        lambda connection, hear: client.groups(connection, relation, column, k, on_progress=hear, **options),
         *(plot, dsn, as_json),
     )
 
@@ -118,7 +116,7 @@ def regions(
         "time_limit": time_limit,
     }
     _run(
-        lambda connection, hear: client_grouping.regions(
+        lambda connection, hear: client.regions(
             connection, relation, column, adjacency, k, on_progress=hear, **options
         ),
         *(plot, dsn, as_json),
@@ -141,7 +139,7 @@ def rectangles(
     """Group points into rectangles that do not overlap."""
     options = {"method": method, "weight": weight, "cost": cost, "time_limit": time_limit}
     _run(
-        lambda connection, hear: client_grouping.rectangles(
+        lambda connection, hear: client.rectangles(
             connection, relation, x, y, k, on_progress=hear, **options
         ),
         *(plot, dsn, as_json),

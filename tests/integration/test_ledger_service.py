@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_pg import client_questions
+from kanon_pg import client
 from kanon_pg.errors import AnswerWithheld, InputError, QuestionRefused
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server
@@ -581,8 +581,8 @@ def test_a_table_without_a_record_says_how_to_begin_one(hall: Hall) -> None:
         "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
     )
     # a trusted client may keep no record; the server always does
-    client_questions.protect(hall.dsn, table, 5, {"ledger": "off"})
-    assert client_questions.query(hall.dsn, among(table, "age <= 30")).rows
+    client.protect(hall.dsn, table, 5, {"ledger": "off"})
+    assert client.query(hall.dsn, among(table, "age <= 30")).rows
     with pytest.raises(psycopg.Error, match="no record of questions") as found:
         ask(hall.session(), among(table, "age <= 30"))
     assert found.value.sqlstate == QuestionRefused.sqlstate
@@ -634,18 +634,18 @@ def test_a_trusted_client_keeps_the_record_in_a_folder_of_its_own(hall: Hall, tm
         "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
     )
     folder = str(tmp_path / "records")
-    client_questions.protect(hall.dsn, table, ledger_folder=folder)
+    client.protect(hall.dsn, table, ledger_folder=folder)
     for age, answered in ((30, True), (29, False), (25, True)):
         if answered:
-            answer = client_questions.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
+            answer = client.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
             assert answer.rows[0][0] == str(age)
         else:
             with pytest.raises(AnswerWithheld):
-                client_questions.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
+                client.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
     with pytest.raises(InputError, match="no folder for records"):
-        client_questions.query(hall.dsn, among(table, "age <= 30"))
+        client.query(hall.dsn, among(table, "age <= 30"))
     with pytest.raises(AnswerWithheld):
-        client_questions.query(hall.dsn, among(table, "age <= 30"), ledger_folder=str(tmp_path))
+        client.query(hall.dsn, among(table, "age <= 30"), ledger_folder=str(tmp_path))
     # the server has no such record, and does not begin another one
     assert ask(hall.session(), among(table, "age <= 30")) is None
     ledger_parent.stop_worker()

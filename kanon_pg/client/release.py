@@ -1,33 +1,11 @@
-"""Python API: the operations of ``kanon_...`` functions over a psycopg connection.
-
-Works with any PostgreSQL that `kanon_pg.install` has prepared, also without PL/Python in the server.
-Each operation is one ``REPEATABLE READ`` transaction: a release is counted, solved and written from
-one and the same state of the table.
-
-Examples
---------
->>> from kanon_pg import client
->>> report = client.anonymize("dbname=clinic", "patients", 5)  # doctest: +SKIP
-"""
+"""Declarations, releases, measures and curves over a psycopg connection."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanon_pg.client_audits import audit, identify, is_anonymous, risk, suggest
-from kanon_pg.client_grouping import groups, intervals, rectangles, regions
-from kanon_pg.client_hierarchies import (
-    build_hierarchy,
-    define_hierarchy,
-    drop_hierarchy,
-    hierarchies,
-    hierarchy_content,
-    load_hierarchy,
-    show_hierarchy,
-)
-from kanon_pg.client_questions import check_query, protect, query, unprotect
-from kanon_pg.client_transactions import Progress, as_login, as_owner, take_back
+from kanon_pg.client.transactions import Progress, as_login, as_owner, take_back
 from kanon_pg.curves import service as tracing
 from kanon_pg.curves.points import Curve
 from kanon_pg.curves.request import DEFAULT_KS, CurveRequest
@@ -38,37 +16,6 @@ from kanon_pg.measure.measures import Measures
 from kanon_pg.release import declaration, service
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest
-
-__all__ = [
-    "anonymize",
-    "audit",
-    "build_hierarchy",
-    "check_query",
-    "curve",
-    "declare",
-    "define_hierarchy",
-    "drop",
-    "drop_hierarchy",
-    "groups",
-    "hierarchies",
-    "hierarchy_content",
-    "identify",
-    "intervals",
-    "is_anonymous",
-    "load_hierarchy",
-    "measure",
-    "protect",
-    "query",
-    "rectangles",
-    "refresh",
-    "regions",
-    "releases",
-    "risk",
-    "show_hierarchy",
-    "suggest",
-    "undeclare",
-    "unprotect",
-]
 
 
 def anonymize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kanon_pg.client_transactions import Progress, as_login
+from kanon_pg.client.transactions import Progress, as_login
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.grouping import service

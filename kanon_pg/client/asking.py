@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanon_pg.client_transactions import as_owner, as_reader, take_back
+from kanon_pg.client.transactions import as_owner, as_reader, take_back
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.enforce import protect as protecting
 from kanon_pg.enforce import service as asking

@@ -16,9 +16,7 @@ from kanon_pg.enforce.questions import AnswerTable, Question
 from kanon_pg.enforce.refuse import refused
 from kanon_pg.errors import InputError
 from kanon_pg.query.verdict import Verdict
-
-SqlValue = Any
-"""An argument as PL/Python hands it over; None for NULL."""
+from kanon_pg.server.values import SqlValue
 
 
 def query(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[str]:

@@ -9,9 +9,7 @@ from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.grouping import service
 from kanon_pg.grouping.request import IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
 from kanon_pg.grouping.rows import point_rows, value_rows
-
-SqlValue = Any
-"""An argument as PL/Python hands it over; None for NULL, which the services judge."""
+from kanon_pg.server.values import SqlValue
 
 
 def intervals(

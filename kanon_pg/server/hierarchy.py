@@ -12,9 +12,7 @@ from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.json_argument import read_json
 from kanon_pg.db.spi_adapter import serve
 from kanon_pg.hierarchies import service
-
-SqlValue = Any
-"""An argument as PL/Python hands it over; None for NULL, jsonb as its text."""
+from kanon_pg.server.values import SqlValue
 
 
 def store_hierarchy(hierarchy: SqlValue, definition: SqlValue) -> int:

@@ -13,7 +13,7 @@ from kanon_pg.audit import suggest as suggesting
 from kanon_pg.audit.findings import AuditResult, IdentifyingSet, Suggestion
 from kanon_pg.audit.request import AuditCall, RiskCall
 from kanon_pg.audit.risk_findings import RiskFigures
-from kanon_pg.client_transactions import Progress, as_login
+from kanon_pg.client.transactions import Progress, as_login
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.release.request import DEFAULT_SECONDS
 

@@ -1,75 +1,22 @@
-"""What the PL/Python functions call: opens the server's door, calls a service, shapes the result.
-
-Imported inside PostgreSQL backends, after ``kanon.boot()`` has put this package on the path and checked
-its version. There is no logic here: what a function does, the services say.
-"""
+"""What the PL/Python functions for declarations, releases, measures and curves call."""
 
 from __future__ import annotations
 
-import platform
 from dataclasses import asdict
 from typing import Any
 
-import kanon_pg
-from kanon_pg.audit_functions import audit, identify, is_anonymous, risk, suggest
 from kanon_pg.curves import service as tracing
 from kanon_pg.curves.request import CurveRequest
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.json_argument import read_json
 from kanon_pg.db.name_arguments import read_names
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
-from kanon_pg.enforce import ledgers
-from kanon_pg.enforce import protect as protecting
-from kanon_pg.grouping_functions import groups, intervals, rectangles, regions
-from kanon_pg.hierarchy_functions import (
-    build_hierarchy,
-    drop_hierarchy,
-    hierarchy_values,
-    read_hierarchy,
-    show_hierarchy,
-    store_hierarchy,
-)
-from kanon_pg.install import check
 from kanon_pg.measure import service as measuring
-from kanon_pg.question_functions import (
-    ask,
-    check_query,
-    hold_relations,
-    query,
-    record_query,
-    serve_question,
-)
-from kanon_pg.release import base, declaration
+from kanon_pg.release import declaration
 from kanon_pg.release import service as releasing
 from kanon_pg.release.models import option_fields
 from kanon_pg.release.request import AnonymizeRequest
-
-__all__ = [
-    "ask",
-    "audit",
-    "build_hierarchy",
-    "check_query",
-    "drop_hierarchy",
-    "groups",
-    "hierarchy_values",
-    "hold_relations",
-    "identify",
-    "intervals",
-    "is_anonymous",
-    "query",
-    "read_hierarchy",
-    "record_query",
-    "rectangles",
-    "regions",
-    "risk",
-    "serve_question",
-    "show_hierarchy",
-    "store_hierarchy",
-    "suggest",
-]
-
-SqlValue = Any
-"""An argument as PL/Python hands it over; None for NULL, which the services judge."""
+from kanon_pg.server.values import SqlValue
 
 
 def declare(
@@ -100,30 +47,6 @@ def declare(
 def undeclare(relation: SqlValue) -> None:
     """Serve ``kanon_undeclare``."""
     serve(lambda db: declaration.undeclare(db, relation, role=requesting_role(db, "undeclare")))
-
-
-def protect(relation: SqlValue, k: SqlValue, options: SqlValue) -> None:
-    """Serve ``kanon_protect``; `options` is JSON text."""
-    serve(
-        lambda db: protecting.protect(
-            db, relation, k, read_json(options), role=requesting_role(db, "protect")
-        )
-    )
-
-
-def unprotect(relation: SqlValue) -> None:
-    """Serve ``kanon_unprotect``."""
-    serve(lambda db: protecting.unprotect(db, relation, role=requesting_role(db, "unprotect")))
-
-
-def restart_ledger(relation: SqlValue) -> None:
-    """Serve ``kanon.restart_ledger``."""
-    serve(lambda db: ledgers.restart_record(db, relation, requesting_role(db, "restart_ledger")))
-
-
-def query_log() -> list[dict[str, Any]]:
-    """Serve ``kanon.query_log``."""
-    return serve(ledgers.query_log)
 
 
 def anonymize(
@@ -217,35 +140,3 @@ def measure(relation: SqlValue, quasi_identifiers: SqlValue, sensitive: SqlValue
             )
         )
     )
-
-
-def version() -> list[dict[str, str]]:
-    """Serve ``kanon_version``."""
-
-    def operation(db: SpiDatabase) -> list[dict[str, str]]:
-        found = check.versions(db)
-        return [
-            {
-                "sql_version": found.sql,
-                "package_version": kanon_pg.__version__,
-                "python_version": platform.python_version(),
-                "server_version": found.server,
-            }
-        ]
-
-    return serve(operation)
-
-
-def install_check() -> list[dict[str, Any]]:
-    """Serve ``kanon_install_check``."""
-
-    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        def trial(relation: str, release: str) -> None:
-            request = AnonymizeRequest(
-                relation=relation, k=2, release=release, quasi_identifiers=check.TRIAL_QUASI_IDENTIFIERS
-            )
-            releasing.anonymize(db, request, role=base.OWNER)
-
-        return [asdict(item) for item in check.run(db, trial)]
-
-    return serve(operation)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kanon_pg.client_transactions import as_login, as_owner
+from kanon_pg.client.transactions import as_login, as_owner
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.db.queries import statement

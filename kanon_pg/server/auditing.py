@@ -14,9 +14,7 @@ from kanon_pg.audit import suggest as suggesting
 from kanon_pg.audit.request import AuditCall, RiskCall
 from kanon_pg.db.name_arguments import read_names
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
-
-SqlValue = Any
-"""An argument as PL/Python hands it over; None for NULL, which the services judge."""
+from kanon_pg.server.values import SqlValue
 
 
 def audit(

@@ -1,0 +1,58 @@
+"""Python API: the operations of ``kanon_...`` functions over a psycopg connection.
+
+Works with any PostgreSQL that `kanon_pg.install` has prepared, also without PL/Python in the server.
+Each operation is one ``REPEATABLE READ`` transaction: a release is counted, solved and written from
+one and the same state of the table.
+
+Examples
+--------
+>>> from kanon_pg import client
+>>> report = client.anonymize("dbname=clinic", "patients", 5)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from kanon_pg.client.asking import check_query, protect, query, unprotect
+from kanon_pg.client.auditing import audit, identify, is_anonymous, risk, suggest
+from kanon_pg.client.grouping import groups, intervals, rectangles, regions
+from kanon_pg.client.hierarchy import (
+    build_hierarchy,
+    define_hierarchy,
+    drop_hierarchy,
+    hierarchies,
+    hierarchy_content,
+    load_hierarchy,
+    show_hierarchy,
+)
+from kanon_pg.client.release import anonymize, curve, declare, drop, measure, refresh, releases, undeclare
+
+__all__ = [
+    "anonymize",
+    "audit",
+    "build_hierarchy",
+    "check_query",
+    "curve",
+    "declare",
+    "define_hierarchy",
+    "drop",
+    "drop_hierarchy",
+    "groups",
+    "hierarchies",
+    "hierarchy_content",
+    "identify",
+    "intervals",
+    "is_anonymous",
+    "load_hierarchy",
+    "measure",
+    "protect",
+    "query",
+    "rectangles",
+    "refresh",
+    "regions",
+    "releases",
+    "risk",
+    "show_hierarchy",
+    "suggest",
+    "undeclare",
+    "unprotect",
+]

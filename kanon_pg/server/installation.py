@@ -1,0 +1,46 @@
+"""What the PL/Python functions about the installation itself call."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from typing import Any
+
+import kanon_pg
+from kanon_pg.db.spi_adapter import SpiDatabase, serve
+from kanon_pg.install import check
+from kanon_pg.release import base
+from kanon_pg.release import service as releasing
+from kanon_pg.release.request import AnonymizeRequest
+
+
+def version() -> list[dict[str, str]]:
+    """Serve ``kanon_version``."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, str]]:
+        found = check.versions(db)
+        return [
+            {
+                "sql_version": found.sql,
+                "package_version": kanon_pg.__version__,
+                "python_version": platform.python_version(),
+                "server_version": found.server,
+            }
+        ]
+
+    return serve(operation)
+
+
+def install_check() -> list[dict[str, Any]]:
+    """Serve ``kanon_install_check``."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
+        def trial(relation: str, release: str) -> None:
+            request = AnonymizeRequest(
+                relation=relation, k=2, release=release, quasi_identifiers=check.TRIAL_QUASI_IDENTIFIERS
+            )
+            releasing.anonymize(db, request, role=base.OWNER)
+
+        return [asdict(item) for item in check.run(db, trial)]
+
+    return serve(operation)
