@@ -1,0 +1,37 @@
+"""The client's door: `Database` over a psycopg connection. Nothing else imports psycopg."""
+
+from kanon_pg.db.psycopg_adapter.answers import (
+    TUPLES,
+    Column,
+    Cursor,
+    RowFactory,
+    RowMaker,
+    checked_factory,
+    row_maker,
+    shape,
+)
+from kanon_pg.db.psycopg_adapter.connections import Connection, Endpoint, connect, endpoint, repeatable_read
+from kanon_pg.db.psycopg_adapter.database import PsycopgDatabase
+from kanon_pg.db.psycopg_adapter.failures import mapped_errors
+from kanon_pg.db.psycopg_adapter.values import as_texts, from_texts, type_number
+
+__all__ = [
+    "TUPLES",
+    "Column",
+    "Connection",
+    "Cursor",
+    "Endpoint",
+    "PsycopgDatabase",
+    "RowFactory",
+    "RowMaker",
+    "as_texts",
+    "checked_factory",
+    "connect",
+    "endpoint",
+    "from_texts",
+    "mapped_errors",
+    "repeatable_read",
+    "row_maker",
+    "shape",
+    "type_number",
+]

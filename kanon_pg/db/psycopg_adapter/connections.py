@@ -1,0 +1,123 @@
+"""Opens connections of psycopg, says where they led to, and begins their transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from kanon_pg.db.psycopg_adapter.failures import mapped_errors
+from kanon_pg.errors import DatabaseError, InputError
+
+Connection = psycopg.Connection[Any]
+"""What `connect` returns and `PsycopgDatabase` takes."""
+
+
+def connect(dsn: str = "", **parameters: Any) -> Connection:
+    """Open a connection; an empty DSN means the standard PG* variables.
+
+    Raises
+    ------
+    InputError
+        If the DSN cannot be read, or a parameter is no part of one.
+    DatabaseError
+        If the server cannot be reached or refuses the login.
+    """
+    try:
+        address = make_conninfo(dsn, **parameters)
+    except psycopg.ProgrammingError as error:
+        # libpq's message may quote a password, so it is not passed on
+        raise InputError(
+            "The DSN cannot be read, or has a part that PostgreSQL does not know.",
+            hint="Write it like postgresql://user@host:5432/database or host=... dbname=...",
+        ) from error
+    try:
+        return psycopg.connect(address, application_name="kanon")
+    except psycopg.OperationalError as error:
+        raise DatabaseError(
+            "Cannot connect to the database.",
+            detail=_in_one_line(str(error)),
+            hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
+        ) from error
+
+
+def _in_one_line(message: str) -> str:
+    """Join the lines of a message of libpq, which wraps and indents the longer ones."""
+    return " ".join(line.strip() for line in message.splitlines() if line.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a connection led to.
+
+    Parameters
+    ----------
+    host : str
+        Name or address; with a leading slash the folder of a Unix socket.
+    port : int
+        Port.
+    database : str
+        Name of the database.
+    encrypted : bool
+        Whether TLS was used.
+    mode : str
+        libpq's ``sslmode``.
+    root_certificate : str or None
+        File with the authorities to trust, None for the system's.
+    """
+
+    host: str
+    port: int
+    database: str
+    encrypted: bool
+    mode: str
+    root_certificate: str | None
+
+
+def endpoint(dsn: str) -> Endpoint:
+    """Open a connection and say where it led to.
+
+    Raises
+    ------
+    DatabaseError
+        If the server cannot be reached or refuses the login.
+    """
+    with connect(dsn) as connection:
+        info = connection.info
+        given = {option.keyword: option.val for option in connection.pgconn.info}
+        root = (given.get(b"sslrootcert") or b"").decode()
+        return Endpoint(
+            host=info.host,
+            port=info.port,
+            database=info.dbname,
+            encrypted=bool(connection.pgconn.ssl_in_use),
+            mode=(given.get(b"sslmode") or b"prefer").decode(),
+            root_certificate=root if root and root != "system" else None,
+        )
+
+
+@contextmanager
+def repeatable_read(connection: Connection) -> Iterator[None]:
+    """Run the block in one ``REPEATABLE READ`` transaction of a connection that has none open.
+
+    Raises
+    ------
+    InputError
+        If the connection is inside a transaction already.
+    """
+    if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        raise InputError(
+            "The connection is inside a transaction.", hint="Commit or roll back first, or pass a DSN."
+        )
+    level = connection.isolation_level
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    try:
+        with mapped_errors(), connection.transaction():
+            yield
+    finally:
+        if not connection.closed:
+            connection.isolation_level = level
