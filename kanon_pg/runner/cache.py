@@ -7,6 +7,7 @@ at every start. Where there is no such home, a private temporary folder serves o
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pwd
 import stat
@@ -57,11 +58,14 @@ def compiled_mark(folder: Path, kernels: str) -> Path:
 def _stamp() -> str:
     """Return what changes with any source file that has kernels; they take constants from each other alone.
 
-    Numba itself notices a changed file, but not that compiled code has a changed function inlined.
+    Numba itself notices a changed file, but not that compiled code has a changed function inlined. It keeps
+    code by the place of its source, so a copy of the package elsewhere has to be compiled anew.
     """
     package = Path(kanon_pg.__file__).parent
     files = (file for part in ("core", "solvers") for file in (package / part).rglob("*.py"))
-    return f"{max(file.stat().st_mtime_ns for file in files if _KERNEL in file.read_bytes()):x}"
+    latest = max(file.stat().st_mtime_ns for file in files if _KERNEL in file.read_bytes())
+    place = hashlib.sha256(os.fsencode(package)).hexdigest()
+    return f"{latest:x}-{place[:8]}"
 
 
 def _private_folder_below(home: Path) -> Path:

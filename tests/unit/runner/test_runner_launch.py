@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+import shutil
 import stat
 import subprocess
 import sys
@@ -44,6 +45,16 @@ def test_the_cache_is_kept_in_the_own_home(home):
     assert kanon_pg.__version__ in found.folder.name
     assert sys.implementation.cache_tag in found.folder.name
     assert cache.code_cache() == found
+
+
+def test_a_copy_of_the_package_has_a_cache_of_its_own(home, tmp_path_factory, monkeypatch):
+    """Compiled code is found by the place of its source; a copy would be taken for compiled."""
+    package = Path(kanon_pg.__file__).parent
+    copy = tmp_path_factory.mktemp("copied") / "kanon_pg"
+    shutil.copytree(package, copy)
+    original = cache.code_cache()
+    monkeypatch.setattr(kanon_pg, "__file__", str(copy / "__init__.py"))
+    assert cache.code_cache().folder != original.folder
 
 
 def test_the_environment_does_not_choose_the_cache(home, monkeypatch):
