@@ -53,7 +53,7 @@ rows times the second number: with many of them counting takes longer, but publi
 _MORE_IF_GENERALIZED = 1.6
 """Publishing looks nodes up, and recounts each generalized column."""
 
-_SOLVER_SHARE = 0.85
+_SOLVER_SHARE = 0.8
 """Most of the rest that the solver may use: it may need a moment more to finish what it has begun."""
 
 
