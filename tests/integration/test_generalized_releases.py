@@ -10,11 +10,13 @@ from typing import Any
 import psycopg
 import pyarrow.parquet as pq
 import pytest
+from psycopg import sql
 
 from kanon_pg.errors import InputError, KanonError, UnsuitableColumn, VerificationFailed
 from kanon_pg.tables.export import export_release
 from tests.fixtures.doors import Door
 from tests.fixtures.generalizing_solver import LIES, SHAMELESS, generalizing
+from tests.fixtures.hierarchy_doors import hierarchy_door
 from tests.fixtures.releases import everything, people_by_class, published
 
 HIERARCHIES = {"age": {"hierarchy": "ages", "lowest": 0}, "zip": "zips"}
@@ -327,6 +329,79 @@ def test_a_hierarchy_of_short_texts_does_not_cut_longer_ones(people: Door) -> No
     store(people, "long", "text", [["13000-77", "x"], *([str(zip_), "y"] for zip_ in range(13001, 13050))])
     with pytest.raises(UnsuitableColumn):
         people.anonymize("people", 3, hierarchies={"zip": "long"})
+
+
+def test_columns_may_have_the_names_that_queries_use_inside(door: Door) -> None:
+    names = [
+        "nodes",
+        "value",
+        "given",
+        "source",
+        "typed",
+        "node",
+        "level_0",
+        "loss_0",
+        "h1",
+        "l1",
+        "q2",
+        "n1_0",
+    ]
+    names += [
+        "base",
+        "pattern",
+        "counted",
+        "person",
+        "known",
+        "seen",
+        "cell",
+        "row_type",
+        "class_hash",
+        "a\"b'%",
+    ]
+    columns = [sql.Identifier(name) for name in names]
+    door.connection.execute(
+        sql.SQL("create table odd as select {} from generate_series(1, 40) as i").format(
+            sql.SQL(", ").join(
+                sql.SQL("i % {} as {}").format(sql.Literal(2 + number % 3), column)
+                for number, column in enumerate(columns)
+            )
+        )
+    )
+    wish = {"builder": "intervals", "cuts": [1]}
+    report = door.anonymize("odd", 2, hierarchies=dict.fromkeys(names, wish))
+    assert report.rows == 40
+    door.refresh("odd")
+    (seen,) = door.connection.execute("select count(*) from safe.odd")
+    assert seen == (40,)
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_floating_point_numbers_keep_their_digits_whatever_the_session_shows(
+    door: Door, is_stored: bool
+) -> None:
+    door.connection.execute("set extra_float_digits = -3")
+    door.connection.execute(
+        "create table numbers as select i % 3 / 7.0::float8 as a from generate_series(1, 12) as i"
+    )
+    wish: dict[str, Any] = {"builder": "intervals", "width": 0.25}
+    if is_stored:
+        hierarchy_door(door).build("sevenths", "numbers", "a", wish)
+        wish = {"hierarchy": "sevenths"}
+    assert door.anonymize("numbers", 4, hierarchies={"a": wish}).weighted_cost == 0
+
+
+@pytest.mark.parametrize(("kind", "greatest"), [("integer", 2**31 - 1), ("bigint", 2**63 - 1)])
+def test_the_greatest_integer_has_a_range(door: Door, kind: str, greatest: int) -> None:
+    door.connection.execute(
+        f"create table numbers (a {kind});"
+        f" insert into numbers select case when i % 2 = 0 then {greatest} else {-greatest - 1} end"
+        " from generate_series(1, 12) as i".encode()
+    )
+    door.anonymize("numbers", 5, hierarchies={"a": {"builder": "intervals", "width": 10}})
+    shown = door.connection.execute(
+        "select a::text, count(*) from safe.numbers group by a order by a"
+    ).fetchall()
+    assert shown == [(f"[{-greatest - 1},{-greatest})", 6), (f"[{greatest},)", 6)]
 
 
 def test_values_that_would_look_alike_need_a_lowest_level(people: Door) -> None:

@@ -27,7 +27,7 @@ GENERAL = [method for method in RECODINGS if method != "row_assignment"]
 
 @st.composite
 def trees(draw, may_be_none=True):
-    """Draw a hierarchy of the values 0 to 5 that loses the same within a level."""
+    """Draw a hierarchy of the values 0 to 5 that loses the same within a level, or within a node."""
     if may_be_none and draw(st.integers(0, 3)) == 0:
         return None
     height = draw(st.integers(1, 3))
@@ -38,7 +38,7 @@ def trees(draw, may_be_none=True):
     inner = sorted(draw(st.lists(st.integers(0, 8), min_size=height, max_size=height)))
     losses = (*(loss / 8 for loss in inner), 1.0)
     lowest = draw(st.sampled_from([0, 0, 0, min(1, height)]))
-    return Tree(shown, losses, lowest)
+    return Tree(shown, losses, lowest, by_share=draw(st.booleans()))
 
 
 @st.composite
@@ -155,7 +155,8 @@ def common_levels(rows, chosen):
             if len(nodes) == 1:
                 break
             level += 1
-        levels.append((level, None))
+        shown = None if level == height else cells[0] if tree is None else tree.shown[cells[0]][level]
+        levels.append((level, shown))
     return tuple(levels)
 
 
@@ -242,8 +243,9 @@ def test_full_domain_is_the_best_of_the_lattice(table, share):
                 is_class = gone == 0 or gone >= k
                 if min(counts.values(), default=k) < k or not is_class or gone > share * len(rows):
                     continue
-                kept = sum(counts.values()) * cost_of_row(
-                    tuple((level, None) for level in levels), chosen, weights
+                kept = sum(
+                    count * cost_of_row(tuple(zip(levels, kind, strict=True)), chosen, weights)
+                    for kind, count in counts.items()
                 )
                 best = min(best, kept + gone * cost_of_row(top, chosen, weights))
     outcome = solve(

@@ -106,7 +106,7 @@ class _Search:
         rises = (self.dearest - costs) * groups.rows
         cost = float((costs * groups.rows).sum() + rises[hidden].sum())
         if hidden.any() and cost < self.cost:
-            hidden = self._filled(hidden, rises, of)
+            hidden = self._filled(hidden, groups.rows, rises, of)
             cost = float((costs * groups.rows).sum() + rises[hidden].sum())
         if cost < self.cost and groups.rows[hidden].sum() <= self.most_rows:
             self.cost, self.levels, self.hidden = cost, tuple(level.tolist()), hidden[of]
@@ -119,13 +119,19 @@ class _Search:
         return find_forbidden(self.demands, of.astype(np.int64))
 
     def _filled(
-        self, hidden: NDArray[np.bool_], rises: NDArray[np.float64], of: NDArray[np.int32]
+        self,
+        hidden: NDArray[np.bool_],
+        rows: NDArray[np.int64],
+        rises: NDArray[np.float64],
+        of: NDArray[np.int32],
     ) -> NDArray[np.bool_]:
         """Suppress further groups, cheapest first, until the suppressed rows are allowed as a class.
 
-        One is enough for k people; for privacy models their number is doubled until it is.
+        One is enough for k people; for privacy models their number is doubled until it is. Nodes of one level
+        may lose different amounts, so the cheapest group can have too many rows where a dearer one has not.
         """
-        order = np.argsort(np.where(hidden, np.inf, rises), kind="stable")
+        too_many = rows > self.most_rows - rows[hidden].sum()
+        order = np.lexsort((rises, too_many, hidden))
         more, further = hidden, 0
         while find_forbidden(self.demands, np.where(more[of], 0, 1))[0] and further < order.size:
             further = max(1, 2 * further)
@@ -160,8 +166,9 @@ def best_full_domain(
     Depth-first over the lattice of level vectors; costs of all rows follow from the marginals alone and only
     rise on the way up, so a vector that is dearer than the best recoding known ends its branch. So do columns
     that by themselves, at levels that the branch does not raise any more, make too many rows to suppress.
-    Rows of groups that are too small are suppressed; if they are too few for a class, the cheapest group more
-    is, which with k-anonymity alone is the best choice. Groups are made from those of the vector below.
+    Rows of groups that are too small are suppressed; if they are too few for a class, the cheapest group that
+    the limit allows is, too, which with k-anonymity alone is the best choice. Groups are made from those of
+    the vector below.
     """
     groups, of = finest_groups(forest, codes, table)
     marginal = marginal_costs(forest, table)

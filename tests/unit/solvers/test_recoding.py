@@ -202,3 +202,17 @@ def test_a_bound_that_would_take_too_long_is_not_claimed(monkeypatch):
     outcome = solve(packed_scattered(), SolveRequest(5, "greedy"))
     assert outcome.lower_bound is None
     assert not outcome.optimal
+
+
+def test_full_domain_suppresses_a_dearer_group_where_the_cheapest_has_too_many_rows() -> None:
+    # Four rows in a node that loses much, two in one that loses nothing, and one row alone. With that row
+    # one more group has to go: of the four rows it would cost less, but they are more than may be suppressed.
+    shares = Tree(
+        {value: (value, "few" if value < 4 else value) for value in range(6)}, (0, 0.5, 1), 1, by_share=True
+    )
+    rows = [(value,) for value in (0, 1, 2, 3, 4, 4, 5)]
+    outcome = solve(
+        with_trees(pack(rows, ["value"]), [shares]), SolveRequest(2, "full_domain", suppressed_rows=3 / 7)
+    )
+    assert outcome.weighted_cost == pytest.approx(4 * 3 / 5 + 3)
+    assert outcome.notes == (search.OPTIMAL,)
