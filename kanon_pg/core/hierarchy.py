@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import eq
 
 from kanon_pg.errors import InputError
 
@@ -68,12 +69,7 @@ def hierarchy_of(rows: Iterable[Sequence[str | None]]) -> GeneralizationHierarch
         parents, or there are no values, too many, or too many levels.
     """
     whole = _rectangle(rows)
-    height = _levels_below_top(whole)
-    hierarchy = GeneralizationHierarchy(whole[0], tuple(whole[1:height]))
-    _require_sizes(hierarchy)
-    _require_distinct(hierarchy.values)
-    _require_one_parent(hierarchy)
-    return hierarchy
+    return _checked(whole[: _levels_below_top(whole)])
 
 
 def from_levels(
@@ -86,7 +82,7 @@ def from_levels(
     values : sequence of str
         Level 0.
     levels : iterable of sequence of str
-        Per level the node of each value.
+        Per level the node of each value, as many as there are values.
     keeps_all : bool
         Whether highest levels with a single node stay; else the lowest of them is the top.
 
@@ -98,8 +94,16 @@ def from_levels(
     kept = list(levels)
     while kept and not keeps_all and len(set(kept[-1])) == 1:
         kept.pop()
-    top = [""] * len(values)  # `hierarchy_of` takes it off again
-    return hierarchy_of(zip(values, *kept, top, strict=True))
+    return _checked([tuple(column) for column in (values, *kept)])
+
+
+def _checked(columns: Sequence[tuple[str, ...]]) -> GeneralizationHierarchy:
+    """Return the hierarchy of columns of equal length, the top not among them."""
+    hierarchy = GeneralizationHierarchy(columns[0], tuple(columns[1:]))
+    _require_sizes(hierarchy)
+    _require_distinct(hierarchy.values)
+    _require_one_parent(hierarchy)
+    return hierarchy
 
 
 def _rectangle(rows: Iterable[Sequence[str | None]]) -> list[tuple[str, ...]]:
@@ -112,24 +116,27 @@ def _rectangle(rows: Iterable[Sequence[str | None]]) -> list[tuple[str, ...]]:
                 hint="Give every value a node at every level; repeat the node where nothing changes.",
             )
         if number > MAX_VALUES:
-            raise InputError(
-                f"The hierarchy has more than {MAX_VALUES:,} values.",
-                hint="Round the column in a view first, and use that.",
-            )
+            raise _too_many_values()
         kept.append(row)
     if not kept or not kept[0]:
         raise InputError("The hierarchy has no values.", hint="Give one row per value.")
     columns = []
     for level, column in enumerate(zip(*kept, strict=True)):
-        texts = tuple(cell for cell in column if isinstance(cell, str))
-        if len(texts) < len(column):
+        gaps = 0 if set(map(type, column)) == {str} else sum(not isinstance(cell, str) for cell in column)
+        if gaps:
             raise InputError(
-                f"The hierarchy has gaps: {len(column) - len(texts)} of its cells at level {level} are NULL "
-                "or no text.",
+                f"The hierarchy has gaps: {gaps} of its cells at level {level} are NULL or no text.",
                 hint="Leave NULL out as a value, it needs none; repeat the node where nothing changes.",
             )
-        columns.append(texts)
+        columns.append(column)
     return columns
+
+
+def _too_many_values() -> InputError:
+    return InputError(
+        f"The hierarchy has more than {MAX_VALUES:,} values.",
+        hint="Round the column in a view first, and use that.",
+    )
 
 
 def _levels_below_top(columns: list[tuple[str, ...]]) -> int:
@@ -138,6 +145,8 @@ def _levels_below_top(columns: list[tuple[str, ...]]) -> int:
 
 
 def _require_sizes(hierarchy: GeneralizationHierarchy) -> None:
+    if len(hierarchy.values) > MAX_VALUES:
+        raise _too_many_values()
     if hierarchy.height > MAX_HEIGHT:
         raise InputError(
             f"The hierarchy has {hierarchy.height} levels above its values, more than {MAX_HEIGHT}.",
@@ -163,15 +172,12 @@ def _require_distinct(values: tuple[str, ...]) -> None:
 def _require_one_parent(hierarchy: GeneralizationHierarchy) -> None:
     """Refuse a node that has different nodes above it: then levels do not nest."""
     for level, (below, above) in enumerate(zip(hierarchy.levels, hierarchy.levels[1:], strict=False), 1):
-        parents: dict[str, str] = {}
-        torn = {
-            node
-            for node, parent in zip(below, above, strict=True)
-            if parents.setdefault(node, parent) != parent
-        }
-        if torn:
-            raise InputError(
-                f"The hierarchy is not a tree: {len(torn)} nodes of level {level} have two parents at "
-                f"level {level + 1}.",
-                hint="Values that share a node must share all nodes above it.",
-            )
+        parents = dict(zip(below, above, strict=True))
+        if all(map(eq, map(parents.__getitem__, below), above)):
+            continue
+        torn = {node for node, parent in zip(below, above, strict=True) if parents[node] != parent}
+        raise InputError(
+            f"The hierarchy is not a tree: {len(torn)} nodes of level {level} have two parents at "
+            f"level {level + 1}.",
+            hint="Values that share a node must share all nodes above it.",
+        )

@@ -16,7 +16,7 @@ from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InputError, NameTaken, NotPermitted, UnknownName
 from kanon_pg.hierarchies.definition import HierarchyDefinition
 from kanon_pg.hierarchies.ranges import ELEMENTS
@@ -165,10 +165,29 @@ def _insert(db: Database, name: str, version: int, fields: tuple[Any, ...], role
 
 
 def _insert_values(db: Database, name: str, version: int, hierarchy: GeneralizationHierarchy) -> None:
-    arrays = [list(column) for column in (hierarchy.values, *hierarchy.levels)]
-    columns = [{"name": Identifier.of(f"c{number}"), "number": number + 3} for number in range(len(arrays))]
-    text = statement("hierarchy_insert_values", columns=columns).text
-    db.execute(Statement(text, ("text", "integer", *("text[]" for _ in arrays))), name, version, *arrays)
+    above = hierarchy.levels[0] if hierarchy.levels else ("",) * len(hierarchy.values)
+    arrays = _node_arrays(hierarchy)
+    nodes = [arrays[node] for node in above]
+    db.execute(statement("hierarchy_insert_values"), name, version, list(hierarchy.values), nodes)
+
+
+def _node_arrays(hierarchy: GeneralizationHierarchy) -> dict[str, str]:
+    """Return per node of level 1 the text of an array with it and the nodes above it.
+
+    One text for all values below it: an array per level, with a text for each value, takes ten times as long.
+    """
+    arrays = {"": ""}  # above the last level
+    above: tuple[str, ...] = ("",) * len(hierarchy.values)
+    for nodes in reversed(hierarchy.levels):
+        parents = dict(zip(nodes, above, strict=True))
+        arrays = {node: f"{_quoted(node)},{arrays[parent]}" for node, parent in parents.items()}
+        above = nodes
+    return {node: f"{{{array.removesuffix(',')}}}" for node, array in arrays.items()}
+
+
+def _quoted(node: str) -> str:
+    escaped = node.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _find(db: Database, name: str, version: int | None, role: str) -> Any:

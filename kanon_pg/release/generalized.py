@@ -21,6 +21,9 @@ RANGES = {
 }
 """Range types of nodes and the type of their ends; all other nodes are texts."""
 
+_GREATEST = {"int4range": 2**31 - 1, "int8range": 2**63 - 1}
+"""Nothing follows these integers that could end their range, which therefore has no end."""
+
 _SPELLED_WITHOUT_DATA = frozenset({"numeric", "float4", "float8"})
 """Types with several spellings of one value whose canonical one does not depend on the other rows."""
 
@@ -81,6 +84,10 @@ class GeneralizedColumn:
         end = RANGES.get(self.output)
         if end is None:
             return Fragment("typed.value::text")
+        if self.output in _GREATEST:
+            value = f"typed.value::text::{end}"
+            after = f"CASE WHEN {value} < {_GREATEST[self.output]} THEN {value} + 1 END"
+            return Fragment(f"pg_catalog.{self.output}({value}, {after})")
         return Fragment(f"pg_catalog.{self.output}(typed.value::text::{end}, typed.value::text::{end}, '[]')")
 
     @property

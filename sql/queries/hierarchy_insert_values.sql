@@ -1,14 +1,8 @@
--- Stores the values of a hierarchy: one array of texts for the values, then one per level with their nodes.
+-- Stores the values of a hierarchy: the values, and per value its nodes as the text of an array.
+-- $1 text
+-- $2 integer
+-- $3 text[]
+-- $4 text[]
 INSERT INTO kanon.hierarchy_value (hierarchy, version, value, nodes)
-SELECT
-    $1,
-    $2,
-    u.c0,
-    ARRAY[
-{%- for column in columns[1:] %}u.{{ column.name }}{% if not loop.last %}, {% endif %}{% endfor -%}
-    ]::text[]
-FROM ROWS FROM (
-{%- for column in columns %}pg_catalog.unnest(${{ column.number }}::text[]){% if not loop.last %}, {% endif %}{% endfor -%}
-) AS u (
-{%- for column in columns %}{{ column.name }}{% if not loop.last %}, {% endif %}{% endfor -%}
-)
+SELECT $1, $2, u.value, u.nodes::text[]
+FROM ROWS FROM (pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[])) AS u (value, nodes)

@@ -316,6 +316,20 @@ def test_a_hierarchy_of_short_texts_does_not_cut_longer_ones(people: Door) -> No
         people.anonymize("people", 3, hierarchies={"zip": "long"})
 
 
+@pytest.mark.parametrize(("kind", "greatest"), [("integer", 2**31 - 1), ("bigint", 2**63 - 1)])
+def test_the_greatest_integer_has_a_range(door: Door, kind: str, greatest: int) -> None:
+    door.connection.execute(
+        f"create table numbers (a {kind});"
+        f" insert into numbers select case when i % 2 = 0 then {greatest} else {-greatest - 1} end"
+        " from generate_series(1, 12) as i".encode()
+    )
+    door.anonymize("numbers", 5, hierarchies={"a": {"builder": "intervals", "width": 10}})
+    shown = door.connection.execute(
+        "select a::text, count(*) from safe.numbers group by a order by a"
+    ).fetchall()
+    assert shown == [(f"[{-greatest - 1},{-greatest})", 6), (f"[{greatest},)", 6)]
+
+
 def test_values_that_would_look_alike_need_a_lowest_level(people: Door) -> None:
     people.connection.execute("alter table people add seen timestamp")
     people.connection.execute(
