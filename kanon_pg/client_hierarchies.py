@@ -11,11 +11,11 @@ from typing import Any
 from kanon_pg.client_transactions import as_login, as_owner
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection
-from kanon_pg.db.queries import statement
 from kanon_pg.hierarchies import service
 from kanon_pg.hierarchies.definition import HierarchyDefinition
 from kanon_pg.hierarchies.service import HierarchyContent
 from kanon_pg.hierarchies.storage import StoredHierarchy
+from kanon_pg.release.settings import exact_text
 
 
 def define_hierarchy(
@@ -52,8 +52,7 @@ def load_hierarchy(
     target: str | Connection, hierarchy: str, relation: str, options: Mapping[str, Any] | None = None
 ) -> StoredHierarchy:
     """Store a hierarchy that is in a table, see `kanon_pg.hierarchies.table.read_table`."""
-    with as_login(target, None) as db:
-        db.row(statement("set_locally"), "datestyle", "ISO, YMD")
+    with as_login(target, None) as db, exact_text(db):
         found = service.read_table(db, relation, options)
     return _store(target, hierarchy, found)
 
@@ -67,8 +66,7 @@ def build_hierarchy(
     options: Mapping[str, Any] | None = None,
 ) -> StoredHierarchy:
     """Build a hierarchy over a column and store it, see `kanon_pg.hierarchies.build.build`."""
-    with as_login(target, None) as db:
-        db.row(statement("set_locally"), "datestyle", "ISO, YMD")
+    with as_login(target, None) as db, exact_text(db):
         found = service.build_column(db, relation, column_name, spec, options)
     return _store(target, hierarchy, found)
 

@@ -92,7 +92,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         Any error of the tree; the transaction must be rolled back then.
     """
     request.check()
-    with db.deadline(request.time_limit):
+    with db.deadline(request.time_limit), exact_text(db):
         role = caller(db) if role is None else role
         plan = plan_release(db, request, role)
         require_sensitive(request, plan.sensitive)

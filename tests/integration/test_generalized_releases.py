@@ -15,6 +15,7 @@ from kanon_pg.errors import InputError, KanonError, UnsuitableColumn, Verificati
 from kanon_pg.tables.export import export_release
 from tests.fixtures.doors import Door
 from tests.fixtures.generalizing_solver import LIES, SHAMELESS, generalizing
+from tests.fixtures.hierarchy_doors import hierarchy_door
 from tests.fixtures.releases import everything, people_by_class, published
 
 HIERARCHIES = {"age": {"hierarchy": "ages", "lowest": 0}, "zip": "zips"}
@@ -314,6 +315,21 @@ def test_a_hierarchy_of_short_texts_does_not_cut_longer_ones(people: Door) -> No
     store(people, "long", "text", [["13000-77", "x"], *([str(zip_), "y"] for zip_ in range(13001, 13050))])
     with pytest.raises(UnsuitableColumn):
         people.anonymize("people", 3, hierarchies={"zip": "long"})
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_floating_point_numbers_keep_their_digits_whatever_the_session_shows(
+    door: Door, is_stored: bool
+) -> None:
+    door.connection.execute("set extra_float_digits = -3")
+    door.connection.execute(
+        "create table numbers as select i % 3 / 7.0::float8 as a from generate_series(1, 12) as i"
+    )
+    wish: dict[str, Any] = {"builder": "intervals", "width": 0.25}
+    if is_stored:
+        hierarchy_door(door).build("sevenths", "numbers", "a", wish)
+        wish = {"hierarchy": "sevenths"}
+    assert door.anonymize("numbers", 4, hierarchies={"a": wish}).weighted_cost == 0
 
 
 @pytest.mark.parametrize(("kind", "greatest"), [("integer", 2**31 - 1), ("bigint", 2**63 - 1)])

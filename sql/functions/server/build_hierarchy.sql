@@ -8,6 +8,8 @@ SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 SET datestyle = 'ISO, YMD'
+SET extra_float_digits = 1
+SET bytea_output = 'hex'
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
