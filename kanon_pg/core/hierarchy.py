@@ -119,7 +119,7 @@ def _rectangle(rows: Iterable[Sequence[str | None]]) -> list[tuple[str, ...]]:
             raise _too_many_values()
         kept.append(row)
     if not kept or not kept[0]:
-        raise InputError("The hierarchy has no values.", hint="Give one row per value.")
+        raise _no_values()
     columns = []
     for level, column in enumerate(zip(*kept, strict=True)):
         gaps = 0 if set(map(type, column)) == {str} else sum(not isinstance(cell, str) for cell in column)
@@ -130,6 +130,10 @@ def _rectangle(rows: Iterable[Sequence[str | None]]) -> list[tuple[str, ...]]:
             )
         columns.append(column)
     return columns
+
+
+def _no_values() -> InputError:
+    return InputError("The hierarchy has no values.", hint="Give one row per value.")
 
 
 def _too_many_values() -> InputError:
@@ -145,6 +149,8 @@ def _levels_below_top(columns: list[tuple[str, ...]]) -> int:
 
 
 def _require_sizes(hierarchy: GeneralizationHierarchy) -> None:
+    if not hierarchy.values:
+        raise _no_values()
     if len(hierarchy.values) > MAX_VALUES:
         raise _too_many_values()
     if hierarchy.height > MAX_HEIGHT:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from kanon_pg.core.hierarchy import MAX_HEIGHT, GeneralizationHierarchy, hierarchy_of
+from kanon_pg.core.hierarchy import GeneralizationHierarchy, hierarchy_of
 from kanon_pg.errors import InputError
+from kanon_pg.hierarchies.folding import folded, unfolded
 from kanon_pg.hierarchies.ranges import OUTPUTS, TEXT
 from kanon_pg.hierarchies.spec import Spec
 
@@ -58,8 +59,8 @@ class HierarchyDefinition:
 
     def to_json(self) -> str:
         """Return the form in which it travels from the function that reads to the function that stores."""
-        fields = {"rows": self.hierarchy.rows(), "height": self.hierarchy.height, "output": self.output}
-        return json.dumps(fields | {"kind": self.kind, "spec": dict(self.spec)} | asdict(self.options))
+        fields = {"tree": folded(self.hierarchy), "output": self.output, "kind": self.kind}
+        return json.dumps(fields | {"spec": dict(self.spec)} | asdict(self.options))
 
 
 def take_storing_options(options: Spec) -> StoringOptions:
@@ -74,28 +75,31 @@ def read_definition(given: Any) -> HierarchyDefinition:
     ----------
     given : mapping
         ``rows``: one list per value, which is followed by its nodes from level 1; ``output``: type of the
-        nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more.
+        nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more, and
+        has ``tree`` in place of ``rows``.
 
     Raises
     ------
     InputError
         If it has another form, or is no hierarchy, see `kanon_pg.core.hierarchy.hierarchy_of`.
     """
-    rows = given.get("rows") if isinstance(given, Mapping) else None
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+    found: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    rows: Any = found.get("rows")
+    tree: Any = found.get("tree")
+    is_folded = rows is None and tree is not None
+    if not is_folded and not (isinstance(rows, list) and all(isinstance(row, list) for row in rows)):
         raise InputError(
             "A hierarchy is given as a JSON list with one list per value.",
             hint='The value first, then its nodes: [["Bern","CH"],["Basel","CH"],["Bonn","DE"]].',
         )
-    fields = Spec({name: one for name, one in given.items() if name not in ("rows", "spec")}, "options")
-    height, kind = fields.whole("height", 1, MAX_HEIGHT + 1), fields.text("kind", KINDS)
+    taken = ("rows", "spec", "tree") if is_folded else ("rows", "spec")
+    fields = Spec({name: one for name, one in found.items() if name not in taken}, "options")
+    kind = fields.text("kind", KINDS)
     output, options = fields.text("output", OUTPUTS), take_storing_options(fields)
     fields.done()
-    # What was built has lost its top already, and its last level may have a single node on purpose.
-    whole = rows if height is None else [[*row, ""] for row in rows]
-    spec = given.get("spec")
+    spec = found.get("spec")
     return HierarchyDefinition(
-        hierarchy_of(whole),
+        unfolded(tree) if is_folded else hierarchy_of(rows),
         output or TEXT,
         kind or "rows",
         spec if isinstance(spec, Mapping) else {},

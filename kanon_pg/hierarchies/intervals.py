@@ -150,7 +150,10 @@ def _by_width(line: _Line, spec: Spec) -> _Levels:
         spec.whole("factor", 2, 1000),
         spec.whole("levels", 1, 62),
     )
-    (origin,) = spec.numbers("origin") or [Decimal(0)]
+    origins = spec.numbers("origin") or [Decimal(0)]
+    if len(origins) > 1:
+        raise InputError('"origin" of the intervals must be one number.', hint="For example 0.")
+    origin = origins[0]
     line.require_fitting("width", [*widths, origin])
     if any(width <= 0 for width in widths):
         raise InputError('"width" of the intervals must be positive.', hint="For example 5.")

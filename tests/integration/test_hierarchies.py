@@ -278,3 +278,16 @@ def test_json_that_is_too_deep_is_refused(door: Door, here: HierarchyDoor) -> No
     with pytest.raises(psycopg.Error) as refused:
         door.connection.execute(f"select kanon_hierarchy_define('deep', '{'[' * 5000}{']' * 5000}')")
     assert refused.value.sqlstate == "KA100"
+
+
+def test_nodes_with_every_kind_of_sign_are_stored_as_they_are(here: HierarchyDoor) -> None:
+    rows = [
+        ["a", 'say "x"', "{a,b}"],
+        ["b", "back\\slash", "{a,b}"],
+        ["c", "a,b", "NULL"],
+        ["d", "", " "],
+        ["e", "NULL", "null"],
+        ["f", "line\nend\t", "'"],
+    ]
+    here.define("odd", rows)
+    assert here.rows("odd") == rows

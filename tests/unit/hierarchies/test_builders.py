@@ -189,6 +189,7 @@ _REFUSED: list[tuple[str, list[str], dict[str, Any]]] = [
     ("int4", ["1"], {"builder": "intervals", "width": [5, 10], "factor": 2}),
     ("int4", ["1"], {"builder": "intervals", "width": 5, "factor": 1}),
     ("int4", ["1"], {"builder": "intervals", "width": float("inf")}),
+    ("int4", ["1"], {"builder": "intervals", "width": 5, "origin": [1, 2]}),
     ("int4", ["1"], {"builder": "intervals", "groups": 1}),
     ("int4", ["1"], {"builder": "intervals", "groups": 2.5}),
     ("int4", ["1"], {"builder": "intervals", "groups": [8, 3]}),
