@@ -18,12 +18,11 @@ BEGIN
             , typed.nodes[{{ loop.index }}]::{{ published }} AS {{ node.name }}
 {% endfor %}
         FROM (
-            SELECT
-                {{ spelled }} AS value,
-                given.nodes
-            FROM (
-                SELECT source.value::{{ type }} AS {{ column }}, source.nodes FROM ({{ source }}) AS source
-            ) AS given
+            SELECT spelled.value, source.nodes
+            FROM ({{ source }}) AS source
+            CROSS JOIN LATERAL (
+                SELECT {{ spelled }} AS value FROM (SELECT source.value::{{ type }} AS {{ column }}) AS given
+            ) AS spelled
         ) AS typed
     ) AS node;
 {% if plain %}

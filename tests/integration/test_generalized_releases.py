@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pyarrow.parquet as pq
 import pytest
+from psycopg import sql
 
 from kanon_pg.errors import InputError, KanonError, UnsuitableColumn, VerificationFailed
 from kanon_pg.tables.export import export_release
@@ -315,6 +316,50 @@ def test_a_hierarchy_of_short_texts_does_not_cut_longer_ones(people: Door) -> No
     store(people, "long", "text", [["13000-77", "x"], *([str(zip_), "y"] for zip_ in range(13001, 13050))])
     with pytest.raises(UnsuitableColumn):
         people.anonymize("people", 3, hierarchies={"zip": "long"})
+
+
+def test_columns_may_have_the_names_that_queries_use_inside(door: Door) -> None:
+    names = [
+        "nodes",
+        "value",
+        "given",
+        "source",
+        "typed",
+        "node",
+        "level_0",
+        "loss_0",
+        "h1",
+        "l1",
+        "q2",
+        "n1_0",
+    ]
+    names += [
+        "base",
+        "pattern",
+        "counted",
+        "person",
+        "known",
+        "seen",
+        "cell",
+        "row_type",
+        "class_hash",
+        "a\"b'%",
+    ]
+    columns = [sql.Identifier(name) for name in names]
+    door.connection.execute(
+        sql.SQL("create table odd as select {} from generate_series(1, 40) as i").format(
+            sql.SQL(", ").join(
+                sql.SQL("i % {} as {}").format(sql.Literal(2 + number % 3), column)
+                for number, column in enumerate(columns)
+            )
+        )
+    )
+    wish = {"builder": "intervals", "cuts": [1]}
+    report = door.anonymize("odd", 2, hierarchies=dict.fromkeys(names, wish))
+    assert report.rows == 40
+    door.refresh("odd")
+    (seen,) = door.connection.execute("select count(*) from safe.odd")
+    assert seen == (40,)
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
