@@ -24,6 +24,8 @@ _RANGES = {
 }
 """Range type of the values of a type, and what its ends are."""
 
+_GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
+
 _WIDEST = 60
 _SEPARATOR = ", "
 OTHER = "other"
@@ -66,13 +68,11 @@ def interval_labels(
     """
     starts = [place for place, number in enumerate(classes) if place == 0 or number != classes[place - 1]]
     lows = [values[place].value for place in starts]
-    highs = [*lows[1:], values[-1].value]
-    bounds = ["[)"] * (len(lows) - 1) + ["[]"]
     name, ends = _RANGES[column.base_type]
-    if (name, highs[-1]) == ("int4range", "2147483647"):
-        name, ends = "int8range", "bigint"  # what comes after the greatest integer is none
-    elif (name, highs[-1]) == ("int8range", "9223372036854775807"):
-        name, ends = "numrange", "numeric"
+    greatest = values[-1].value
+    # Nothing follows the greatest integer that could end its range, which then has no end.
+    highs = [*lows[1:], None if greatest == _GREATEST.get(name) else greatest]
+    bounds = ["[)"] * (len(lows) - 1) + ["[]"]
     query = statement("group_ranges", range=Fragment(name), type=Fragment(ends))
     return [row["label"] for row in db.rows(query, lows, highs, bounds)]
 
