@@ -181,7 +181,7 @@ def _insert_values(db: Database, name: str, version: int, hierarchy: Generalizat
 def _node_arrays(hierarchy: GeneralizationHierarchy) -> dict[str, str]:
     """Return per node of level 1 the text of an array with it and the nodes above it.
 
-    One text for all values below it: an array per level, with a text for each value, takes ten times as long.
+    One text for all values below it, because an array per level would have a text for each value.
     """
     arrays = {"": ""}  # above the last level
     above: tuple[str, ...] = ("",) * len(hierarchy.values)
