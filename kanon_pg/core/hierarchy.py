@@ -159,11 +159,19 @@ def _require_sizes(hierarchy: GeneralizationHierarchy) -> None:
             hint="Leave out levels that differ little from their neighbours.",
         )
     for level, column in enumerate((hierarchy.values, *hierarchy.levels)):
-        if any(len(cell.encode()) > MAX_BYTES or "\0" in cell for cell in set(column)):
+        if not all(map(_can_be_stored, set(column))):
             raise InputError(
-                f"A cell of the hierarchy at level {level} has more than {MAX_BYTES:,} bytes, or a NUL.",
+                f"A cell of the hierarchy at level {level} has more than {MAX_BYTES:,} bytes, a NUL, "
+                "or half a character.",
                 hint="Texts of this length are no quasi-identifiers.",
             )
+
+
+def _can_be_stored(cell: str) -> bool:
+    try:
+        return len(cell.encode()) <= MAX_BYTES and "\0" not in cell
+    except UnicodeEncodeError:  # half of a surrogate pair, which is not text but can come from JSON
+        return False
 
 
 def _require_distinct(values: tuple[str, ...]) -> None:

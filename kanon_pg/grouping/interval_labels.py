@@ -12,8 +12,7 @@ from kanon_pg.errors import UnsuitableColumn
 from kanon_pg.grouping.found import FoundValue
 from kanon_pg.hierarchies.ranges import ELEMENTS, range_type
 
-_BEYOND = {("int4range", "2147483647"): "int8range", ("int8range", "9223372036854775807"): "numrange"}
-"""Range types that hold a greatest value after which the usual one has none."""
+_GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
 
 
 def require_range(column: ColumnFacts) -> None:
@@ -52,9 +51,9 @@ def interval_labels(
     """
     starts = [place for place, number in enumerate(classes) if place == 0 or number != classes[place - 1]]
     lows = [values[place].value for place in starts]
-    highs = [*lows[1:], values[-1].value]
+    name, greatest = range_type(column.base_type) or "", values[-1].value
+    # Nothing follows the greatest integer that could end its range, which then has no end.
+    highs = [*lows[1:], None if greatest == _GREATEST.get(name) else greatest]
     bounds = ["[)"] * (len(lows) - 1) + ["[]"]
-    name = range_type(column.base_type) or ""
-    wider = _BEYOND.get((name, highs[-1] or ""), name)
-    query = statement("group_ranges", range=Fragment(wider), type=Fragment(ELEMENTS[wider]))
+    query = statement("group_ranges", range=Fragment(name), type=Fragment(ELEMENTS[name]))
     return [row["label"] for row in db.rows(query, lows, highs, bounds)]

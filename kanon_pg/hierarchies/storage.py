@@ -85,6 +85,13 @@ def stored_hierarchy(db: Database, name: str, role: str, version: int | None = N
     )
 
 
+def held_hierarchy(db: Database, name: str, role: str) -> StoredHierarchy:
+    """Look a hierarchy up, as `stored_hierarchy` does, that cannot be dropped until the transaction ends."""
+    if not db.rows(statement("hierarchy_hold"), name):
+        raise _unknown()
+    return stored_hierarchy(db, name, role)
+
+
 def store(db: Database, name: str | None, definition: HierarchyDefinition, role: str) -> StoredHierarchy:
     """Store a hierarchy as the next version of its name.
 
@@ -174,7 +181,7 @@ def _insert_values(db: Database, name: str, version: int, hierarchy: Generalizat
 def _node_arrays(hierarchy: GeneralizationHierarchy) -> dict[str, str]:
     """Return per node of level 1 the text of an array with it and the nodes above it.
 
-    One text for all values below it: an array per level, with a text for each value, takes ten times as long.
+    One text for all values below it, because an array per level would have a text for each value.
     """
     arrays = {"": ""}  # above the last level
     above: tuple[str, ...] = ("",) * len(hierarchy.values)
@@ -193,13 +200,15 @@ def _quoted(node: str) -> str:
 def _find(db: Database, name: str, version: int | None, role: str) -> Any:
     found = db.rows(statement("hierarchy_find"), name, version, role)
     if not found:
-        raise UnknownName(
-            "There is no hierarchy of this name."
-            if version is None
-            else "The hierarchy has no such version.",
-            hint="SELECT * FROM kanon.hierarchies lists them.",
-        )
+        raise _unknown(version)
     return found[0]
+
+
+def _unknown(version: int | None = None) -> UnknownName:
+    return UnknownName(
+        "There is no hierarchy of this name." if version is None else "The hierarchy has no such version.",
+        hint="SELECT * FROM kanon.hierarchies lists them.",
+    )
 
 
 def _require_owned(db: Database, name: str, role: str) -> None:

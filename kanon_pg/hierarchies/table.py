@@ -85,9 +85,14 @@ def _rows(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...
         "hierarchy_table_rows",
         relation=relation.identifier,
         columns=[{"name": column.identifier, "alias": Identifier.of(alias)} for alias, column in numbered],
-        most=_MOST_ENTRIES,
+        most=_MOST_ENTRIES + 1,
     )
     found = db.rows_once(command)
+    if len(found) > _MOST_ENTRIES:
+        raise InputError(
+            f"{relation.identifier} has more than {_MOST_ENTRIES:,} rows.",
+            hint="A hierarchy of so many entries is no use; leave out by a view what no column has.",
+        )
     return [[row[alias] for alias, _ in numbered] for row in found]
 
 

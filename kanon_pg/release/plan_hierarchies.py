@@ -10,7 +10,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import render
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.build import build
-from kanon_pg.hierarchies.storage import stored_hierarchy
+from kanon_pg.hierarchies.storage import held_hierarchy
 from kanon_pg.release.canonical import CanonicalColumn
 from kanon_pg.release.generalized import GeneralizedColumn, require_fit
 from kanon_pg.release.hierarchy_argument import HierarchyWish
@@ -71,7 +71,7 @@ def _generalized(
         return GeneralizedColumn(
             column, wish, built.output, built.hierarchy.height, rows=json.dumps(built.hierarchy.rows())
         )
-    stored = stored_hierarchy(db, wish.hierarchy, role)
+    stored = held_hierarchy(db, wish.hierarchy, role)
     require_fit(column, wish, stored.height)
     source = render("stored_nodes", name=Literal(stored.name), version=stored.version)
     return GeneralizedColumn(column, wish, stored.output, stored.height, source=source)

@@ -257,6 +257,16 @@ def test_a_release_keeps_its_own_copy_and_leaves_nothing_behind(people: Door) ->
     assert value(people, "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace") == before
 
 
+def test_no_hierarchy_is_dropped_while_a_release_copies_it(people: Door) -> None:
+    with psycopg.connect(people.dsn) as publishing, psycopg.connect(people.dsn, autocommit=True) as dropping:
+        publishing.execute("select kanon_anonymize('people', 3, hierarchies => '{\"age\": \"ages\"}')")
+        dropping.execute("set lock_timeout = '100ms'")
+        with pytest.raises(psycopg.Error, match="lock"):
+            dropping.execute("select kanon_hierarchy_drop('ages')")
+        publishing.commit()
+        dropping.execute("select kanon_hierarchy_drop('ages')")
+
+
 def test_publishing_anew_replaces_the_tables_and_the_types_of_columns(people: Door) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     with_hierarchies = value(people, "select count(*) from pg_class where relname ~ '^people_v'")

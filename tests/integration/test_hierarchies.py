@@ -8,7 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from kanon_pg import client
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableColumn
+from kanon_pg.hierarchies import table
 from tests.fixtures.databases import Server
 from tests.fixtures.doors import Door, SqlDoor, door_of
 from tests.fixtures.hierarchy_doors import HierarchyDoor, hierarchy_door
@@ -293,3 +295,17 @@ def test_nodes_with_every_kind_of_sign_are_stored_as_they_are(here: HierarchyDoo
     ]
     here.define("odd", rows)
     assert here.rows("odd") == rows
+
+
+def test_a_table_that_is_too_long_is_refused_rather_than_cut(
+    connection: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection.execute(
+        "create table entries as select 'c' || i as code, 'top' as above from generate_series(1, 6) as i"
+    )
+    options = {"child": "code", "parent": "above"}
+    monkeypatch.setattr(table, "_MOST_ENTRIES", 6)
+    assert client.load_hierarchy(connection, "codes", "entries", options).nodes == (6, 1)
+    monkeypatch.setattr(table, "_MOST_ENTRIES", 5)
+    with pytest.raises(InputError, match="more than 5 rows"):
+        client.load_hierarchy(connection, "codes", "entries", options)

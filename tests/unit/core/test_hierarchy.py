@@ -39,6 +39,7 @@ _HOSTILE = {
     "levels above its values": [[_ODD, *map(str, range(MAX_HEIGHT)), "p"], ["b", *map(str, range(64))]],
     "at level 0 has more than": [[_ODD * MAX_BYTES, "x"], ["b", "y"]],
     "at level 1 has more than": [["a", f"{_ODD}\0"], ["b", "y"]],
+    "or half a character": [[f"{_ODD}\ud800", "x"], ["b", "y"]],
 }
 
 
