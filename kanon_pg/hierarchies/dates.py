@@ -52,7 +52,7 @@ def calendar(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     wanted = values.with_expected(_expected(spec, is_date))
     moments = [moment_of(values, text) for text in wanted.texts]
     write = moment_writer(values.column.base_type)
-    levels = [[_period(moment, period, write) for moment in moments] for period in periods]
+    levels = [[_period(moment, period, write) for moment in moments] for period in values.by_level(periods)]
     return from_levels(wanted.texts, levels, keeps_all=given is not None)
 
 

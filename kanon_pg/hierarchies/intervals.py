@@ -97,6 +97,7 @@ class _Line:
     """The numbers of a column on their line, and how its intervals are written."""
 
     def __init__(self, values: ColumnValues) -> None:
+        self.values = values
         self.numbers = values.numbers()
         self.rows = values.rows
         self._range = range_type(values.column.base_type)
@@ -188,7 +189,7 @@ def _grids(
 ) -> Iterator[tuple[list[Decimal], Decimal]]:
     """Yield for each width the lower bound of each number's interval, found from the level below."""
     lows = line.numbers
-    for width in widths:
+    for width in line.values.by_level(widths):
         below = {low: _floor(low, width, origin) for low in set(lows)}
         lows = [below[low] for low in lows]
         yield lows, width
@@ -214,7 +215,7 @@ def _by_groups(line: _Line, spec: Spec) -> _Levels:
     if any(below % above for below, above in pairwise(wanted)):
         raise _not_nesting("groups", "a divisor of the one before")
     steps = [wanted[0] // groups for groups in wanted]
-    return [line.between(cuts[step - 1 :: step]) for step in steps], True
+    return [line.between(cuts[step - 1 :: step]) for step in line.values.by_level(steps)], True
 
 
 def _by_cuts(line: _Line, spec: Spec) -> _Levels:
@@ -228,12 +229,13 @@ def _by_cuts(line: _Line, spec: Spec) -> _Levels:
     _refuse_with_list(factor, most)
     if any(not set(above) <= set(below) for below, above in pairwise(listed)):
         raise _not_nesting("cuts", "part of the one before")
-    return [line.between(cuts) for cuts in listed], True
+    return [line.between(cuts) for cuts in line.values.by_level(listed)], True
 
 
 def _merging(line: _Line, cuts: Sequence[Decimal], factor: int, most: int | None) -> _Levels:
     levels: list[list[str]] = []
     while cuts and len(levels) < (most or MAX_HEIGHT - 1):
+        line.values.checkpoint()
         levels.append(line.between(cuts))
         cuts = cuts[factor - 1 :: factor]
     return levels, False

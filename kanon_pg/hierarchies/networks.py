@@ -46,7 +46,7 @@ def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
         )
     levels = [
         [_supernet(network, lengths[network.version][level]) for network in found]
-        for level in range(len(used[0]))
+        for level in values.by_level(range(len(used[0])))
     ]
     return from_levels(values.texts, levels, keeps_all=four is not None or six is not None)
 

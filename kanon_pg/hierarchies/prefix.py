@@ -53,5 +53,5 @@ def prefixes(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     def node(text: str, count: int) -> str:
         return text if len(text) <= count else text[:count] + mask * (longest - count)
 
-    levels = [[node(text, count) for text in values.texts] for count in kept]
+    levels = [[node(text, count) for text in values.texts] for count in values.by_level(kept)]
     return from_levels(values.texts, levels, keeps_all=keep is not None)

@@ -44,7 +44,9 @@ def priority(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     )
     rank = {text: place for place, (text, _) in enumerate(ranked)}
     counts = list(_halves(len(rank))) if keep is None else keep
-    levels = [[text if rank[text] < count else label for text in values.texts] for count in counts]
+    levels = [
+        [text if rank[text] < count else label for text in values.texts] for count in values.by_level(counts)
+    ]
     return from_levels(values.texts, levels, keeps_all=keep is not None)
 
 

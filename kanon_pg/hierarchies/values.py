@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import TypeVar
 
 from kanon_pg.core.hierarchy import MAX_VALUES
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, UnsuitableColumn
+
+T = TypeVar("T")
 
 _MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
 _NUMBERS = frozenset({"int2", "int4", "int8", "numeric", "float4", "float8"})
@@ -28,17 +31,26 @@ class ColumnValues:
         Each value once, in a text form that does not depend on the session.
     rows : tuple of int
         How many rows have it; 0 for values that are only expected.
+    checkpoint : callable
+        Raises if the user, or the time limit, has ended the call.
     """
 
     column: ColumnFacts
     texts: tuple[str, ...]
     rows: tuple[int, ...]
+    checkpoint: Callable[[], None] = lambda: None
 
     def with_expected(self, texts: Iterable[str]) -> ColumnValues:
         """Return these values and others that the column may have one day."""
         known = set(self.texts)
         more = tuple(text for text in texts if text not in known)
-        return ColumnValues(self.column, self.texts + more, self.rows + (0,) * len(more))
+        return replace(self, texts=self.texts + more, rows=self.rows + (0,) * len(more))
+
+    def by_level(self, levels: Iterable[T]) -> Iterator[T]:
+        """Yield what makes the levels one by one: a level of many values takes time, and the call may end."""
+        for level in levels:
+            self.checkpoint()
+            yield level
 
     def numbers(self) -> list[Decimal]:
         """Return the values as numbers, in their order.
@@ -108,4 +120,5 @@ def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) ->
             f"Column {column.identifier} has more than {MAX_VALUES:,} different values.",
             hint="Round it in a view first, and use that.",
         )
-    return ColumnValues(column, tuple(row["value"] for row in found), tuple(row["rows"] for row in found))
+    texts, rows = (tuple(row[name] for row in found) for name in ("value", "rows"))
+    return ColumnValues(column, texts, rows, db.checkpoint)

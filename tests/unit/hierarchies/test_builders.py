@@ -271,3 +271,26 @@ def test_the_roundest_number_between_two_is_no_further_than_the_second(
     low: str, high: str, expected: str
 ) -> None:
     assert plain(roundest(Decimal(low), Decimal(high))) == expected
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"builder": "intervals", "width": 1},
+        {"builder": "intervals", "groups": 4},
+        {"builder": "intervals", "cuts": [30, 50]},
+        {"builder": "prefix"},
+        {"builder": "priority"},
+    ],
+)
+def test_a_builder_ends_with_the_call(spec: dict[str, Any]) -> None:
+    class Over(Exception):
+        pass
+
+    def end() -> None:
+        raise Over
+
+    given = Spec(spec, "spec")
+    builder = BUILDERS[str(given.text("builder"))]
+    with pytest.raises(Over):
+        builder(ColumnValues(column("int4"), tuple(AGES), (1,) * len(AGES), end), given)
