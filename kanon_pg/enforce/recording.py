@@ -78,7 +78,7 @@ def record(
     rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
     if not has_folder(folder) and all(rule.ledger == "off" for rule in rules.values()):
         return told.answer is not None
-    question = _Recorded(db, asked, verdict, snapshot, rules, moment(db, folder))
+    question = _Recorded(db, asked, verdict, snapshot, rules, moment(db, folder), told.sets)
     if told.failure in _BROKEN_OFF:
         # a savepoint here, too: messages of the server at the level debug5 count them
         with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
@@ -132,6 +132,7 @@ class _Recorded:
     snapshot: CatalogSnapshot
     rules: Mapping[int, ProtectionRules]
     now: Moment
+    sets: Mapping[int, Sequence[bytes]]
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
         """Return whether the answer may leave; without `reads` nothing is read of the relations."""
@@ -224,29 +225,26 @@ class _Recorded:
     ) -> list[dict[str, Any]]:
         given = values(self.verdict, self.asked.text, self.asked.parameters)
         found = []
-        for item in self.verdict.entity_sets:
+        for number, item in enumerate(self.verdict.entity_sets):
             if self.rules[item.relation].relation != root or self._is_covered(item):
                 continue
             arguments = (*given, str(known["seed"])) if item.seed is not None else given
-            key = self._key(item, arguments)
+            key = key_of(self.verdict, item, arguments, self.now.zone)
             packed: dict[str, Any] = {
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,
                 "key": key,
             }
             if key is None or not may_be_known or key not in known["sets"]:
-                (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)
-                # in the order in which the statement names them
-                packed["parts"] = request.attach(*row.values())
+                parts = self.sets.get(number)
+                packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
             found.append(packed)
         return found
 
-    def _key(self, item: EntitySet, arguments: Sequence[str | None]) -> str | None:
-        """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
-        if len(self.verdict.relations) > 1 or _OF_THE_MOMENT.search(item.sql):
-            return None
-        written = json.dumps([item.sql, arguments, self.now.zone]).encode()
-        return blake2b(written, digest_size=16).hexdigest()
+    def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
+        (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)
+        # in the order in which the statement names them
+        return list(row.values())
 
     def _is_covered(self, item: EntitySet) -> bool:
         if item.covered_by is None:
@@ -258,6 +256,14 @@ class _Recorded:
             and cover.one_sided >= own.one_sided
             and cover.rank >= own.rank
         )
+
+
+def key_of(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
+    """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
+    if len(verdict.relations) > 1 or _OF_THE_MOMENT.search(item.sql):
+        return None
+    written = json.dumps([item.sql, arguments, zone]).encode()
+    return blake2b(written, digest_size=16).hexdigest()
 
 
 def _terms(rules: ProtectionRules) -> dict[str, Any]:

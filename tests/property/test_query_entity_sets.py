@@ -6,7 +6,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Literal
 
 import psycopg
 import pytest
@@ -135,6 +135,91 @@ def test_the_people_of_honest_questions_are_those_counted(
 ) -> None:
     verdict = check(question.text, hospital())
     compare(connection, owners, verdict, [parameter.value for parameter in question.parameters])
+
+
+def by_group(item: EntitySet, row: dict[str, Any]) -> list[tuple[frozenset[bytes], ...]]:
+    """Return for every group its places, and those that each filter leaves out or lets in."""
+    suffixes = ("", *(f"_{number}" for number in range(1, len(item.filters) + 1)))
+    assert len(row) == item.parts
+    found: dict[int, list[frozenset[bytes]]] = defaultdict(list)
+    for suffix in suffixes:
+        position = 0
+        for group, length in zip(cut(row["groups"], 8), cut(row[f"lengths{suffix}"], 8), strict=True):
+            end = position + int.from_bytes(length)
+            found[int.from_bytes(group)].append(frozenset(cut(row[f"places{suffix}"][position:end], 6)))
+            position = end
+    return sorted((tuple(sets) for sets in found.values()), key=lambda sets: sorted(sets[0]))
+
+
+def gathers_alike(connection: Connection, verdict: Verdict, values: Sequence[str | None]) -> int:
+    """Compare what is read at once with what is read one by one; return the number of sets compared."""
+    if verdict.gathering is None:
+        return 0
+    given = list(values[: max((item.number for item in verdict.parameters), default=0)])
+    tables = f"with {verdict.gathering.tables}"
+    both = run(connection, f"{tables} select * from ({verdict.gathering.body}) as q", given)
+    alone = run(connection, f"select * from ({verdict.canonical_sql}) as q", given)
+    assert sorted(map(repr, both)) == sorted(map(repr, alone))
+    for number, sql in verdict.gathering.sets.items():
+        item = verdict.entity_sets[number]
+        # with the body, because every parameter has to be used
+        rows = f"(select count(*) from ({verdict.gathering.body}) as q)"
+        (gathered,) = run(connection, f"{tables} select s.*, {rows} as rows from ({sql}) as s", given)
+        assert gathered.pop("rows") == len(both)
+        (separate,) = run(connection, item.sql, given)
+        assert by_group(item, gathered) == by_group(item, separate)
+        leaves = [int.from_bytes(leaf) for leaf in cut(gathered["leaves"], 4)]
+        assert set(leaves) <= {item.relation}
+    return len(verdict.gathering.sets)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "gathered"),
+    [
+        (OWN[0], "reject", 1),
+        (OWN[0], "suppress", 1),
+        ("select birth_date, count(*) from patients group by birth_date", "suppress", 1),
+        ("select count(*) from patients where ward = 'nowhere'", "reject", 1),
+        # one with children, a partitioned one, a view, and what is covered by one that is looked up from
+        (OWN[1], "reject", 0),
+        (OWN[4], "reject", 0),
+        (OWN[3], "reject", 0),
+        (OWN[2], "reject", 0),
+        # a level of each kind, the same table twice, and a level inside another one
+        (OWN[5], "reject", 1),
+        (OWN[6], "reject", 1),
+        (OWN[7], "reject", 1),
+    ],
+)
+def test_sets_that_are_read_with_the_answer_are_those_read_by_themselves(
+    connection: Connection, text: str, mode: Literal["reject", "suppress"], gathered: int
+) -> None:
+    verdict = check(text, hospital(), Options(mode=mode))
+    assert verdict.accepted, verdict.findings
+    assert gathers_alike(connection, verdict, ()) == gathered
+
+
+@pytest.mark.parametrize(
+    "question",
+    [question for question in workload() if check(question.text, hospital()).accepted],
+    ids=lambda question: f"{question.author}: {question.name}",
+)
+def test_sets_of_honest_questions_are_the_same_both_ways(
+    connection: Connection, question: HonestQuestion
+) -> None:
+    verdict = check(question.text, hospital())
+    gathers_alike(connection, verdict, [parameter.value for parameter in question.parameters])
+
+
+def test_a_child_that_a_table_gets_after_the_check_is_not_read(connection: Connection) -> None:
+    verdict = check("select ward, count(*) from patients group by ward", hospital())
+    assert verdict.gathering is not None
+    before = run(connection, str(verdict.canonical_sql), ())
+    with connection.transaction(force_rollback=True):
+        connection.execute("create table hospital.later () inherits (hospital.patients)")
+        connection.execute("insert into hospital.later select * from only hospital.patients")
+        assert run(connection, str(verdict.canonical_sql), ()) == before
+        assert gathers_alike(connection, verdict, ()) == 1
 
 
 def test_a_filter_leaves_out_the_rows_that_it_does_not_let_in(
