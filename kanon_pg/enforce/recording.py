@@ -19,7 +19,7 @@ from kanon_pg.enforce.snapshot import relation_of
 from kanon_pg.enforce.values import values
 from kanon_pg.errors import KanonError, LedgerError, LimitExceeded
 from kanon_pg.query.catalog import CatalogSnapshot, Relation
-from kanon_pg.query.census import census, description, fingerprint
+from kanon_pg.query.census import census, description, fingerprint, has_places
 from kanon_pg.query.verdict import EntitySet, Verdict
 from kanon_pg.runner import ledger_parent
 from kanon_pg.runner.ledger_parent import Request
@@ -29,6 +29,9 @@ _SECONDS_FOR_REFUSALS = 5.0
 
 _BROKEN_OFF = frozenset({"time", "error"})
 """Failures of a question that did not run to its end."""
+
+_MOST_TRANSACTIONS = 2**30
+"""Since a census; rows name their writers by 32 bits."""
 
 _OF_THE_MOMENT = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
 
@@ -196,17 +199,17 @@ class _Recorded:
         if self.now.settled and before.get("snapshot") == self.now.snapshot:
             return known["state"], known["state"], None
         files = self.db.row(statement("relation_files"), relation.oid)["files"]
-        version = fingerprint(relation)
-        if before.get("version") is not None and version is not None:
-            row = self.db.row(Statement(version))
-            if before["version"] == [row["rows"], row["fingerprint"], files]:
-                return known["state"], self._shown(before["version"]), None
-        leaves = self.db.rows(Statement(census(relation), ("text",)), str(known["seed"]))
+        version = before.get("version")
+        if version is not None and version == self._version(relation, files, version[-1]):
+            return known["state"], self._shown(version), None
+        horizon = self.now.horizon
+        command = Statement(census(relation), ("text", "text"))
+        leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
         rows = sum(leaf["rows"] for leaf in leaves)
-        state = self._shown([rows, total, files] if version is not None else None)
+        state = self._shown([rows, total, files, horizon] if has_places(relation) else None)
         packed = [
             {
                 "oid": leaf["leaf"],
@@ -215,6 +218,16 @@ class _Recorded:
             for leaf in leaves
         ]
         return state, state, packed
+
+    def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
+        """Return what tells the present state from that of a census; None if nothing does."""
+        text = fingerprint(relation)
+        # a census of an older version of this package has none
+        is_known = isinstance(horizon, int) and self.now.horizon - horizon < _MOST_TRANSACTIONS
+        if text is None or not is_known:
+            return None
+        row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
+        return [row["rows"], row["fingerprint"], files, horizon]
 
     def _shown(self, version: Sequence[Any] | None) -> str:
         snapshot = self.now.snapshot if self.now.settled else None
@@ -256,6 +269,11 @@ class _Recorded:
             and cover.one_sided >= own.one_sided
             and cover.rank >= own.rank
         )
+
+
+def _number_of(transaction: int) -> str:
+    """Return a transaction as rows name their writers, without the number of rounds."""
+    return str(transaction % 2**32)
 
 
 def key_of(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:

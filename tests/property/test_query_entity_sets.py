@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from kanon_pg.query.catalog import Relation
+from kanon_pg.query.catalog import Column, Kind, Relation
 from kanon_pg.query.census import census, fingerprint
 from kanon_pg.query.check import Options, Verdict, check
 from kanon_pg.query.verdict import EntitySet
@@ -24,6 +24,8 @@ from tests.query.snapshot import hospital
 Connection = psycopg.Connection[Any]
 Row = tuple[int, bytes]
 SEED = "-77"
+EVERYTHING = "3"
+"""The first transaction of all."""
 
 OWN = (
     "select ward, count(*) filter (where sex = 'F'), sum(cost) from patients group by ward",
@@ -64,7 +66,7 @@ def run(connection: Connection, sql: str, values: Sequence[str | None]) -> list[
 
 def _owners(connection: Connection, relation: Relation) -> dict[Row, bytes]:
     found: dict[Row, bytes] = {}
-    for leaf in run(connection, census(relation), [SEED]):
+    for leaf in run(connection, census(relation), [SEED, EVERYTHING]):
         people = cut(leaf["people"], 8)
         found.update(zip(((0, content) for content in cut(leaf["contents"], 8)), people, strict=True))
         found.update(zip(((leaf["leaf"], place) for place in cut(leaf["places"], 6)), people, strict=False))
@@ -253,14 +255,81 @@ def test_groups_that_are_left_out_are_not_sent(
     assert len(groups) < len(run(connection, "select distinct birth_date from hospital.patients", ()))
 
 
-def test_a_fingerprint_is_that_of_the_census(connection: Connection) -> None:
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_fingerprint_is_that_of_the_census(connection: Connection, is_late: bool) -> None:
+    horizon = now(connection) if is_late else EVERYTHING
     for relation in hospital().relations:
         text = fingerprint(relation) if relation.protection is not None else None
         if text is None or not relation.protection or not relation.protection.declared:
             continue
-        leaves = run(connection, census(relation), [SEED])
+        leaves = run(connection, census(relation), [SEED, horizon])
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
-        (row,) = run(connection, text, ())
+        (row,) = run(connection, text, [horizon])
         assert (row["rows"], row["fingerprint"]) == (sum(leaf["rows"] for leaf in leaves), total)
+
+
+def now(connection: Connection) -> str:
+    """Return the oldest transaction that runs, as rows name their writers."""
+    (row,) = run(connection, "select pg_snapshot_xmin(pg_current_snapshot())::xid::text as oldest", ())
+    return str(row["oldest"])
+
+
+GAUGE = Relation(0, "hospital", "gauge", Kind.TABLE, (Column("person", "int4"), Column("value", "int4")))
+
+
+def make_gauge(connection: Connection) -> None:
+    """Make a table of 100 rows, written by two transactions, and another table."""
+    connection.execute("drop table if exists hospital.gauge, hospital.elsewhere")
+    connection.execute("create table hospital.elsewhere (value int)")
+    rows = "select i as person, i as value from generate_series(1, 99) i"
+    connection.execute(f"create table hospital.gauge as {rows}".encode())
+    connection.execute("insert into hospital.gauge values (100, 100)")
+
+
+@pytest.mark.parametrize("was_open", [False, True], ids=["begun later", "open at the census"])
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("insert into hospital.gauge values (0, 0)",),
+        ("delete from hospital.gauge where person = 7",),
+        ("update hospital.gauge set value = value where person = 7",),
+        ("delete from hospital.gauge where person = 7", "insert into hospital.gauge values (7, 7)"),
+        ("delete from hospital.gauge where person = 100", "insert into hospital.gauge values (100, 100)"),
+        ("delete from hospital.gauge where person > 50", "vacuum hospital.gauge", "fill"),
+    ],
+)
+def test_every_change_is_in_the_fingerprint(
+    connection: Connection, commands: Sequence[str], was_open: bool
+) -> None:
+    make_gauge(connection)
+    with psycopg.connect(connection.info.dsn) as writer:
+        if was_open:
+            # has a number that is older than the census
+            writer.execute("insert into hospital.elsewhere values (1)")
+        horizon = now(connection)
+        before = run(connection, str(fingerprint(GAUGE)), [horizon])
+        connection.execute("insert into hospital.elsewhere values (2)")
+        assert run(connection, str(fingerprint(GAUGE)), [horizon]) == before
+        for command in commands:
+            if command.startswith("vacuum"):
+                writer.commit()
+                connection.execute(command)
+            else:
+                filling = "insert into hospital.gauge select i, i from generate_series(51, 100) i"
+                writer.execute(filling if command == "fill" else command)
+        writer.commit()
+    assert run(connection, str(fingerprint(GAUGE)), [horizon]) != before
+
+
+def test_a_recent_row_that_changes_is_in_the_fingerprint(connection: Connection) -> None:
+    make_gauge(connection)
+    with psycopg.connect(connection.info.dsn) as older:
+        older.execute("insert into hospital.elsewhere values (1)")
+        # written and visible, and yet younger than the oldest that runs
+        connection.execute("insert into hospital.gauge values (100, 100)")
+        horizon = now(connection)
+        before = run(connection, str(fingerprint(GAUGE)), [horizon])
+        connection.execute("update hospital.gauge set value = 101 where person = 100")
+        assert run(connection, str(fingerprint(GAUGE)), [horizon]) != before
