@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
@@ -12,6 +11,7 @@ from kanon_pg.enforce.questions import AnswerTable, Told
 from kanon_pg.query.verdict import Gathering, Verdict
 
 _BACKED = "kanon_backed"
+_SET = "kanon_set"
 
 
 def run(
@@ -51,7 +51,7 @@ def run(
     rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
     sets: dict[int, list[bytes]] = {}
     if gathering is not None:
-        rows, sets = _divided(rows, verdict, gathering)
+        rows, sets = _divided(rows, verdict)
     if len(rows) > most_rows:
         return Told(None, "rows", sets)
     if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
@@ -73,28 +73,37 @@ def _judged(verdict: Verdict, limit: int) -> str:
 
 
 def _both(verdict: Verdict, gathering: Gathering, limit: int) -> str:
-    """Return the same, followed by one row with the sets, in which nothing is judged."""
-    names = _names(verdict, gathering)
-    own = "".join(f", CAST(NULL AS pg_catalog.bytea) AS {name}" for name in names)
-    judged = f"{_judging(verdict)}{own} FROM ({gathering.body}) AS q {_columns(verdict)} LIMIT {limit}"
-    nothing = ["CAST(NULL AS pg_catalog.text)"] * len(verdict.outputs) + ["CAST(NULL AS pg_catalog.bool)"]
-    sets = ", ".join(f"({sql}) AS s{number}" for number, sql in gathering.sets.items())
-    return f"WITH {gathering.tables} ({judged}) UNION ALL SELECT {', '.join(nothing)}, * FROM {sets}"
+    """Return the same, followed by a row for each set, which has a number and is not judged."""
+    counts = {number: verdict.entity_sets[number].parts for number in gathering.sets}
+    names = _parts(max(counts.values()))
+    judged = ", ".join(
+        [_judging(verdict), f"{_null('int4')} AS {_SET}", *(f"{_null('bytea')} AS {name}" for name in names)]
+    )
+    branches = [f"({judged} FROM ({gathering.body}) AS q {_columns(verdict)} LIMIT {limit})"]
+    answer = [_null("text")] * len(verdict.outputs) + [_null("bool")]
+    for number, sql in gathering.sets.items():
+        # a row of its own, because a row has a gigabyte at most
+        parts = [*answer, str(number), "s.*", *[_null("bytea")] * (len(names) - counts[number])]
+        branches.append(f"SELECT {', '.join(parts)} FROM ({sql}) AS s")
+    return f"WITH {gathering.tables} {' UNION ALL '.join(branches)}"
 
 
-def _divided(
-    rows: Sequence[Row], verdict: Verdict, gathering: Gathering
-) -> tuple[list[Row], dict[int, list[bytes]]]:
+def _divided(rows: Sequence[Row], verdict: Verdict) -> tuple[list[Row], dict[int, list[bytes]]]:
     """Return the rows of the answer, and the sets."""
-    (found,) = (row for row in rows if row[_BACKED] is None)
-    parts = iter([found[name] for name in _names(verdict, gathering)])
-    sets = {number: list(islice(parts, verdict.entity_sets[number].parts)) for number in gathering.sets}
-    return [row for row in rows if row[_BACKED] is not None], sets
+    sets = {
+        row[_SET]: [row[name] for name in _parts(verdict.entity_sets[row[_SET]].parts)]
+        for row in rows
+        if row[_SET] is not None
+    }
+    return [row for row in rows if row[_SET] is None], sets
 
 
-def _names(verdict: Verdict, gathering: Gathering) -> list[str]:
-    count = sum(verdict.entity_sets[number].parts for number in gathering.sets)
+def _parts(count: int) -> list[str]:
     return [f"kanon_part_{number}" for number in range(1, count + 1)]
+
+
+def _null(type_name: str) -> str:
+    return f"CAST(NULL AS pg_catalog.{type_name})"
 
 
 def _columns(verdict: Verdict) -> str:

@@ -22,7 +22,7 @@ _WRITER = (
     " OPERATOR(pg_catalog.-) pg_catalog.age(xmin))"
 )
 _TABLE = "(CAST(tableoid AS pg_catalog.int8) OPERATOR(pg_catalog.<<) 32)"
-_NOTHING = "CAST(($2 IS NULL) IS NULL AS pg_catalog.int4)"
+_NOTHING = "CAST((CAST($2 AS pg_catalog.xid) IS NULL) IS NULL AS pg_catalog.int4)"
 """SQL of 0; the server has to be told the type of every parameter, used or not."""
 _VERSION = f"pg_catalog.hashtidextended(ctid, {_WRITER} OPERATOR(pg_catalog.#) {_TABLE})"
 

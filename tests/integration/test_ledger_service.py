@@ -174,6 +174,18 @@ def at_once(sessions: Sequence[Connection], texts: Sequence[str]) -> list[list[A
         return list(pool.map(run, sessions, texts))
 
 
+def test_every_level_of_a_question_is_recorded(hall: Hall) -> None:
+    table = hall.table()
+    levels = (
+        f"select sum(income), count(*) from {table} where age <= 40",
+        f"select 0, count(*) from {table} where age > 20",
+    )
+    assert ask(hall.session(), " union all ".join(levels))
+    assert ask(hall.session(), f"select count(*) from {table} where age <= 39") is None
+    assert ask(hall.session(), f"select count(*) from {table} where age > 21") is None
+    assert ask(hall.session(), f"select count(*) from {table} where age <= 35")
+
+
 def test_racing_sessions_are_never_both_answered(hall: Hall) -> None:
     sessions = [hall.session(ANN, number) for number in range(4)]
     for _ in range(3):
