@@ -43,6 +43,11 @@ class Moment:
     epoch: str
     zone: str
 
+    @property
+    def horizon(self) -> int:
+        """The oldest transaction that still ran; all older ones are visible, or never will be."""
+        return int(self.snapshot.partition(":")[0])
+
 
 def moment(db: Database, folder: str | None) -> Moment:
     """Return the present state.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 Failure = Literal["size", "rows", "time", "error", "record"]
@@ -83,7 +84,11 @@ class Told:
         The answer; in the mode 'suppress' without the rows that were left out. None if there is none.
     failure : Failure or None
         Why there is none.
+    sets : Mapping of int to list of bytes
+        By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
+        answer.
     """
 
     answer: AnswerTable | None
     failure: Failure | None = None
+    sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from kanon_pg.enforce.snapshot import relation_of
 from kanon_pg.enforce.values import values
 from kanon_pg.errors import KanonError, LedgerError, LimitExceeded
 from kanon_pg.query.catalog import CatalogSnapshot, Relation
-from kanon_pg.query.census import census, description, fingerprint
+from kanon_pg.query.census import census, description, fingerprint, has_places
 from kanon_pg.query.verdict import EntitySet, Verdict
 from kanon_pg.runner import ledger_parent
 from kanon_pg.runner.ledger_parent import Request
@@ -29,6 +29,9 @@ _SECONDS_FOR_REFUSALS = 5.0
 
 _BROKEN_OFF = frozenset({"time", "error"})
 """Failures of a question that did not run to its end."""
+
+_MOST_TRANSACTIONS = 2**30
+"""Since a census; rows name their writers by 32 bits."""
 
 _OF_THE_MOMENT = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
 
@@ -78,7 +81,7 @@ def record(
     rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
     if not has_folder(folder) and all(rule.ledger == "off" for rule in rules.values()):
         return told.answer is not None
-    question = _Recorded(db, asked, verdict, snapshot, rules, moment(db, folder))
+    question = _Recorded(db, asked, verdict, snapshot, rules, moment(db, folder), told.sets)
     if told.failure in _BROKEN_OFF:
         # a savepoint here, too: messages of the server at the level debug5 count them
         with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
@@ -132,6 +135,7 @@ class _Recorded:
     snapshot: CatalogSnapshot
     rules: Mapping[int, ProtectionRules]
     now: Moment
+    sets: Mapping[int, Sequence[bytes]]
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
         """Return whether the answer may leave; without `reads` nothing is read of the relations."""
@@ -195,17 +199,17 @@ class _Recorded:
         if self.now.settled and before.get("snapshot") == self.now.snapshot:
             return known["state"], known["state"], None
         files = self.db.row(statement("relation_files"), relation.oid)["files"]
-        version = fingerprint(relation)
-        if before.get("version") is not None and version is not None:
-            row = self.db.row(Statement(version))
-            if before["version"] == [row["rows"], row["fingerprint"], files]:
-                return known["state"], self._shown(before["version"]), None
-        leaves = self.db.rows(Statement(census(relation), ("text",)), str(known["seed"]))
+        version = before.get("version")
+        if version is not None and version == self._version(relation, files, version[-1]):
+            return known["state"], self._shown(version), None
+        horizon = self.now.horizon
+        command = Statement(census(relation), ("text", "text"))
+        leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
         rows = sum(leaf["rows"] for leaf in leaves)
-        state = self._shown([rows, total, files] if version is not None else None)
+        state = self._shown([rows, total, files, horizon] if has_places(relation) else None)
         packed = [
             {
                 "oid": leaf["leaf"],
@@ -214,6 +218,16 @@ class _Recorded:
             for leaf in leaves
         ]
         return state, state, packed
+
+    def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
+        """Return what tells the present state from that of a census; None if nothing does."""
+        text = fingerprint(relation)
+        # a census of an older version of this package has none
+        is_known = isinstance(horizon, int) and self.now.horizon - horizon < _MOST_TRANSACTIONS
+        if text is None or not is_known:
+            return None
+        row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
+        return [row["rows"], row["fingerprint"], files, horizon]
 
     def _shown(self, version: Sequence[Any] | None) -> str:
         snapshot = self.now.snapshot if self.now.settled else None
@@ -224,29 +238,26 @@ class _Recorded:
     ) -> list[dict[str, Any]]:
         given = values(self.verdict, self.asked.text, self.asked.parameters)
         found = []
-        for item in self.verdict.entity_sets:
+        for number, item in enumerate(self.verdict.entity_sets):
             if self.rules[item.relation].relation != root or self._is_covered(item):
                 continue
             arguments = (*given, str(known["seed"])) if item.seed is not None else given
-            key = self._key(item, arguments)
+            key = key_of(self.verdict, item, arguments, self.now.zone)
             packed: dict[str, Any] = {
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,
                 "key": key,
             }
             if key is None or not may_be_known or key not in known["sets"]:
-                (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)
-                # in the order in which the statement names them
-                packed["parts"] = request.attach(*row.values())
+                parts = self.sets.get(number)
+                packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
             found.append(packed)
         return found
 
-    def _key(self, item: EntitySet, arguments: Sequence[str | None]) -> str | None:
-        """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
-        if len(self.verdict.relations) > 1 or _OF_THE_MOMENT.search(item.sql):
-            return None
-        written = json.dumps([item.sql, arguments, self.now.zone]).encode()
-        return blake2b(written, digest_size=16).hexdigest()
+    def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
+        (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)
+        # in the order in which the statement names them
+        return list(row.values())
 
     def _is_covered(self, item: EntitySet) -> bool:
         if item.covered_by is None:
@@ -258,6 +269,19 @@ class _Recorded:
             and cover.one_sided >= own.one_sided
             and cover.rank >= own.rank
         )
+
+
+def _number_of(transaction: int) -> str:
+    """Return a transaction as rows name their writers, without the number of rounds."""
+    return str(transaction % 2**32)
+
+
+def key_of(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
+    """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
+    if len(verdict.relations) > 1 or _OF_THE_MOMENT.search(item.sql):
+        return None
+    written = json.dumps([item.sql, arguments, zone]).encode()
+    return blake2b(written, digest_size=16).hexdigest()
 
 
 def _terms(rules: ProtectionRules) -> dict[str, Any]:

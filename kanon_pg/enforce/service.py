@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
+from kanon_pg.enforce.gathering import worth_gathering
 from kanon_pg.enforce.ledgers import has_folder
 from kanon_pg.enforce.questions import AnswerTable, Asked, Question, Told
 from kanon_pg.enforce.recording import prepare, record
@@ -112,7 +113,7 @@ def ask(
     if verdict.protected:
         prepare()
     with uncounted(db), whole_reads(db):
-        told = _told(db, verdict, loaded, given)
+        told = _told(db, verdict, loaded, given, folder)
         may_leave = not verdict.protected or _recorded(db, asked, verdict, loaded, told, folder)
     if told.answer is None or not may_leave:
         raise withheld()
@@ -134,13 +135,16 @@ def _recorded(
         return False
 
 
-def _told(db: Database, verdict: Verdict, loaded: Loaded, given: tuple[str | None, ...]) -> Told:
+def _told(
+    db: Database, verdict: Verdict, loaded: Loaded, given: tuple[str | None, ...], folder: str | None
+) -> Told:
     rules = [loaded.rules[oid] for oid in verdict.protected]
     seconds = min((rule.seconds for rule in rules), default=_SECONDS)
     most_rows = min((rule.rows for rule in rules), default=_ROWS)
     try:
         with db.deadline(seconds), db.savepoint():
-            return run(db, verdict, given, most_rows)
+            gathers = worth_gathering(db, verdict, given, loaded.rules, folder=folder)
+            return run(db, verdict, given, most_rows, gathers=gathers)
     except LimitExceeded:
         return Told(None, "time")
     except KanonError:

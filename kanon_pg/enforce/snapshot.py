@@ -169,6 +169,7 @@ def _relation(
         unique_keys=() if row["has_children"] else tuple(frozenset(key["columns"]) for key in keys),
         plain=row["plain"] and not db.rows(statement("foreign_code"), row["oid"]),
         obstacle=_obstacle(row, rules),
+        undivided=row["kind"] in {"r", "m"} and not row["has_children"],
     )
 
 

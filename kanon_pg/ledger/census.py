@@ -14,7 +14,8 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.ledger.index import MISSING, Index, Keys, Numbers
 
 _PLACE = np.dtype([("block", ">u4"), ("line", ">u2")])
-_LINES = 65_536
+_LINE_BITS = 16
+_LINES = 1 << _LINE_BITS
 _SPARSE = 16
 
 Places = npt.NDArray[np.int64]
@@ -156,9 +157,8 @@ class Table:
         numbers : array of uint32
             One for each.
         """
-        lines = places % _LINES
-        stride = int(lines.max()) + 1
-        dense = places // _LINES * stride + lines
+        stride = int((places & (_LINES - 1)).max()) + 1
+        dense, _ = _dense(places, stride)
         size = int(dense.max()) + 1
         if size > _SPARSE * len(dense) + _LINES:
             order = np.argsort(dense)
@@ -169,9 +169,10 @@ class Table:
 
     def at(self, places: Places) -> Numbers:
         """Return the numbers at some places, `MISSING` where there is no row."""
-        lines = places % _LINES
-        dense = places // _LINES * self.stride + lines
+        dense, lines = _dense(places, self.stride)
         if not len(self.places):
+            if len(dense) and lines.max() < self.stride and dense.max() < len(self.numbers):
+                return self.numbers[dense]
             inside = (lines < self.stride) & (dense < len(self.numbers))
             found = np.full(len(places), MISSING, dtype=np.uint32)
             found[inside] = self.numbers[dense[inside]]
@@ -184,5 +185,16 @@ class Table:
 
 def _places(data: bytes | memoryview) -> Places:
     packed = np.frombuffer(data, dtype=_PLACE)
-    found: Places = packed["block"].astype(np.int64) * _LINES + packed["line"]
+    found: Places = packed["block"].astype(np.int64)
+    found <<= _LINE_BITS
+    found |= packed["line"]
     return found
+
+
+def _dense(places: Places, stride: int) -> tuple[Places, Places]:
+    """Return places without gaps between blocks, and the lines alone."""
+    lines = places & (_LINES - 1)
+    dense = places >> _LINE_BITS
+    dense *= stride
+    dense += lines
+    return dense, lines

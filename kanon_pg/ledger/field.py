@@ -12,6 +12,7 @@ from __future__ import annotations
 import secrets
 from array import array
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ from pyroaring import BitMap
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 """Integers from about -modulus / 2 to modulus / 2, in doubles because these multiply several times faster."""
+
+_Whole = TypeVar("_Whole", npt.NDArray[np.uint32], npt.NDArray[np.uint64])
 
 KEY_BYTES = 16
 """Bytes of the secret that fixes field and coefficients."""
@@ -61,7 +64,8 @@ class Field:
         for start in range(0, len(numbers), _SPAN):
             part = slice(start, start + _SPAN)
             # 2**24 coefficients below 2**24 add up to less than 2**52
-            sums = np.bincount(people[part] % self.width, self._coefficients(numbers[part]), self.width)
+            columns = _remainder(people[part], np.uint32(self.width))
+            sums = np.bincount(columns, self._coefficients(numbers[part]), self.width)
             total += self.reduced(sums.astype(np.float64))
         return self.reduced(total)
 
@@ -102,12 +106,20 @@ class Field:
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         mixed ^= mixed >> np.uint64(31)
-        return (mixed % np.uint64(self.modulus - 1) + np.uint64(1)).astype(np.float64)
+        return (_remainder(mixed, np.uint64(self.modulus - 1)) + np.uint64(1)).astype(np.float64)
 
 
 def new_key() -> bytes:
     """Return a fresh secret."""
     return secrets.token_bytes(KEY_BYTES)
+
+
+def _remainder(numbers: _Whole, divisor: np.uint32 | np.uint64) -> _Whole:
+    """Return remainders; a division by one number for all is several times faster than NumPy's remainder."""
+    rest: _Whole = numbers // divisor
+    rest *= divisor
+    np.subtract(numbers, rest, out=rest)
+    return rest
 
 
 def _prime(seed: int) -> int:

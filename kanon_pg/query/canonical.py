@@ -7,7 +7,7 @@ at before its people are counted, and errors up there depend on counted groups o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from kanon_pg.query.backing import Counted, counted, counted_in_cells, percentile_minimum
@@ -33,11 +33,16 @@ class Canonical:
         Checked by all rules.
     options : Options
         Mode and limits.
+    further : callable, optional
+        Returns further columns of a level's groups, as SQL with names.
     """
 
-    def __init__(self, plan: Plan, options: Options) -> None:
+    def __init__(
+        self, plan: Plan, options: Options, further: Callable[[Level], Sequence[str]] = lambda level: ()
+    ) -> None:
         self._plan = plan
         self._options = options
+        self._further = further
         self._suppresses = options.mode == "suppress"
         self._answers: dict[Plan, str] = {}
         self._tables: list[str] = []
@@ -49,10 +54,15 @@ class Canonical:
 
     def sql(self) -> str:
         """Return the statement; fills ``hidden``."""
+        tables, body = self.parts()
+        return f"WITH {tables} {body}"
+
+    def parts(self) -> tuple[str, str]:
+        """Return the statement's common table expressions, and what reads them; fills ``hidden``."""
         self._inner(self._plan)
         self._levels(self._plan)
         body = self._single() if len(self._plan.branches) == 1 else self._several()
-        return f"WITH {', '.join(self._tables)} {body}"
+        return ", ".join(self._tables), body
 
     def writer(self, level: Level) -> Writer:
         """Return the writer of a level's expressions."""
@@ -131,25 +141,26 @@ class Canonical:
         counts = counted(level, strict=strict, suppress=self._suppresses)
         parts += _numbers_of_people(counts, level, writer)
         parts.append('pg_catalog.count(*) AS "n"')
+        parts += self._further(level)
         grouping = ""
         if level.keys:
             grouping = " GROUP BY " + ", ".join(str(position + 1) for position in range(len(level.keys)))
         rows = rows_of(level, writer, self._answers)
-        self._tables.append(f"{_base(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
+        self._tables.append(f"{base_of(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
         named = self._named(level) if counts else ()
         if counts and self._suppresses:
             lacking = tuple(f"{sql} OPERATOR(pg_catalog.<) {minimum}" for sql, minimum in named)
-            self._tables.extend(kept_groups(level, counts, lacking, _base(level), _table(level)))
+            self._tables.extend(kept_groups(level, counts, lacking, base_of(level), groups_of(level)))
             self._hide(counts, '"l"."h{0}"')
         elif counts:
-            self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
-            self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {_base(level)})')
+            self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
+            self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {base_of(level)})')
             self._dominance(level, writer)
             self._sides(level, writer)
             for sql, minimum in named:
                 self._hide_one(sql, HiddenColumn(self._next(), minimum, counts[0].instance.oid, "value"))
         else:
-            self._tables.append(f"{_table(level)} AS (SELECT * FROM {_base(level)})")
+            self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
         self._ends[level.number] = len(self._tables)
 
     def _hide(self, counts: tuple[Counted, ...], template: str) -> None:
@@ -187,7 +198,7 @@ class Canonical:
     def _named(self, level: Level) -> tuple[tuple[str, int], ...]:
         if not self._options.strict:
             return ()
-        return tuple(pair for key in named_groups(level) for pair in key.counts(_base(level)))
+        return tuple(pair for key in named_groups(level) for pair in key.counts(base_of(level)))
 
     def _select(self, level: Level, names: list[str]) -> str:
         writer = self.writer(level)
@@ -202,7 +213,7 @@ class Canonical:
         return f"SELECT {', '.join(parts)}{self._groups(level)}"
 
     def _groups(self, level: Level) -> str:
-        text = f' FROM {_table(level)} AS "l"'
+        text = f' FROM {groups_of(level)} AS "l"'
         if level.repeated:
             text += ' CROSS JOIN LATERAL pg_catalog.generate_series(1, "l"."n") AS "r"'
         if level.having is not None:
@@ -275,11 +286,13 @@ def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:
     return tuple(Parameter(number, found[number]) for number in sorted(found))
 
 
-def _base(level: Level) -> str:
+def base_of(level: Level) -> str:
+    """Return the name under which all groups of a level stand."""
     return f'"kanon_level_{level.number}"'
 
 
-def _table(level: Level) -> str:
+def groups_of(level: Level) -> str:
+    """Return the name under which the groups of a level stand that are told."""
     return f'"kanon_groups_{level.number}"'
 
 

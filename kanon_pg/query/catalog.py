@@ -134,6 +134,8 @@ class Relation:
         definition calls functions outside ``pg_catalog`` or whose owner is not trusted.
     obstacle : Obstacle or None
         Set if the relation cannot be asked for a reason that the loader knows.
+    undivided : bool
+        True only if all rows stand in one table: neither a view nor partitioned, without children.
     """
 
     oid: int
@@ -145,6 +147,7 @@ class Relation:
     unique_keys: tuple[frozenset[str], ...] = ()
     plain: bool = True
     obstacle: Obstacle | None = None
+    undivided: bool = False
 
     def column(self, name: str) -> Column | None:
         """Return the column of that name, or None."""

@@ -18,7 +18,7 @@ from kanon_pg.query.bind import Binder
 from kanon_pg.query.bound import number_type, size_of
 from kanon_pg.query.canonical import Canonical, given, parameters
 from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.entity_sets import entity_sets
+from kanon_pg.query.entity_sets import entity_sets, gathering
 from kanon_pg.query.findings import Finding, Refusal
 from kanon_pg.query.level import Output, Plan
 from kanon_pg.query.named_groups import hidden_conditions
@@ -100,6 +100,7 @@ def _accepted(plan: Plan, canonical: Canonical, sql: str, options: Options) -> V
         protected=tuple(sorted(protected)),
         relations=tuple(sorted({item.relation.oid for item in read if item.relation is not None})),
         entity_sets=entity_sets(plan, canonical, options),
+        gathering=gathering(plan, options),
         empty_refused=bool(protected) and options.mode == "reject",
     )
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from kanon_pg.query.backing import participation
 from kanon_pg.query.bound import Aggregate, Bound, columns
-from kanon_pg.query.canonical import Canonical, parameters
+from kanon_pg.query.canonical import Canonical, base_of, groups_of, parameters
 from kanon_pg.query.census import EMPTY, content, gathered, has_places
 from kanon_pg.query.joins import fact
 from kanon_pg.query.level import Instance, Level, Plan, equalities
 from kanon_pg.query.options import Options
 from kanon_pg.query.render import rows_of
-from kanon_pg.query.verdict import EntitySet
+from kanon_pg.query.verdict import EntitySet, Gathering
 
 
 def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[EntitySet, ...]:
@@ -32,11 +32,48 @@ def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[Ent
     tuple of EntitySet
         In the order of levels.
     """
-    return tuple(
-        _Sets(plan, canonical, level, instance, options.mode == "suppress").entity_set()
+    return tuple(item.entity_set() for item in _writers(plan, canonical, options))
+
+
+def gathering(plan: Plan, options: Options) -> Gathering | None:
+    """Return what reads the answer and sets behind it at once.
+
+    Sets of undivided tables can be read so: a row's place says all of where it stands.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    options : Options
+        Mode and limits.
+
+    Returns
+    -------
+    Gathering or None
+        None if no set can be read so, or the statement would be too long.
+    """
+    writers: list[_Sets] = []
+
+    def further(level: Level) -> list[str]:
+        return [part for item in writers if item.level is level for part in item.columns()]
+
+    canonical = Canonical(plan, options, further)
+    found = _writers(plan, canonical, options)
+    writers += (item for item in found if item.is_gathered())
+    tables, body = canonical.parts()
+    sets = {number: item.gathered() for number, item in enumerate(found) if item in writers}
+    if not sets or len(tables) + len(body) > options.limits.rendered:
+        return None
+    return Gathering(tables, body, sets)
+
+
+def _writers(plan: Plan, canonical: Canonical, options: Options) -> list[_Sets]:
+    suppresses = options.mode == "suppress"
+    return [
+        _Sets(plan, canonical, level, instance, suppresses)
         for level in plan.levels()
         for instance in level.protected()
-    )
+    ]
 
 
 def _masks(level: Level) -> dict[Bound | None, tuple[str, ...]]:
@@ -58,8 +95,8 @@ class _Sets:
     def __init__(
         self, plan: Plan, canonical: Canonical, level: Level, instance: Instance, suppresses: bool
     ) -> None:
+        self.level = level
         self._canonical = canonical
-        self._level = level
         self._instance = instance
         self._suppresses = suppresses
         self._parameters = parameters(plan, canonical.numbers())
@@ -71,7 +108,7 @@ class _Sets:
         self._disjoint = rows is not None and rows.number == instance.number
 
     def entity_set(self) -> EntitySet:
-        level, instance = self._level, self._instance
+        level, instance = self.level, self._instance
         assert instance.relation is not None  # noqa: S101 - protected instances are relations
         by_content = not has_places(instance.relation)
         before = (
@@ -79,7 +116,7 @@ class _Sets:
             if self._suppresses
             else self._canonical.tables_before(level)
         )
-        sql = self._packed()
+        sql = self._packed(self._numbered())
         return EntitySet(
             relation=instance.oid,
             instance=instance.alias,
@@ -92,20 +129,44 @@ class _Sets:
             covered_by=_cover(level, instance),
         )
 
+    def is_gathered(self) -> bool:
+        """Tell whether the sets can be read with the groups."""
+        relation = self._instance.relation
+        # a set that another one covers is hardly ever wanted
+        return relation is not None and relation.undivided and _cover(self.level, self._instance) is None
+
+    def columns(self) -> list[str]:
+        """Return the columns that the groups of the level have for `gathered`."""
+        return [f'{sql} AS "{self._column(suffix)}"' for suffix, sql in self._gathers()]
+
+    def gathered(self) -> str:
+        """Return the statement over the groups of the level."""
+        columns = [(f'"t"."{self._column(suffix)}"', f"places{suffix}") for suffix, _ in self._gathers()]
+        shown = ", ".join(f'{column} AS "{name}"' for column, name in columns)
+        table = groups_of(self.level) if self._suppresses else base_of(self.level)
+        return self._packed(
+            'SELECT pg_catalog.row_number() OVER () AS "g",'
+            f' CAST({self._instance.oid} AS pg_catalog.oid) AS "leaf", {shown}'
+            f' FROM {table} AS "t" WHERE {columns[0][0]} IS NOT NULL'
+        )
+
+    def _column(self, suffix: str) -> str:
+        return f"p{self._instance.number}{suffix}"
+
     def _seed(self) -> int:
         return 1 + max((item.number for item in self._parameters), default=0)
 
-    def _packed(self) -> str:
+    def _packed(self, pieces: str) -> str:
         parts = [('pg_catalog.int8send("g")', "groups"), ('pg_catalog.oidsend("leaf")', "leaves")]
         for suffix in ("", *(f"_{number}" for number in range(1, len(self._filters) + 1))):
             places = f'COALESCE("places{suffix}", {EMPTY})'
             parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({places}))", f"lengths{suffix}"))
             parts.append((places, f"places{suffix}"))
         shown = ", ".join(f'COALESCE({gathered(sql)}, {EMPTY}) AS "{name}"' for sql, name in parts)
-        return f'SELECT {shown} FROM ({self._numbered()}) AS "n"'
+        return f'SELECT {shown} FROM ({pieces}) AS "n"'
 
     def _numbered(self) -> str:
-        keys = [f'"p"."k{position}"' for position in range(len(self._level.keys))]
+        keys = [f'"p"."k{position}"' for position in range(len(self.level.keys))]
         number = "CAST(1 AS pg_catalog.int8)"
         if keys:
             # exact where a hash of the keys might give two groups, chosen by the asker, the same number
@@ -118,8 +179,8 @@ class _Sets:
 
     def _kept(self) -> str:
         """Return the join that leaves the groups that are told."""
-        positions = range(len(self._level.keys))
-        table = f'"kanon_groups_{self._level.number}"'
+        positions = range(len(self.level.keys))
+        table = f'"kanon_groups_{self.level.number}"'
         if not positions:
             return f' CROSS JOIN {table} AS "t"'
         sides = [", ".join(f'"{side}"."k{position}"' for position in positions) for side in ("p", "t")]
@@ -130,23 +191,27 @@ class _Sets:
         return f' JOIN {table} AS "t" ON {condition}'
 
     def _pieces(self) -> str:
-        keys = [
-            f'{self._writer.write(key)} AS "k{position}"' for position, key in enumerate(self._level.keys)
-        ]
-        leaf, place = self._place()
-        parts = [*keys, f'{leaf} AS "leaf"', f'{gathered(place)} AS "places"']
+        keys = [f'{self._writer.write(key)} AS "k{position}"' for position, key in enumerate(self.level.keys)]
+        leaf, _ = self._place()
+        parts = [*keys, f'{leaf} AS "leaf"']
+        parts += [f'{sql} AS "places{suffix}"' for suffix, sql in self._gathers()]
+        rows = rows_of(self.level, self._writer, self._canonical.answers())
+        conditions = list(self._conditions())
+        if conditions:
+            rows += (" AND " if self.level.where else " WHERE ") + " AND ".join(conditions)
+        grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
+        return f"SELECT {', '.join(parts)}{rows} GROUP BY {grouping}"
+
+    def _gathers(self) -> Iterator[tuple[str, str]]:
+        """Yield aggregates of the rows of a group, and of those of each filter, with suffixes of names."""
+        _, place = self._place()
+        yield "", gathered(place)
         for number, (mask, _) in enumerate(self._filters, 1):
             condition = self._writer.write(mask)
             if self._disjoint:
                 # most filters are columns without NULLs, which leave nobody out
                 condition = f"({condition}) IS NOT TRUE"
-            parts.append(f'{gathered(place)} FILTER (WHERE {condition}) AS "places_{number}"')
-        rows = rows_of(self._level, self._writer, self._canonical.answers())
-        conditions = list(self._conditions())
-        if conditions:
-            rows += (" AND " if self._level.where else " WHERE ") + " AND ".join(conditions)
-        grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
-        return f"SELECT {', '.join(parts)}{rows} GROUP BY {grouping}"
+            yield f"_{number}", f"{gathered(place)} FILTER (WHERE {condition})"
 
     def _place(self) -> tuple[str, str]:
         alias, relation = f'"{self._instance.alias}"', self._instance.relation

@@ -40,10 +40,26 @@ def apply(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
         Q202, Q205 or Q206.
     """
     if operator in _COMPARISONS:
-        left, right = together(operands, span)
+        left, right = _compared(operands, span)
         template = f"({{0}} OPERATOR(pg_catalog.{operator}) {{1}})"
         return _truth(operator, template, (left, right), span)
     return _BINDING[operator](operator, operands, span)
+
+
+def _compared(operands: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
+    return together(tuple(map(_whole, operands)), span)
+
+
+def _whole(expression: Bound) -> Bound:
+    """Return a negative whole number as one constant, so that no row has to be compared as numeric."""
+    if not isinstance(expression, Operation) or expression.name != "neg" or expression.type not in INTEGERS:
+        return expression
+    (number,) = expression.operands
+    if isinstance(number, Operation) and number.name == "cast":
+        (number,) = number.operands
+    if not isinstance(number, Fixed) or number.type != expression.type or not (number.text or "").isdigit():
+        return expression
+    return Fixed(type=number.type, text=f"-{number.text}", span=expression.span)
 
 
 def _truth(name: str, template: str, operands: tuple[Bound, ...], span: Span) -> Operation:
@@ -62,7 +78,7 @@ def _test(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 def _between(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     del operator
-    parts = together(operands, span)
+    parts = _compared(operands, span)
     template = "({0} OPERATOR(pg_catalog.>=) {1} AND {0} OPERATOR(pg_catalog.<=) {2})"
     return _truth("between", template, parts, span)
 
@@ -70,7 +86,7 @@ def _between(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 def _in(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     if not 1 < len(operands) <= _MOST_ITEMS:
         raise Refusal("Q206", span, f"IN takes 1 to {_MOST_ITEMS} items.", "Write a shorter list.")
-    value, *items = together(operands, span)
+    value, *items = _compared(operands, span)
     places = ", ".join(f"{{{position}}}" for position in range(1, len(items) + 1))
     template = f"({{0}} OPERATOR(pg_catalog.=) ANY (ARRAY[{places}]))"
     return _truth(operator, template, (value, *items), span)

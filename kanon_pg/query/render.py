@@ -164,6 +164,9 @@ def rows_of(level: Level, writer: Writer, answers: Mapping[Plan, str]) -> str:
 def _source(instance: Instance, answers: Mapping[Plan, str]) -> str:
     if instance.relation is not None:
         name = f"{quoted(instance.relation.schema)}.{quoted(instance.relation.name)}"
+        if instance.relation.undivided:
+            # a child that it gets meanwhile was not part of what was checked
+            name = f"ONLY {name}"
     elif instance.plan is not None:
         name = quoted(answers[instance.plan])
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kanon_pg.query.findings import Finding
@@ -91,6 +92,31 @@ class EntitySet:
     seed: int | None = None
     covered_by: int | None = None
 
+    @property
+    def parts(self) -> int:
+        """Number of columns that `sql` returns."""
+        return 4 + 2 * len(self.filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """For the ledger: the canonical SQL in two parts, of which the first also gathers the rows behind groups.
+
+    Parameters
+    ----------
+    tables : str
+        Common table expressions, after WITH.
+    body : str
+        A SELECT from them with the columns of the canonical SQL.
+    sets : Mapping of int to str
+        By the position in `Verdict.entity_sets` a SELECT from them that returns the row that
+        `EntitySet.sql` returns.
+    """
+
+    tables: str
+    body: str
+    sets: Mapping[int, str]
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -132,6 +158,8 @@ class Verdict:
         OIDs of all relations read.
     entity_sets : tuple of EntitySet
         For the ledger.
+    gathering : Gathering or None
+        Reads some of these sets and the answer at once; None if it can read none of them.
     empty_refused : bool
         True if an answer without rows has to be refused (mode 'reject' over protected relations):
         "no row" would otherwise differ from "too few people" and answer a question about one person.
@@ -146,4 +174,5 @@ class Verdict:
     protected: tuple[int, ...] = ()
     relations: tuple[int, ...] = ()
     entity_sets: tuple[EntitySet, ...] = ()
+    gathering: Gathering | None = None
     empty_refused: bool = False

@@ -44,6 +44,11 @@ def worker_pid() -> int | None:
     return _session.pid()
 
 
+def is_ready() -> bool:
+    """Return whether this session has a worker that has loaded its libraries."""
+    return _session.is_ready()
+
+
 @dataclass(slots=True)
 class Request:
     """Something asked of the worker, with bulk data beside it.

@@ -19,6 +19,8 @@ import psycopg
 import pytest
 
 from kanon_pg import client
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.db.queries import Statement
 from kanon_pg.errors import AnswerWithheld, InputError, QuestionRefused
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server
@@ -170,6 +172,18 @@ def at_once(sessions: Sequence[Connection], texts: Sequence[str]) -> list[list[A
 
     with ThreadPoolExecutor(len(texts)) as pool:
         return list(pool.map(run, sessions, texts))
+
+
+def test_every_level_of_a_question_is_recorded(hall: Hall) -> None:
+    table = hall.table()
+    levels = (
+        f"select sum(income), count(*) from {table} where age <= 40",
+        f"select 0, count(*) from {table} where age > 20",
+    )
+    assert ask(hall.session(), " union all ".join(levels))
+    assert ask(hall.session(), f"select count(*) from {table} where age <= 39") is None
+    assert ask(hall.session(), f"select count(*) from {table} where age > 21") is None
+    assert ask(hall.session(), f"select count(*) from {table} where age <= 35")
 
 
 def test_racing_sessions_are_never_both_answered(hall: Hall) -> None:
@@ -648,6 +662,46 @@ def test_a_trusted_client_keeps_the_record_in_a_folder_of_its_own(hall: Hall, tm
         client.query(hall.dsn, among(table, "age <= 30"), ledger_folder=str(tmp_path))
     # the server has no such record, and does not begin another one
     assert ask(hall.session(), among(table, "age <= 30")) is None
+    ledger_parent.stop_worker()
+
+
+def test_a_new_question_reads_its_table_once(
+    hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, folder = f"people_{next(_numbers)}", str(tmp_path / "records")
+    hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
+    hall.admin.execute(
+        "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
+    )
+    client.protect(hall.dsn, table, ledger_folder=folder)
+    texts: list[str] = []
+    rows_once = PsycopgDatabase.rows_once
+
+    def watched(db: PsycopgDatabase, command: Statement, *arguments: Any) -> Any:
+        texts.append(command.text)
+        return rows_once(db, command, *arguments)
+
+    monkeypatch.setattr(PsycopgDatabase, "rows_once", watched)
+
+    def reads(age: int, *, told: bool = True) -> list[bool]:
+        """Return for every statement that reads for a question whether it reads sets."""
+        texts.clear()
+        try:
+            client.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
+            assert told
+        except AnswerWithheld:
+            assert not told
+        return ["tidsend" in text for text in texts]
+
+    assert reads(30) == [True]
+    assert reads(20) == [True]
+    assert reads(3, told=False) == [True]
+    assert reads(29, told=False) == [True]
+    assert reads(30) == [False]
+    assert reads(29, told=False) == [False]
+    # what was known is not any more: the sets are read by themselves
+    hall.admin.execute(f"insert into {table} select i % 20, i from generate_series(61, 90) i")
+    assert reads(30) == [False, True]
     ledger_parent.stop_worker()
 
 

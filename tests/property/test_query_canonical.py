@@ -27,6 +27,8 @@ OWN = (
     "select round(cost / 1000, 1), round(cost), trunc(cost, -2), ceil(cost), abs(-cost), sign(cost)"
     " from patients",
     "select minutes / 7, minutes % 7, -minutes, minutes * 3 - 2, mod(minutes, 5), abs(minutes) from visits",
+    "select kind, count(*) from visits where minutes > -1 and minutes not between -9 and -3 and -5 < minutes"
+    " or minutes in (-2, 30) group by kind",
     "select sum(minutes * 2), avg(minutes - 5), sum(minutes) / 7, sum(minutes) % 7, count(*) / 3 from visits",
     "select floor(minutes), round(minutes), ceil(minutes / 7), sqrt(minutes), ln(minutes + 1) from visits",
     "select value::numeric, value * 2, value / 3, round(value), width_bucket(value, 0, 100, 5) from"

@@ -6,13 +6,13 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Literal
 
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from kanon_pg.query.catalog import Relation
+from kanon_pg.query.catalog import Column, Kind, Relation
 from kanon_pg.query.census import census, fingerprint
 from kanon_pg.query.check import Options, Verdict, check
 from kanon_pg.query.verdict import EntitySet
@@ -24,6 +24,8 @@ from tests.query.snapshot import hospital
 Connection = psycopg.Connection[Any]
 Row = tuple[int, bytes]
 SEED = "-77"
+EVERYTHING = "3"
+"""The first transaction of all."""
 
 OWN = (
     "select ward, count(*) filter (where sex = 'F'), sum(cost) from patients group by ward",
@@ -64,7 +66,7 @@ def run(connection: Connection, sql: str, values: Sequence[str | None]) -> list[
 
 def _owners(connection: Connection, relation: Relation) -> dict[Row, bytes]:
     found: dict[Row, bytes] = {}
-    for leaf in run(connection, census(relation), [SEED]):
+    for leaf in run(connection, census(relation), [SEED, EVERYTHING]):
         people = cut(leaf["people"], 8)
         found.update(zip(((0, content) for content in cut(leaf["contents"], 8)), people, strict=True))
         found.update(zip(((leaf["leaf"], place) for place in cut(leaf["places"], 6)), people, strict=False))
@@ -137,6 +139,91 @@ def test_the_people_of_honest_questions_are_those_counted(
     compare(connection, owners, verdict, [parameter.value for parameter in question.parameters])
 
 
+def by_group(item: EntitySet, row: dict[str, Any]) -> list[tuple[frozenset[bytes], ...]]:
+    """Return for every group its places, and those that each filter leaves out or lets in."""
+    suffixes = ("", *(f"_{number}" for number in range(1, len(item.filters) + 1)))
+    assert len(row) == item.parts
+    found: dict[int, list[frozenset[bytes]]] = defaultdict(list)
+    for suffix in suffixes:
+        position = 0
+        for group, length in zip(cut(row["groups"], 8), cut(row[f"lengths{suffix}"], 8), strict=True):
+            end = position + int.from_bytes(length)
+            found[int.from_bytes(group)].append(frozenset(cut(row[f"places{suffix}"][position:end], 6)))
+            position = end
+    return sorted((tuple(sets) for sets in found.values()), key=lambda sets: sorted(sets[0]))
+
+
+def gathers_alike(connection: Connection, verdict: Verdict, values: Sequence[str | None]) -> int:
+    """Compare what is read at once with what is read one by one; return the number of sets compared."""
+    if verdict.gathering is None:
+        return 0
+    given = list(values[: max((item.number for item in verdict.parameters), default=0)])
+    tables = f"with {verdict.gathering.tables}"
+    both = run(connection, f"{tables} select * from ({verdict.gathering.body}) as q", given)
+    alone = run(connection, f"select * from ({verdict.canonical_sql}) as q", given)
+    assert sorted(map(repr, both)) == sorted(map(repr, alone))
+    for number, sql in verdict.gathering.sets.items():
+        item = verdict.entity_sets[number]
+        # with the body, because every parameter has to be used
+        rows = f"(select count(*) from ({verdict.gathering.body}) as q)"
+        (gathered,) = run(connection, f"{tables} select s.*, {rows} as rows from ({sql}) as s", given)
+        assert gathered.pop("rows") == len(both)
+        (separate,) = run(connection, item.sql, given)
+        assert by_group(item, gathered) == by_group(item, separate)
+        leaves = [int.from_bytes(leaf) for leaf in cut(gathered["leaves"], 4)]
+        assert set(leaves) <= {item.relation}
+    return len(verdict.gathering.sets)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "gathered"),
+    [
+        (OWN[0], "reject", 1),
+        (OWN[0], "suppress", 1),
+        ("select birth_date, count(*) from patients group by birth_date", "suppress", 1),
+        ("select count(*) from patients where ward = 'nowhere'", "reject", 1),
+        # one with children, a partitioned one, a view, and what is covered by one that is looked up from
+        (OWN[1], "reject", 0),
+        (OWN[4], "reject", 0),
+        (OWN[3], "reject", 0),
+        (OWN[2], "reject", 0),
+        # a level of each kind, the same table twice, and a level inside another one
+        (OWN[5], "reject", 1),
+        (OWN[6], "reject", 1),
+        (OWN[7], "reject", 1),
+    ],
+)
+def test_sets_that_are_read_with_the_answer_are_those_read_by_themselves(
+    connection: Connection, text: str, mode: Literal["reject", "suppress"], gathered: int
+) -> None:
+    verdict = check(text, hospital(), Options(mode=mode))
+    assert verdict.accepted, verdict.findings
+    assert gathers_alike(connection, verdict, ()) == gathered
+
+
+@pytest.mark.parametrize(
+    "question",
+    [question for question in workload() if check(question.text, hospital()).accepted],
+    ids=lambda question: f"{question.author}: {question.name}",
+)
+def test_sets_of_honest_questions_are_the_same_both_ways(
+    connection: Connection, question: HonestQuestion
+) -> None:
+    verdict = check(question.text, hospital())
+    gathers_alike(connection, verdict, [parameter.value for parameter in question.parameters])
+
+
+def test_a_child_that_a_table_gets_after_the_check_is_not_read(connection: Connection) -> None:
+    verdict = check("select ward, count(*) from patients group by ward", hospital())
+    assert verdict.gathering is not None
+    before = run(connection, str(verdict.canonical_sql), ())
+    with connection.transaction(force_rollback=True):
+        connection.execute("create table hospital.later () inherits (hospital.patients)")
+        connection.execute("insert into hospital.later select * from only hospital.patients")
+        assert run(connection, str(verdict.canonical_sql), ()) == before
+        assert gathers_alike(connection, verdict, ()) == 1
+
+
 def test_a_filter_leaves_out_the_rows_that_it_does_not_let_in(
     connection: Connection, owners: dict[int, dict[Row, bytes]]
 ) -> None:
@@ -168,14 +255,81 @@ def test_groups_that_are_left_out_are_not_sent(
     assert len(groups) < len(run(connection, "select distinct birth_date from hospital.patients", ()))
 
 
-def test_a_fingerprint_is_that_of_the_census(connection: Connection) -> None:
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_fingerprint_is_that_of_the_census(connection: Connection, is_late: bool) -> None:
+    horizon = now(connection) if is_late else EVERYTHING
     for relation in hospital().relations:
         text = fingerprint(relation) if relation.protection is not None else None
         if text is None or not relation.protection or not relation.protection.declared:
             continue
-        leaves = run(connection, census(relation), [SEED])
+        leaves = run(connection, census(relation), [SEED, horizon])
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
-        (row,) = run(connection, text, ())
+        (row,) = run(connection, text, [horizon])
         assert (row["rows"], row["fingerprint"]) == (sum(leaf["rows"] for leaf in leaves), total)
+
+
+def now(connection: Connection) -> str:
+    """Return the oldest transaction that runs, as rows name their writers."""
+    (row,) = run(connection, "select pg_snapshot_xmin(pg_current_snapshot())::xid::text as oldest", ())
+    return str(row["oldest"])
+
+
+GAUGE = Relation(0, "hospital", "gauge", Kind.TABLE, (Column("person", "int4"), Column("value", "int4")))
+
+
+def make_gauge(connection: Connection) -> None:
+    """Make a table of 100 rows, written by two transactions, and another table."""
+    connection.execute("drop table if exists hospital.gauge, hospital.elsewhere")
+    connection.execute("create table hospital.elsewhere (value int)")
+    rows = "select i as person, i as value from generate_series(1, 99) i"
+    connection.execute(f"create table hospital.gauge as {rows}".encode())
+    connection.execute("insert into hospital.gauge values (100, 100)")
+
+
+@pytest.mark.parametrize("was_open", [False, True], ids=["begun later", "open at the census"])
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ("insert into hospital.gauge values (0, 0)",),
+        ("delete from hospital.gauge where person = 7",),
+        ("update hospital.gauge set value = value where person = 7",),
+        ("delete from hospital.gauge where person = 7", "insert into hospital.gauge values (7, 7)"),
+        ("delete from hospital.gauge where person = 100", "insert into hospital.gauge values (100, 100)"),
+        ("delete from hospital.gauge where person > 50", "vacuum hospital.gauge", "fill"),
+    ],
+)
+def test_every_change_is_in_the_fingerprint(
+    connection: Connection, commands: Sequence[str], was_open: bool
+) -> None:
+    make_gauge(connection)
+    with psycopg.connect(connection.info.dsn) as writer:
+        if was_open:
+            # has a number that is older than the census
+            writer.execute("insert into hospital.elsewhere values (1)")
+        horizon = now(connection)
+        before = run(connection, str(fingerprint(GAUGE)), [horizon])
+        connection.execute("insert into hospital.elsewhere values (2)")
+        assert run(connection, str(fingerprint(GAUGE)), [horizon]) == before
+        for command in commands:
+            if command.startswith("vacuum"):
+                writer.commit()
+                connection.execute(command)
+            else:
+                filling = "insert into hospital.gauge select i, i from generate_series(51, 100) i"
+                writer.execute(filling if command == "fill" else command)
+        writer.commit()
+    assert run(connection, str(fingerprint(GAUGE)), [horizon]) != before
+
+
+def test_a_recent_row_that_changes_is_in_the_fingerprint(connection: Connection) -> None:
+    make_gauge(connection)
+    with psycopg.connect(connection.info.dsn) as older:
+        older.execute("insert into hospital.elsewhere values (1)")
+        # written and visible, and yet younger than the oldest that runs
+        connection.execute("insert into hospital.gauge values (100, 100)")
+        horizon = now(connection)
+        before = run(connection, str(fingerprint(GAUGE)), [horizon])
+        connection.execute("update hospital.gauge set value = 101 where person = 100")
+        assert run(connection, str(fingerprint(GAUGE)), [horizon]) != before

@@ -65,8 +65,15 @@ def hospital() -> CatalogSnapshot:
     for name in DEPENDENT.keys() - _COPIES.keys():
         relations[name] = replace(relations[name], protection=Protection(K, declared=False))
     known = [relation for name, relation in sorted(relations.items()) if name not in FORBIDDEN]
-    numbered = tuple(replace(relation, oid=_FIRST_OID + place) for place, relation in enumerate(known))
+    numbered = tuple(
+        replace(relation, oid=_FIRST_OID + place, undivided=_is_undivided(relation))
+        for place, relation in enumerate(known)
+    )
     return CatalogSnapshot(numbered, search_path=(SCHEMA, "public"))
+
+
+def _is_undivided(relation: Relation) -> bool:
+    return relation.kind in {Kind.TABLE, Kind.MATERIALIZED} and relation.name not in _COPIES.values()
 
 
 def _relation(name: str, body: str) -> Relation:

@@ -68,8 +68,9 @@ ATTACKS: tuple[Attack, ...] = of_kind(
     ),
     attack(
         "statement_timeout of the asker as a clock",
-        Step("set statement_timeout = '50ms'", via=Via.SESSION),
-        f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(1) is not null",
+        # long enough for the first call of a session on a busy machine, which would end in it at any place
+        Step("set statement_timeout = '5s'", via=Via.SESSION),
+        f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(9) is not null",
         secret=Secret.WARD,
         channel=Channel.TIME,
     ),
