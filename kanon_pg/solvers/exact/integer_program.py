@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.errors import SolverError
+from kanon_pg.solvers.exact.apart import run_apart
 from kanon_pg.solvers.exact.granularity import granularity, rounded_up
 from kanon_pg.solvers.exact.linear_model import LinearModel
 from kanon_pg.solvers.exact.sub_problem import SubProblem, linear_model_of
@@ -18,6 +20,12 @@ Values = NDArray[np.float64]
 
 _WHOLE = 1e-5
 """How far a whole number of rows may be from one in the library's answer."""
+
+_LARGE = 50_000
+"""Coefficients from which a program is solved in a process of its own: the library may overrun its limit."""
+
+_SHARE = 0.9
+"""Share of the time limit that the library is told in that case, so that what it found can arrive."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,12 @@ class Effort:
     seconds: float | None = None
     nodes: int | None = None
     gap: float = 0.0
+
+    def since(self, begin: float) -> Effort:
+        """Return the limits that are left of a call that began at a moment of `time.monotonic`."""
+        if self.seconds is None:
+            return self
+        return replace(self, seconds=max(0.0, self.seconds - (time.monotonic() - begin)))
 
 
 @dataclass(frozen=True)
@@ -88,11 +102,12 @@ def solve_sub_problem(
     -----
     One thread, fixed seed: without a limit in seconds equal calls give equal answers.
     """
+    begin = time.monotonic()
     if hint is not None and not _is_valid(problem, hint):
         hint = None
     step = granularity(problem.cost)
     model = linear_model_of(problem)
-    result = _solve(model, effort, step, None if hint is None else _hint(problem, hint))
+    result = _solve(model, effort.since(begin), step, None if hint is None else _hint(problem, hint))
     known = math.inf if hint is None else problem.cost_of(hint)
     rows = _rows_of(problem, model, result)
     cost = math.inf if rows is None else problem.cost_of(rows)
@@ -204,6 +219,29 @@ def _bound_of(result: Any, step: float) -> float:
 
 
 def _solve(model: LinearModel, effort: Effort, step: float, hint: Values | None) -> Any:
+    """Solve a model, if it is large in a process that is ended when the time is over."""
+    from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
+
+    try:
+        if effort.seconds is None or model.row.size < _LARGE:
+            return _solve_here(model, effort, step, hint)
+        shorter = replace(effort, seconds=_SHARE * effort.seconds)
+        answer = run_apart(
+            lambda: _solve_here(model, shorter, step, hint).SerializeToString(), effort.seconds
+        )
+    except Exception as error:
+        # Its errors are of a class that the library does not export; what they say may hold names only.
+        raise SolverError("The library for integer programs failed.", detail=type(error).__name__) from error
+    result = result_pb2.SolveResultProto()
+    if answer is None:
+        # nothing is known: costs are not negative
+        result.termination.reason = result_pb2.TERMINATION_REASON_NO_SOLUTION_FOUND
+    else:
+        result.ParseFromString(answer)
+    return result
+
+
+def _solve_here(model: LinearModel, effort: Effort, step: float, hint: Values | None) -> Any:
     from ortools.math_opt import callback_pb2, model_parameters_pb2, parameters_pb2  # noqa: PLC0415
     from ortools.math_opt.core.python import solver  # noqa: PLC0415
 
@@ -223,21 +261,17 @@ def _solve(model: LinearModel, effort: Effort, step: float, hint: Values | None)
         start = given.solution_hints.add().variable_values
         start.ids.extend(np.arange(hint.size))
         start.values.extend(hint)
-    try:
-        return solver.solve(
-            _message(model),
-            parameters_pb2.SOLVER_TYPE_HIGHS,
-            parameters_pb2.SolverInitializerProto(),
-            parameters,
-            given,
-            None,
-            callback_pb2.CallbackRegistrationProto(),
-            None,
-            None,
-        )
-    except Exception as error:
-        # Its errors are of a class that the library does not export; what they say may hold names only.
-        raise SolverError("The library for integer programs failed.", detail=type(error).__name__) from error
+    return solver.solve(
+        _message(model),
+        parameters_pb2.SOLVER_TYPE_HIGHS,
+        parameters_pb2.SolverInitializerProto(),
+        parameters,
+        given,
+        None,
+        callback_pb2.CallbackRegistrationProto(),
+        None,
+        None,
+    )
 
 
 def _message(model: LinearModel) -> Any:

@@ -1,0 +1,88 @@
+"""Native code that overruns its time is ended, and takes neither the solution nor a process with it."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.solvers.exact import integer_program
+from kanon_pg.solvers.exact.apart import WorkFailed, run_apart
+from kanon_pg.solvers.registry import solve
+from tests.fixtures.diversity import pack_sensitive
+
+LONG = 3600.0
+PATIENCE = 120.0
+
+
+def children() -> list[str]:
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def sleeping() -> bytes:
+    time.sleep(LONG)
+    return b""
+
+
+def test_what_the_work_returns_arrives_whole() -> None:
+    assert run_apart(lambda: b"", LONG) == b""
+    assert run_apart(lambda: bytes(range(256)) * 40_000, LONG) == bytes(range(256)) * 40_000
+
+
+def test_work_that_takes_too_long_is_ended() -> None:
+    before = children()
+    assert run_apart(sleeping, 0.1) is None
+    assert children() == before
+
+
+def failing() -> bytes:
+    raise KeyError("a value")
+
+
+def ending() -> bytes:
+    os._exit(3)
+
+
+@pytest.mark.parametrize(("work", "sentence"), [(failing, "^KeyError$"), (ending, "^no answer$")])
+def test_work_that_fails_says_so_without_values(work: Callable[[], bytes], sentence: str) -> None:
+    with pytest.raises(WorkFailed, match=sentence):
+        run_apart(work, LONG)
+
+
+def test_nothing_stays_when_the_process_ends_that_waits() -> None:
+    code = (
+        "import os, time; from kanon_pg.solvers.exact.apart import run_apart;"
+        "run_apart(lambda: os.write(1, b'at work\\n') and time.sleep(3600), 3600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as waiting:
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline() == b"at work\n"
+        waiting.send_signal(signal.SIGKILL)
+        # the end is there once the worker, too, has closed it
+        assert select.select([waiting.stdout], [], [], PATIENCE)[0]
+        assert waiting.stdout.read() == b""
+
+
+@pytest.mark.parametrize("models", [PrivacyModels(), PrivacyModels(l=2)], ids=["plain", "models"])
+def test_a_library_that_does_not_end_leaves_the_solution_that_is_known(
+    monkeypatch: pytest.MonkeyPatch, models: PrivacyModels
+) -> None:
+    monkeypatch.setattr(integer_program, "_LARGE", 0)
+    monkeypatch.setattr(integer_program, "_solve_here", lambda *_: sleeping())
+    chance = random.Random(1)
+    rows = [tuple(chance.randrange(7) for _ in range(6)) for _ in range(60)]
+    packed = pack_sensitive(rows, [(number % 4,) for number in range(60)])
+    # the registry counts its classes anew
+    outcome = solve(packed, SolveRequest(3, "exact", seconds=2.0, models=models))
+    assert not outcome.optimal
+    assert outcome.lower_bound is not None
+    assert outcome.lower_bound <= outcome.weighted_cost
