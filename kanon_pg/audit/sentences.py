@@ -163,13 +163,8 @@ def _about_quasi_identifiers(result: AuditResult) -> Iterator[str]:
     whole = result.quasi_identifiers
     if whole is None or not whole.columns:
         return
-    columns = (
-        column_list(whole.columns)
-        if len(whole.columns) <= _MOST_IN_A_SENTENCE
-        else f"{len(whole.columns)} columns"
-    )
     yield (
-        f"By {columns} together, {share(whole.people_at_risk, result.people)} are in "
+        f"By {_few(whole.columns)} together, {share(whole.people_at_risk, result.people)} are in "
         f"classes of fewer than {result.k}."
     )
 
@@ -178,8 +173,14 @@ def _about_risk(result: AuditResult) -> Iterator[str]:
     risk = result.risk
     if risk is None:
         return
+    whole = result.quasi_identifiers
+    is_same = whole is not None and set(risk.columns) == set(whole.columns)
+    # an audit of some columns has the risk of all that are declared
+    knowledge = (
+        "that somebody is in the table" if is_same else f"{_few(risk.columns)} of somebody in the table"
+    )
     yield (
-        "Who knows that somebody is in the table finds the row with a chance of "
+        f"Who knows {knowledge} finds the row with a chance of "
         f"{percent(risk.prosecutor_risk)} at worst, {percent(risk.prosecutor_average)} on average."
     )
     for told in risk.homogeneous:
@@ -188,6 +189,10 @@ def _about_risk(result: AuditResult) -> Iterator[str]:
                 f"For {share(told.people, risk.people)} the class alone tells the value of {told.column}: "
                 "everybody in it has the same."
             )
+
+
+def _few(columns: tuple[str, ...]) -> str:
+    return column_list(columns) if len(columns) <= _MOST_IN_A_SENTENCE else f"{len(columns)} columns"
 
 
 def _about_release(release: ReleaseRisk) -> str:

@@ -79,7 +79,7 @@ def build(
     """Build a hierarchy over the values of a column, and store it.
 
     For example `kanon hierarchy build ages patients age '{"builder": "intervals", "width": 5}'`. Builders:
-    intervals, dates, prefix, networks, priority.
+    intervals, dates, prefix, networks, classes, priority.
     """
     with errors_as(as_json):
         wanted = _read_spec(spec)

@@ -216,9 +216,11 @@ def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], 
     """
     if relation.reachable and (relation.selectable or all(column.selectable for column in columns)):
         return
+    grant = f"GRANT SELECT ON {relation.identifier} TO {Identifier((role,))};"
     raise NotPermitted(
         f"Role {Identifier((role,))} may not read {relation.identifier}.",
-        hint=f"Its owner can allow it: GRANT SELECT ON {relation.identifier} TO {Identifier((role,))};",
+        hint=f"Its owner can let it read every row: {grant} "
+        "A table that is protected is asked through kanon_query instead.",
     )
 
 

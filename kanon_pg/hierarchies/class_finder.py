@@ -97,9 +97,7 @@ def take_least(spec: Spec) -> list[int]:
     InputError
         If they are not there or do not rise.
     """
-    least = spec.wholes("least", 1, _MOST_ROWS) if spec.has_list("least") else None
-    one = None if least else spec.whole("least", 1, _MOST_ROWS)
-    least = least or ([] if one is None else [one])
+    least = spec.wholes("least", 1, _MOST_ROWS)
     if not least or any(low >= high for low, high in pairwise(least)):
         raise InputError(
             '"least" of the classes must be a whole number, or one per level that rise.',

@@ -16,6 +16,7 @@ _HEADER_START = re.compile(r'"?level_0"?([^\w\r\n])')
 """Begins a header; what follows is the delimiter."""
 
 _SIGN_WITHOUT_HEADER = ";"
+_OTHER_SIGNS = ",\t|"
 
 
 def read_csv(path: Path, delimiter: str | None = None, header: bool | None = None) -> list[list[str | None]]:
@@ -55,7 +56,19 @@ def read_csv(path: Path, delimiter: str | None = None, header: bool | None = Non
             "The file cannot be read as CSV in UTF-8.",
             hint="Check the delimiter, the quoting and the encoding.",
         ) from None
+    if delimiter is None and named is None and _has_other_delimiter(rows):
+        raise InputError(
+            "Each line of the file is one field, as it is read with semicolons between fields.",
+            hint="Name the delimiter: kanon hierarchy load --delimiter ','.",
+        )
     return rows[1:] if names else rows
+
+
+def _has_other_delimiter(rows: list[list[str | None]]) -> bool:
+    """Tell whether every line is a single field that would be several with another usual delimiter."""
+    return bool(rows) and all(
+        len(row) == 1 and row[0] is not None and any(sign in row[0] for sign in _OTHER_SIGNS) for row in rows
+    )
 
 
 def _opened(path: Path) -> IO[str]:

@@ -34,10 +34,11 @@ class Spec:
             )
         self._left = dict(given or {})
         self._what = what
+        self._known: list[str] = []
 
     def text(self, key: str, choices: Sequence[str] | None = None) -> str | None:
         """Take a text, None if it is not there."""
-        found = self._left.pop(key, None)
+        found = self._take(key)
         if found is None:
             return None
         if not isinstance(found, str) or (choices is not None and found not in choices):
@@ -46,14 +47,14 @@ class Spec:
 
     def flag(self, key: str) -> bool:
         """Take true or false; false if it is not there."""
-        found = self._left.pop(key, False)
+        found = self._take(key, False)
         if not isinstance(found, bool):
             raise self._wrong(key, "true or false")
         return found
 
     def whole(self, key: str, least: int, most: int) -> int | None:
         """Take a whole number between two others, None if it is not there."""
-        found = self._left.pop(key, None)
+        found = self._take(key)
         if found is None:
             return None
         if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
@@ -62,7 +63,7 @@ class Spec:
 
     def numbers(self, key: str) -> list[Decimal] | None:
         """Take a number or a list of numbers, None if it is not there."""
-        found = self._left.pop(key, None)
+        found = self._take(key)
         if found is None:
             return None
         listed = found if isinstance(found, list) else [found]
@@ -76,23 +77,24 @@ class Spec:
         if not (isinstance(found, list) and found and isinstance(found[0], list)):
             numbers = self.numbers(key)
             return None if numbers is None else [numbers]
-        del self._left[key]
+        self._take(key)
         if not all(isinstance(one, list) and one and all(map(_is_number, one)) for one in found):
             raise self._wrong(key, "a list of numbers or a list of such lists")
         return [[Decimal(str(number)) for number in one] for one in found]
 
     def wholes(self, key: str, least: int, most: int) -> list[int] | None:
-        """Take a list of whole numbers between two others, None if it is not there."""
-        found = self._left.pop(key, None)
+        """Take whole numbers between two others, or one, None if they are not there."""
+        found = self._take(key)
         if found is None:
             return None
-        if not isinstance(found, list) or not all(_is_whole(one) and least <= one <= most for one in found):
-            raise self._wrong(key, f"a list of whole numbers from {least} to {most}")
-        return found
+        listed = found if isinstance(found, list) else [found]
+        if not all(_is_whole(one) and least <= one <= most for one in listed):
+            raise self._wrong(key, f"a whole number from {least} to {most}, or a list of such numbers")
+        return listed
 
     def texts(self, key: str) -> list[str] | None:
         """Take a list of texts, None if it is not there."""
-        found = self._left.pop(key, None)
+        found = self._take(key)
         if found is None:
             return None
         if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
@@ -103,23 +105,23 @@ class Spec:
         """Whether a key is there, and was not taken yet."""
         return self._left.get(key) is not None
 
-    def has_list(self, key: str) -> bool:
-        """Whether a key has a list."""
-        return isinstance(self._left.get(key), list)
-
     def done(self) -> None:
         """Refuse keys that nobody took.
 
         Raises
         ------
         InputError
-            With the number of them; a key may be a mistaken value.
+            With the number of them and the keys that there are; a key may be a mistaken value.
         """
         if self._left:
             raise InputError(
                 f"{len(self._left)} keys of argument {self._what} are not known here.",
-                hint="The page about hierarchies lists those that are.",
+                hint=f"These are: {', '.join(self._known)}.",
             )
+
+    def _take(self, key: str, default: Any = None) -> Any:
+        self._known.append(key)
+        return self._left.pop(key, default)
 
     def _wrong(self, key: str, wanted: str) -> InputError:
         return InputError(

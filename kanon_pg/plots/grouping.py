@@ -65,6 +65,10 @@ def draw_grouping(found: Grouped) -> Figure:
     return figure
 
 
+_MOST_UNEVEN = 8
+"""Width over height, or the other way round, of a map whose scales are equal."""
+
+
 def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
     """Draw values at their places: within their rectangles, or joined to neighbours of their class.
 
@@ -95,11 +99,18 @@ def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
         rasterized=len(placed) > 5_000,
     )
     axes.autoscale_view()
-    axes.set_aspect("equal")
+    if _is_map(axes):
+        axes.set_aspect("equal")
     axes.spines[:].set_visible(False)
     axes.tick_params(colors=_INK, labelsize=8, length=0)
     axes.grid(color=_FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+def _is_map(axes: Axes) -> bool:
+    """Tell whether both coordinates can be of one scale: else one of them would have no room."""
+    spans = [high - low for low, high in (axes.get_xlim(), axes.get_ylim())]
+    return max(spans) <= _MOST_UNEVEN * min(spans)
 
 
 def _edges(found: Grouped, colour: Mapping[int, str], size: float) -> LineCollection:

@@ -18,5 +18,5 @@ END;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) IS
-'Builds a generalization hierarchy over the values of a column (intervals, dates, prefix, networks, priority), stores it and returns its version.
+'Builds a generalization hierarchy over the values of a column (intervals, dates, prefix, networks, classes, priority), stores it and returns its version.
 Example: SELECT kanon_hierarchy_build(''zips'', ''patients'', ''zip'', ''{"builder": "prefix"}'');';

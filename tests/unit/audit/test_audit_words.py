@@ -14,6 +14,7 @@ from kanon_pg.audit.sentences import next_steps, sentences
 from kanon_pg.audit.suggest import declaring
 from kanon_pg.cli.audit_markdown import audit_markdown
 from kanon_pg.db.identifiers import Identifier
+from tests.fixtures.audit_reports import risk_of
 
 
 @pytest.mark.parametrize(
@@ -90,6 +91,16 @@ def test_sentences_say_what_was_found_and_what_is_open() -> None:
         "Nothing is known of doc: the types have no equality.",
         "Every minimal violating set of at most 2 columns is listed; larger ones may be missing.",
     )
+
+
+def test_a_risk_by_other_columns_than_those_of_the_audit_names_them() -> None:
+    audited = replace(RESULT, quasi_identifiers=Whole(("zip", "sex"), 9, 4, 1, 4, 4, ()))
+    known = [
+        next(text for text in sentences(replace(audited, risk=risk_of(columns, ()))) if "on average" in text)
+        for columns in (("sex", "zip"), ("zip", "sex", "born"))
+    ]
+    assert known[0].startswith("Who knows that somebody is in the table finds the row")
+    assert known[1].startswith("Who knows zip, sex and born of somebody in the table finds the row")
 
 
 def test_anonymous_is_said_only_if_it_is_proven() -> None:

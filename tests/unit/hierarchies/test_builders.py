@@ -294,3 +294,20 @@ def test_a_builder_ends_with_the_call(spec: dict[str, Any]) -> None:
     builder = BUILDERS[str(given.text("builder"))]
     with pytest.raises(Over):
         builder(ColumnValues(column("int4"), tuple(AGES), (1,) * len(AGES), end), given)
+
+
+def test_unknown_keys_are_answered_with_those_that_there_are() -> None:
+    with pytest.raises(InputError) as refused:
+        built("text", ["a1", "b2"], {"builder": "prefix", "kepp": 1})
+    assert "kepp" not in str(refused.value)
+    assert {"keep", "step", "mask"} <= set(
+        (refused.value.hint or "").replace(".", ",").replace(",", " ").split()
+    )
+
+
+def test_one_number_is_a_list_of_one() -> None:
+    texts = ["13053", "13068"]
+    assert (
+        built("text", texts, {"builder": "prefix", "keep": 3}).rows()
+        == built("text", texts, {"builder": "prefix", "keep": [3]}).rows()
+    )

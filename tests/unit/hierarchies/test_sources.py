@@ -100,6 +100,17 @@ def test_delimiter_and_header_can_be_given(tmp_path: Path) -> None:
     assert read_csv(file, "|", header=False) == [["value", "node"], ["level_0", "x"]]
 
 
+@pytest.mark.parametrize("sign", [",", "\t", "|"])
+def test_another_delimiter_is_not_taken_for_part_of_the_values(tmp_path: Path, sign: str) -> None:
+    file = tmp_path / "other.csv"
+    file.write_text(f"Oncology{sign}internal\nSurgery{sign}surgical\n", encoding="utf-8")
+    with pytest.raises(InputError, match="one field") as refused:
+        read_csv(file)
+    assert "Oncology" not in str(refused.value)
+    assert len(read_csv(file, sign)[0]) == 2
+    assert len(read_csv(file, ";")[0]) == 1
+
+
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "hierarchies" / "adult"
 
 

@@ -44,6 +44,12 @@ def test_without_places_there_are_only_sizes() -> None:
     assert "at most 1.250 times the least" in axes.get_title(loc="left")
 
 
+@pytest.mark.parametrize(("height", "aspect"), [(1.0, 1.0), (0.001, "auto")])
+def test_a_map_of_uneven_scales_has_room_for_both(height: float, aspect: object) -> None:
+    values = tuple(FoundValue(str(n), 1 + n // 2, 2, float(n), height * (n % 2)) for n in range(4))
+    assert draw_grouping(grouped("regions", values=values)).axes[0].get_aspect() == aspect
+
+
 def test_rectangles_are_drawn_where_they_are() -> None:
     boxes = ((0.0, 0.0, 1.5, 1.0), (1.5, 0.0, 3.0, 1.0))
     classes = tuple(FoundClass(n + 1, None, 3, 2, box) for n, box in enumerate(boxes))
