@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from kanon_pg.cluster import DEFAULT_NAME, Cluster, ClusterStatus, State
+from kanon_pg.cluster.server import DATABASE
 
 NOT_RUNNING = 3
 """Exit code of ``kanon status`` unless the server runs, as ``pg_ctl status`` has it."""
@@ -95,12 +96,13 @@ def status(name: Name = DEFAULT_NAME, as_json: Json = False) -> None:
 
 def dsn(
     name: Name = DEFAULT_NAME,
+    database: Annotated[str, typer.Option("--database", help="A database of the server.")] = DATABASE,
     tcp: Annotated[bool, typer.Option("--tcp", help="For TCP, with the password.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print how to connect to the private server."""
     cluster = Cluster(name)
-    found = cluster.tcp_dsn() if tcp else cluster.dsn()
+    found = cluster.tcp_dsn(database) if tcp else cluster.dsn(database)
     typer.echo(json.dumps({"dsn": found}) if as_json else found)
 
 

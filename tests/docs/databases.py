@@ -14,6 +14,7 @@ from kanon_pg.cluster.programs import newest_with_python
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.demo.patients import patients
 from kanon_pg.demo.table import create_patients
+from tests.docs.pages import ROOT
 
 BIN = Path(sys.executable).parent
 """Where the command kanon is."""
@@ -59,7 +60,7 @@ def refusal(answer: subprocess.CompletedProcess[str]) -> str | None:
 
 def _clinic(dsn: str) -> None:
     """Make the small table `patients` of the how-to pages."""
-    made = psql(dsn, Path(__file__).with_name("clinic.sql").read_text(encoding="utf-8"))
+    made = psql(dsn, (ROOT / "docs/clinic.sql").read_text(encoding="utf-8"))
     assert made.returncode == 0, made.stderr
 
 

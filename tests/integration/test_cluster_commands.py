@@ -48,6 +48,7 @@ def test_from_nothing_to_an_installed_server_and_back(kanon: Run) -> None:
     assert dsn.startswith("postgresql://postgres@/kanon?host=")
     assert kanon("up").stdout.strip() == dsn
     assert kanon("dsn").stdout.strip() == dsn
+    assert kanon("dsn", "--database", "a b").stdout.strip() == dsn.replace("/kanon?", "/a%20b?")
     assert json.loads(kanon("dsn", "--json").stdout) == {"dsn": dsn}
 
     status = kanon("status", "--json")
