@@ -125,7 +125,7 @@ def load(
     """
     with errors_as(as_json):
         if (file is None) == (table is None):
-            raise InputError("A file or a table is needed, not both.", hint="Give FILE, or --table TABLE.")
+            raise InputError("Either a file or a table is needed.", hint="Give FILE, or --table TABLE.")
         options: dict[str, Any] = _options(description, shared)
         rows = None if file is None else read_csv(file, delimiter, header)
         with _door(dsn, client) as door:

@@ -54,7 +54,7 @@ def intervals(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     chosen = [key for key in ways if spec.has(key)]
     if len(chosen) != 1:
         raise InputError(
-            "Intervals need one of the keys width, groups and cuts.",
+            "Intervals need exactly one of the keys width, groups and cuts.",
             hint='For example: {"builder": "intervals", "width": 5}.',
         )
     with localcontext(prec=_DIGITS) as context:

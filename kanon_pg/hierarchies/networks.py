@@ -14,6 +14,9 @@ _V4 = (24, 16, 8)
 _V6 = (64, 48, 32)
 
 
+_ADDRESSES = frozenset({"inet", "cidr", "text", "varchar", "bpchar"})
+
+
 def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     """Build the hierarchy of the networks in which addresses lie.
 
@@ -30,6 +33,8 @@ def networks(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     InputError, UnsuitableColumn
         If the lengths do not fall, or a value is no address.
     """
+    if values.column.base_type not in _ADDRESSES:
+        raise values.unsuitable("networks", "addresses: inet, cidr and texts")
     four, six = spec.wholes("prefixes", 0, 32), spec.wholes("prefixes6", 0, 128)
     lengths = {4: list(_V4) if four is None else four, 6: list(_V6) if six is None else six}
     found = [_network(values, text) for text in values.texts]

@@ -311,3 +311,8 @@ def test_one_number_is_a_list_of_one() -> None:
         built("text", texts, {"builder": "prefix", "keep": 3}).rows()
         == built("text", texts, {"builder": "prefix", "keep": [3]}).rows()
     )
+
+
+def test_networks_are_for_addresses() -> None:
+    with pytest.raises(UnsuitableColumn, match="of type date cannot have networks"):
+        built("date", ["2020-01-01"], {"builder": "networks"})
