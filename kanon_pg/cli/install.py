@@ -106,8 +106,9 @@ def _install_text(report: InstallReport) -> str:
 
 def _uninstall_text(report: UninstallReport) -> str:
     if not report.was_installed:
-        return f"kanon is not installed in database {report.database}."
-    lines = [f"Removed kanon from database {report.database}, with {len(report.releases)} release(s)."]
+        lines = [f"kanon is not installed in database {report.database}."]
+    else:
+        lines = [f"Removed kanon from database {report.database}, with {len(report.releases)} release(s)."]
     return "\n".join([*lines, *(f"note: {note}" for note in report.notes)])
 
 

@@ -18,7 +18,7 @@ from kanon_pg.server.hierarchy import (
     store_hierarchy,
 )
 from kanon_pg.server.installation import install_check, version
-from kanon_pg.server.protection import protect, query_log, restart_ledger, unprotect
+from kanon_pg.server.protection import protect, query_log, record_states, restart_ledger, unprotect
 from kanon_pg.server.release import anonymize, curve, declare, drop, measure, refresh, undeclare
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "query_log",
     "read_hierarchy",
     "record_query",
+    "record_states",
     "rectangles",
     "refresh",
     "regions",

@@ -1,6 +1,6 @@
 -- Shows versions; kanon.boot() refuses a package of another version.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_version()
-RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text)
+RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text, installed_by text)
 LANGUAGE plpython3u
 VOLATILE
 PARALLEL UNSAFE
@@ -15,5 +15,5 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_version() OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_version() FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_version() IS
-'Shows the versions of the SQL objects, the Python package, the server''s Python and the server; refuses a mismatch.
+'Shows the versions of the SQL objects, the Python package, the server''s Python and the server, and whether the objects are an extension or made by kanon install; refuses a mismatch.
 Example: SELECT * FROM kanon_version();';
