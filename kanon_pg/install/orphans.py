@@ -5,16 +5,14 @@ from __future__ import annotations
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import sql_root, statement
+from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError
-
-_OWN_FOLDERS = ("tables", "views", "views/server")
+from kanon_pg.install.recorded import own_relations
 
 
 def find_orphans(db: Database) -> list[Row]:
     """Return views in schema safe, and storage, that no record speaks of; see ``sql/queries/orphans.sql``."""
-    own = [path.stem for folder in _OWN_FOLDERS for path in (sql_root() / folder).glob("*.sql")]
-    return list(db.rows(statement("orphans"), own))
+    return list(db.rows(statement("orphans"), own_relations()))
 
 
 def remove_orphans(db: Database) -> tuple[str, ...]:

@@ -70,7 +70,20 @@ def _row(db: Database, facts: ServerFacts) -> dict[str, Any]:
     return found
 
 
+def own_tables() -> list[str]:
+    """Return the names of the tables in schema ``kanon`` that belong to no release."""
+    return _stems("tables")
+
+
+def own_relations() -> list[str]:
+    """Return the names of the tables and views in schema ``kanon`` that the scripts make."""
+    return _stems("tables", "views", "views/server")
+
+
 def missing_tables(facts: ServerFacts) -> list[str]:
     """Return the tables of an installation that are not there."""
-    own = {path.stem for path in (sql_root() / "tables").glob("*.sql")}
-    return sorted(own.difference(facts.tables))
+    return [name for name in own_tables() if name not in facts.tables]
+
+
+def _stems(*folders: str) -> list[str]:
+    return sorted(path.stem for folder in folders for path in (sql_root() / folder).glob("*.sql"))

@@ -13,7 +13,7 @@ _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
 _FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
 _SERVER_FOLDERS = ("functions/server", "functions/api", "views/server")
 
-_INSTALL_LOCK = 0x6B616E6F6E
+INSTALL_LOCK = 0x6B616E6F6E
 """Key of the advisory lock that keeps two installations apart: "kanon" in ASCII."""
 
 
@@ -21,7 +21,7 @@ def prepare_session(db: Database) -> None:
     """Set what the scripts rely on, until the transaction ends, and wait for other installations."""
     db.row(Statement("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)"))
     db.row(Statement("SELECT pg_catalog.set_config('client_min_messages', 'warning', true)"))
-    db.row(Statement(f"SELECT pg_catalog.pg_advisory_xact_lock({_INSTALL_LOCK})::text AS lock"))
+    db.row(Statement(f"SELECT pg_catalog.pg_advisory_xact_lock({INSTALL_LOCK})::text AS lock"))
 
 
 def script_names(plpython: bool, *, last: bool = False) -> list[str]:
