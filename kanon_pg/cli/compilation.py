@@ -39,6 +39,8 @@ def compiled_ahead(*, quiet: bool = False) -> CompilationReport:
 
 
 def _text(report: CompilationReport) -> str:
-    for_whom = "every account" if report.shared else "this account alone, which may not write beside the package"
+    for_whom = (
+        "every account" if report.shared else "this account alone, which may not write beside the package"
+    )
     what = "Compiled the solvers" if report.compiled else "The solvers are compiled"
     return f"{what} for {for_whom}: {report.store}"

@@ -1,4 +1,4 @@
-"""Where compiled solvers are kept: a store beside the package for every account, and a folder of each account's own.
+"""Where compiled solvers are kept: beside the package for every account, else in the account's own folder.
 
 Compiled code is stored with pickles, and loading a pickle runs code. So a store beside the package is trusted
 exactly if nobody can write to it but root and the owner of the package, who could as well change the package
@@ -203,7 +203,9 @@ def processor() -> str:
         return "x86-64"
     there = next((set(line.split()) for line in lines if line.startswith("flags")), set[str]())
     levels = list(_INSTRUCTIONS)
-    return next(level for level in levels if all(_INSTRUCTIONS[low] <= there for low in levels[levels.index(level) :]))
+    return next(
+        level for level in levels if all(_INSTRUCTIONS[low] <= there for low in levels[levels.index(level) :])
+    )
 
 
 @functools.cache

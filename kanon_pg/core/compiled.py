@@ -1,8 +1,8 @@
 """The one way in which kernels are compiled: typed for the type checker, kept on disk.
 
-Numba's own cache keeps code by the place of its source and writes where it reads. Here code is kept by what it
-is made of, so that copies of the package share it: in a store beside the package that every account reads, else
-in this account's own folder (see `kanon_pg.core.code_folders`).
+Numba's own cache keeps code by the place of its source and writes where it reads. Here code is kept by what
+it is made of, so that copies of the package share it: in a store beside the package that every account reads,
+else in this account's own folder (see `kanon_pg.core.code_folders`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
-from numba.core import compiler, serialize, types
+from numba import types
+from numba.core import compiler, serialize
 from numba.core.caching import _Cache
 from numba.core.registry import CPUDispatcher
 
@@ -102,7 +103,12 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]  # numba has no types
     with numbers of many types (narrow ones, constants), each of which would make a signature of its own.
     """
 
-    def __init__(self, py_func: Callable[..., Any], locals: dict[str, Any], targetoptions: dict[str, Any]) -> None:  # noqa: A002
+    def __init__(
+        self,
+        py_func: Callable[..., Any],
+        locals: dict[str, Any],  # noqa: A002 - numba calls it by name
+        targetoptions: dict[str, Any],
+    ) -> None:
         super().__init__(py_func, locals, dict(targetoptions))
         self._cache = _KernelCache(py_func, targetoptions)
         self._called_by_kernels: _Kernel | None = None
@@ -165,7 +171,9 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if data.library.has_dynamic_globals or data.lifted:
-            raise TypeError(f"{self._function.__qualname__} cannot be kept: it uses what this process alone has")
+            raise TypeError(
+                f"{self._function.__qualname__} cannot be kept: it uses what this process alone has"
+            )
         name = self._name(sig)
         with suppress(OSError):  # it is compiled again where it cannot be written
             _write(_own() / name, serialize.dumps(data._reduce()))
@@ -173,7 +181,9 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
 
     def _name(self, sig: Any) -> str:
         source = _digest(inspect.getfile(self._function))
-        made_of = repr((self._function.__module__, self._function.__qualname__, source, str(sig), self._options))
+        made_of = repr(
+            (self._function.__module__, self._function.__qualname__, source, str(sig), self._options)
+        )
         return f"{self._function.__name__}-{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"
 
     def _note(self, name: str) -> None:

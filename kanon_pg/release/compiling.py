@@ -29,8 +29,8 @@ def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
     """
     if not solvers_are_compiled(kernels):
         db.notice(
-            f"Compiling {COMPILED[kernels]}, for this account of the operating system alone; this takes a minute "
-            "or two. Whoever owns the installed package can spare all accounts that: run `kanon compile`."
+            f"Compiling {COMPILED[kernels]}, for this account of the operating system alone; this takes a "
+            "minute or two. Whoever owns the installed package can spare all accounts that: `kanon compile`."
         )
         db.progress("compiling")
         compile_solvers(

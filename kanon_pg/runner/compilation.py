@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kanon_pg
-from kanon_pg.core.code_folders import CodeFolder, folders, is_complete, is_trusted, own_folder, own_store, publish, store_of
+from kanon_pg.core.code_folders import (
+    CodeFolder,
+    folders,
+    is_complete,
+    is_trusted,
+    own_folder,
+    own_store,
+    publish,
+    store_of,
+)
 from kanon_pg.core.request import KERNELS
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
