@@ -25,8 +25,8 @@ _FURNISHING = """
     CREATE TABLE public.people (
         id int PRIMARY KEY, person int, sex public.sexes, zip public.zip, age int, born date,
         seen timestamptz, at time, weight numeric(5, 1), height numeric, dose double precision,
-        insured boolean, big bigint, small smallint, code char(4), name varchar(10), device inet, card uuid, photo bytea, span interval,
-        tags text[], diagnosis text
+        insured boolean, big bigint, small smallint, code char(4), name varchar(10), device inet, card uuid,
+        photo bytea, span interval, tags text[], diagnosis text
     );
     INSERT INTO public.people SELECT
         i, i / 2, (ARRAY['F', 'M'])[1 + i % 2]::public.sexes, (ARRAY['Zürich', 'zurich', '8001'])[1 + i % 3],
@@ -50,8 +50,8 @@ _FURNISHING = """
     SELECT kanon_anonymize('people', 3, method => 'greedy', release => 'ranged',
         hierarchies => '{"age": "ages"}');
     SELECT kanon_anonymize('people', 3, method => 'greedy', release => 'types', sensitive => '{diagnosis}',
-        quasi_identifiers => '{sex,born,seen,at,weight,height,dose,insured,big,small,code,name,device,card,photo,
-            span,tags}');
+        quasi_identifiers =>
+            '{sex,born,seen,at,weight,height,dose,insured,big,small,code,name,device,card,photo,span,tags}');
     SELECT kanon_protect('visits', 3);
     GRANT USAGE ON SCHEMA public TO kanon_analyst;
 """
