@@ -124,8 +124,8 @@ class CsvFile:
             raise InputError(
                 f"A record of the CSV file has {bad_rows[0]} fields, the header has {len(self.names)}.",
                 detail=self._place_of_bad_record(),
-                hint=f"Fields are separated by {_NAMES.get(self.delimiter, self.delimiter)}; --delimiter changes "
-                "that. A field with one of them, or with a line end, must be in double quotes.",
+                hint=f"Fields are separated by {_NAMES.get(self.delimiter, self.delimiter)}; --delimiter "
+                "changes that. A field with one of them, or with a line end, must be in double quotes.",
             )
 
     def layout(
