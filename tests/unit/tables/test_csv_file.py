@@ -132,3 +132,27 @@ def test_what_the_standard_library_writes_is_read_back(tmp_path: Path, rows: lis
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["a", "b", "c"], *rows])
     assert cells(CsvFile(path)) == rows
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|", ","])
+def test_the_delimiter_is_the_one_that_separates_most_names(tmp_path: Path, sign: str) -> None:
+    path = write(
+        tmp_path, sign.join(["age", "zip", '"a, b"']) + "\n" + sign.join(["1", "2", '"3, 4"']) + "\n"
+    )
+    assert CsvFile(path).names == ("age", "zip", "a, b")
+
+
+def test_one_column_needs_no_delimiter(tmp_path: Path) -> None:
+    assert CsvFile(write(tmp_path, "age\n1\n")).names == ("age",)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_record_of_another_length_is_named_by_its_line(tmp_path: Path, packed: bool) -> None:
+    text = 'a;b\n1;2\n\n"of two\nlines";3\n4;5;6\n7;8\n'
+    path = write(tmp_path, text)
+    if packed:
+        path.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(InputError, match="has 3 fields, the header has 2") as raised:
+        list(CsvFile(path).batches())
+    assert raised.value.detail == "It begins in line 6."
+    assert "separated by semicolons" in (raised.value.hint or "")
