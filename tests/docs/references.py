@@ -95,6 +95,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
         lines += _columns(connection, f"kanon.{name}", "type")
     lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]
     lines += _columns(connection, "kanon.hierarchies", "view")
+    lines += _columns(connection, "kanon.protections", "view")
     lines += _columns(connection, "kanon.releases", "view")
     lines += _columns(connection, "kanon.published_roles", "view")
     lines += _columns(connection, "kanon.violations", "view")
@@ -139,7 +140,8 @@ def cli_reference() -> str:
         "# The command `kanon`",
         "",
         "`kanon --help` and `kanon COMMAND --help` show the same. [Settings](settings.md) says how a command",
-        "finds its database, and lists the exit codes.",
+        "finds its database, and lists the exit codes. A list of columns is written `zip,age`, or the option",
+        "is given several times; a name with a comma is in double quotes: `'\"last, first\",age'`.",
     ]
     panel = None
     for name, entry in COMMANDS.items():
