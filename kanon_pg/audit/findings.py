@@ -178,6 +178,8 @@ class AuditResult:
     hides_people : bool
         Whether it is a release that does not tell which rows are the same person's: sets were found by
         counting rows, so that each listed one singles people out, but others may, too.
+    declared : tuple of str
+        The audited columns that are declared as quasi-identifiers; none without a declaration.
     """
 
     relation: str
@@ -200,6 +202,7 @@ class AuditResult:
     releases: tuple[ReleaseRisk, ...] = ()
     release: str | None = None
     hides_people: bool = False
+    declared: tuple[str, ...] = ()
 
     @property
     def is_anonymous(self) -> bool:
@@ -263,8 +266,9 @@ class Suggestion:
     ----------
     column : str
         The column.
-    role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity'}
-        What is proposed; 'entity' for a column that tells whose row it is.
+    role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'}
+        What is proposed; 'entity' for a column that tells whose row it is, 'withheld' for one that a
+        declaration should not mention.
     reasons : tuple of str
         Why, in sentences.
     distinct_values : int or None
