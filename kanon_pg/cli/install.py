@@ -116,6 +116,8 @@ def install_extension(
     to date with ALTER EXTENSION kanon_pg UPDATE.
     """
     folders = folders_of(pg_config or _pg_config(server))
+    if not python_path:
+        compiled_ahead()
     written = write_extension(
         folders,
         python_path=python_path or None,

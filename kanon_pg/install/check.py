@@ -196,7 +196,7 @@ def _record_items(db: Database, records: Records) -> list[CheckItem]:
         said = f"{damaged} of {len(found)} protected table(s) withhold every answer"
         return [
             CheckItem(
-                "records of questions", False, said, "Curators see why: SELECT * FROM kanon.protections;"
+                "records of questions", False, said, "Curators see why: SELECT * FROM kanon.record_states;"
             )
         ]
     said = f"complete for {len(found)} protected table(s)" if found else "no protected table keeps one"

@@ -184,7 +184,7 @@ def test_a_record_of_questions_that_cannot_be_used_is_told_to_curators(
     db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
     assert failing(db) == {}
     folder = _record(db)
-    state = "SELECT record_ok, problem, remedy FROM kanon.protections"
+    state = "SELECT ok, problem, remedy FROM kanon.record_states"
     for name in ("journal", "numbers", "secret", "marks"):
         whole = (folder / name).read_bytes()
         broken = bytearray(whole[:-1])
@@ -197,7 +197,7 @@ def test_a_record_of_questions_that_cannot_be_used_is_told_to_curators(
     folder.rename(folder.with_name("elsewhere"))
     detail, hint = failing(db)["records of questions"]
     assert detail == "1 of 1 protected table(s) withhold every answer"
-    assert "kanon.protections" in hint
+    assert "kanon.record_states" in hint
     with (
         role(dsn, "curator", "IN ROLE kanon_curator") as curator,
         psycopg.connect(as_role(dsn, curator), autocommit=True) as asking,
@@ -219,7 +219,7 @@ def test_columns_that_changed_since_the_record_began_are_told_to_curators(
     db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
     db.execute("ALTER TABLE patients ADD COLUMN ward integer")
     db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex,ward}', '{diagnosis}')")
-    ((problem,),) = db.execute("SELECT problem FROM kanon.protections").fetchall()
+    ((problem,),) = db.execute("SELECT problem FROM kanon.record_states").fetchall()
     assert "columns that questions may read" in problem
     with pytest.raises(psycopg.Error, match="withheld"):
         db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")

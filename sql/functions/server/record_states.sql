@@ -16,5 +16,5 @@ ALTER FUNCTION kanon.record_states() OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.record_states() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.record_states() TO kanon_curator;
 COMMENT ON FUNCTION kanon.record_states() IS
-'Whether the record of questions about each protected table can be used; what is wrong and what to do; called by kanon.protections.
+'Whether the record of questions about each protected table can be used; what is wrong and what to do; called by the view of the same name.
 Example: SELECT * FROM kanon.record_states() WHERE NOT ok;';

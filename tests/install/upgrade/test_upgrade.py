@@ -87,9 +87,7 @@ def test_everything_in_a_living_database_goes_on(
 
 def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
     """The record of before still counts: the one patient who differs from an earlier answer is not told."""
-    assert living.execute(
-        "SELECT relation::text, record_ok FROM kanon.protections ORDER BY 1"
-    ).fetchall() == [
+    assert living.execute("SELECT relation::text, ok FROM kanon.record_states ORDER BY 1").fetchall() == [
         ('"Visits, 2"', True),
         ("patients", True),
     ]
@@ -105,7 +103,7 @@ def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
         with pytest.raises(psycopg.Error, match="withheld"):
             asking.execute("SELECT kanon_query('SELECT count(*) FROM patients WHERE age > 21')")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            asking.execute("SELECT * FROM kanon.protections")
+            asking.execute("SELECT * FROM kanon.record_states")
 
 
 def _releases_go_on(living: psycopg.Connection) -> None:
