@@ -14,10 +14,11 @@ from kanon_pg.errors import InfeasibleError
 from kanon_pg.solvers.recoding.search import FULL_DOMAIN_BOUND, RECODINGS
 from kanon_pg.solvers.registry import solve
 from tests.fixtures.diversity import pack_sensitive
+from tests.fixtures.examples import examples
 from tests.fixtures.packing import masks, pack
 from tests.fixtures.recoding import SUPPRESSED, Tree, cost_of_row, shown_rows, with_trees
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow])
 
 VALUES = range(6)
 
