@@ -1,12 +1,14 @@
--- Classes of a generalized release as readers tell them apart: by the published cells and by which of them are
+-- Classes of a release as readers tell them apart: by the published cells and by which of them are
 -- suppressed, not by levels, which nobody sees.
 SELECT
     count(*) AS classes,
-    min(people) AS smallest,
-    max(people) AS largest,
-    sum(people)::bigint AS memberships
+    coalesce(sum(n), 0)::bigint AS rows,
+    coalesce(min(people), 0) AS smallest,
+    coalesce(max(people), 0) AS largest,
+    coalesce(sum(people), 0)::bigint AS memberships
 FROM (
     SELECT
+        count(*) AS n,
 {% if entity %}
         count(DISTINCT kanon_person) AS people
 {% else %}
