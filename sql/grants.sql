@@ -113,7 +113,7 @@ GRANT EXECUTE ON FUNCTION
     {{ api }}.kanon_query(text, text[], name[]),
     {{ api }}.kanon_query_record(text, text[], name[]),
     {{ api }}.kanon_check_query(text, name[]),
-    {{ api }}.kanon_help(),
+    {{ api }}.kanon_help(text),
     {{ api }}.kanon_version(),
     {{ api }}.kanon_install_check()
 TO kanon_analyst;

@@ -81,7 +81,8 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
         "# SQL reference",
         "",
         "The functions are in the schema chosen by `kanon install` (`public` by default), the types and",
-        "views in schema `kanon`. The server shows the same: `SELECT * FROM kanon_help();`.",
+        "views in schema `kanon`. The server shows the same: `SELECT * FROM kanon_help();`",
+        "lists the functions, `SELECT * FROM kanon_help('anonymize');` explains one.",
         "[Arguments](arguments.md) explains the arguments one by one, [errors](errors.md) the refusals.",
         "",
         "## Functions",
@@ -108,12 +109,18 @@ def _function(connection: psycopg.Connection[Any], name: str) -> list[str]:
         row = cursor.execute(_FUNCTION, [name]).fetchone()
     assert row is not None
     description, _, example = row.comment.partition("\nExample: ")
+    description, _, meanings = description.partition("\nArguments:\n")
+    told = [
+        (f"`{name}`", meaning)
+        for name, _, meaning in (line.partition(": ") for line in meanings.splitlines())
+    ]
+    table = ["", *_table(["argument", "meaning"], told)] if told else []
     arguments = ",".join(f"\n    {argument}" for argument in row.arguments.split(", ") if argument)
     signature = f"{name}({arguments}{chr(10) if arguments else ''}) -> {row.result}"
     callers = " and ".join(f"`{caller}`" for caller in row.callers)
     return [
         "", f"### {name}", "", description, "",
-        "```text", signature, "```", "",
+        "```text", signature, "```", *table, "",
         f"May be called by members of {callers}.", "",
         "```sql", example, "```",
     ]  # fmt: skip
