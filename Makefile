@@ -5,7 +5,7 @@
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
-SCRIPTS := .ci/run .ci/on-debian .ci/setup .ci/lock/update docker/install-kanon.sh
+SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -13,6 +13,7 @@ help: ## list the targets
 
 setup: ## install what is missing (PostgreSQL with PL/Python, .venv with all packages)
 	@bash .ci/setup
+	@$(BIN)/kanon compile
 
 demo: setup ## show the whole story on a generated table, in a private server
 	$(BIN)/kanon demo
