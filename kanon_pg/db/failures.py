@@ -14,7 +14,7 @@ UNDEFINED_SCHEMA = "3F000"
 UNDEFINED_TABLE = "42P01"
 DEPENDENT_OBJECTS = "2BP01"
 UNIQUE_VIOLATION = "23505"
-_PASSWORD_REQUIRED = "2F003"
+_PROHIBITED_STATEMENT = "2F003"
 _UNDEFINED_OBJECT = "42704"
 
 _NAMES_ONLY = ("42", "55", "57", "53", "3D", "3F", "2B", "25", "40", "0A")
@@ -33,7 +33,7 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
     hint : str, optional
         The server's hint, kept under the same condition.
     """
-    if state == _PASSWORD_REQUIRED:  # of postgres_fdw and dblink alone
+    if state == _PROHIBITED_STATEMENT:  # of postgres_fdw and dblink alone
         return DatabaseError(
             "The server of a foreign table is reached without a password, which only superusers may do.",
             hint="Releases are built by kanon_owner: ALTER USER MAPPING FOR kanon_owner SERVER ... "
