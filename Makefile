@@ -13,6 +13,7 @@ help: ## list the targets
 
 setup: ## install what is missing (PostgreSQL with PL/Python, .venv with all packages)
 	@bash .ci/setup
+	@$(BIN)/kanon compile
 
 demo: setup ## show the whole story on a generated table, in a private server
 	$(BIN)/kanon demo
