@@ -1,7 +1,7 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup development demo test smoke deep lint fmt bench lock clean
+.PHONY: help setup development demo test integration smoke deep lint fmt bench lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
@@ -22,6 +22,9 @@ demo: setup ## show the whole story on a generated table, in a private server
 
 test: lint ## check the code, then run every test (about 12 minutes on 2 processors)
 	$(PYTEST)
+
+integration: development ## run the tests that need a server: integration and security
+	$(PYTEST) tests/integration tests/security
 
 smoke: development ## run two cases of every test but the slow ones, with few examples (about 3 minutes)
 	$(PYTEST) -m "not slow" --smoke --hypothesis-profile=smoke
