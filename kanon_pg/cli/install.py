@@ -81,7 +81,7 @@ def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
 
     The exit code is 1 if anything is not as it must be.
     """
-    with connected(dsn) as connection, progress_bar(not as_json) as advance:
+    with connected(dsn, as_server=True) as connection, progress_bar(not as_json) as advance:
         advance("checking", None)
         db = PsycopgDatabase(connection)
         items = check_database(db, lambda relation, release: _trial(db, relation, release))
