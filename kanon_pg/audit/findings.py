@@ -178,6 +178,8 @@ class AuditResult:
     hides_people : bool
         Whether it is a release that does not tell which rows are the same person's: sets were found by
         counting rows, so that each listed one singles people out, but others may, too.
+    declared : tuple of str
+        The audited columns that are declared as quasi-identifiers; none without a declaration.
     """
 
     relation: str
@@ -200,6 +202,7 @@ class AuditResult:
     releases: tuple[ReleaseRisk, ...] = ()
     release: str | None = None
     hides_people: bool = False
+    declared: tuple[str, ...] = ()
 
     @property
     def is_anonymous(self) -> bool:

@@ -13,6 +13,9 @@ from kanon_pg.db.identifiers import Literal
 _NAMED = 3
 """Sets that are spelled out."""
 
+_NAMED_BESIDE = 1
+"""Sets with other columns that are spelled out where sets of declared quasi-identifiers are."""
+
 _KS = (2, 3, 5, 10, 25, 50, 100)
 """Values of k that a curve is proposed for, as far as there are enough people."""
 
@@ -36,8 +39,40 @@ class Step:
     sql: str
 
 
+def headline(result: AuditResult) -> str:
+    """Return what matters most in a sentence: who is singled out by what others are declared to know.
+
+    A risk by other columns leads only where there is none by the declared quasi-identifiers, or no
+    declaration.
+
+    Parameters
+    ----------
+    result : AuditResult
+        With or without details.
+    """
+    if result.is_anonymous:
+        return f"Nobody: every combination of values is shared by at least {result.k} people."
+    if not result.sets:
+        return "Nobody was found so far, but not all sets of columns were looked at."
+    whole = result.quasi_identifiers if result.declared else None
+    if whole is not None and whole.people_at_risk and whole.columns:
+        some = "by the declared" if len(whole.columns) > 1 else "by the only declared"
+        kind = _plural("quasi-identifier", len(whole.columns))
+        return f"{_share_of(whole.people_at_risk, result)}, {some} {kind}, {_together(whole.columns)}."
+    worst = _by_weight(result)[0]
+    if not worst.columns:
+        return f"Everybody: the whole table has {counted(result.people, 'person', 'people')}."
+    if worst.people_at_risk is None:
+        return f"Some people, by {_together(worst.columns)}; there was no time to count them."
+    found = f"{_share_of(worst.people_at_risk, result)}, by {_together(worst.columns)}"
+    nobody = "Nobody by the declared quasi-identifiers, but " if whole is not None and whole.columns else ""
+    return f"{nobody}{found[0].lower() if nobody else found[0]}{found[1:]}{_undeclared(worst, result)}."
+
+
 def sentences(result: AuditResult) -> tuple[str, ...]:
     """Return what an audit found, the most important first; column names and counts, no values.
+
+    What is declared to be known to others comes before what might be.
 
     Parameters
     ----------
@@ -121,10 +156,14 @@ def _all(result: AuditResult) -> Iterator[str]:
         )
     elif not result.sets:
         yield "No column was found that singles people out."
+    if result.declared:
+        yield from _about_quasi_identifiers(result)
+        yield from _about_risk(result)
+        yield from _about_sets(result)
     else:
         yield from _about_sets(result)
-    yield from _about_quasi_identifiers(result)
-    yield from _about_risk(result)
+        yield from _about_quasi_identifiers(result)
+        yield from _about_risk(result)
     for release in result.releases:
         yield _about_release(release)
     if result.left_out:
@@ -135,6 +174,8 @@ def _all(result: AuditResult) -> Iterator[str]:
 
 
 def _about_sets(result: AuditResult) -> Iterator[str]:
+    if not result.sets:
+        return
     smallest = result.sets[0]
     if not smallest.columns:
         yield f"The whole table has {result.people:,} people, fewer than {result.k}."
@@ -146,16 +187,50 @@ def _about_sets(result: AuditResult) -> Iterator[str]:
         count = sum(found.size == result.minimum for found in result.sets)
         sets = "The smallest set has" if count == 1 else f"The {count:,} smallest sets have"
         yield f"{sets} {result.minimum} {_plural('column', result.minimum)}; no smaller set does."
-    known = [found for found in result.sets if found.people_at_risk is not None]
-    for found in sorted(known, key=lambda one: -(one.people_at_risk or 0))[:_NAMED]:
+    known = [found for found in _by_weight(result) if found.people_at_risk is not None]
+    own = [found for found in known if _is_declared(found, result)]
+    beside = [found for found in known if not _is_declared(found, result)]
+    for found in (*own[:_NAMED], *beside[: _NAMED_BESIDE if own else _NAMED]):
         yield _about_set(found, result)
+
+
+def _by_weight(result: AuditResult) -> list[ViolatingSet]:
+    """Return the sets, those of declared quasi-identifiers first, then by people at risk."""
+    return sorted(
+        result.sets,
+        key=lambda found: (not _is_declared(found, result), -(found.people_at_risk or 0), found.size),
+    )
+
+
+def _is_declared(found: ViolatingSet, result: AuditResult) -> bool:
+    return set(result.declared).issuperset(found.columns)
+
+
+def _undeclared(found: ViolatingSet, result: AuditResult) -> str:
+    """Return which columns of a set are not declared to be known to others; nothing without a declaration."""
+    others = tuple(name for name in found.columns if name not in result.declared)
+    if not result.declared or not others:
+        return ""
+    kind = "is no declared quasi-identifier" if len(others) == 1 else "are no declared quasi-identifiers"
+    return f"; {_few(others)} {kind}"
+
+
+def _share_of(people: int, result: AuditResult) -> str:
+    if people == result.people:
+        return f"All {counted(people, 'person', 'people')}"
+    return share(people, result.people)
+
+
+def _together(columns: tuple[str, ...]) -> str:
+    return f"{columns[0]} alone" if len(columns) == 1 else f"{_few(columns)} together"
 
 
 def _about_set(found: ViolatingSet, result: AuditResult) -> str:
     together = "alone exposes" if found.size == 1 else "together expose"
     return (
         f"{column_list(found.columns)} {together} {share(found.people_at_risk or 0, result.people)}; the "
-        f"smallest class has {counted(found.smallest_class or 0, 'person', 'people')}."
+        f"smallest class has {counted(found.smallest_class or 0, 'person', 'people')}"
+        f"{_undeclared(found, result)}."
     )
 
 

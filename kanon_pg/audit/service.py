@@ -115,7 +115,6 @@ def _in_rows(result: AuditResult) -> AuditResult:
 
 
 def _ask(worker: Asking, subject: AuditSubject, counted: Counted, request: AuditCall) -> Mapping[str, Any]:
-    linking = {column.name for column in subject.known.quasi_identifiers()}
     return worker.ask(
         "violating",
         counted.row_types,
@@ -123,7 +122,9 @@ def _ask(worker: Asking, subject: AuditSubject, counted: Counted, request: Audit
         k=request.k,
         max_columns=request.max_columns,
         details=request.details,
-        quasi_identifiers=[place for place, name in enumerate(subject.names) if name in linking],
+        quasi_identifiers=[
+            place for place, name in enumerate(subject.names) if subject.known.links_by([name])
+        ],
     )
 
 
@@ -135,12 +136,13 @@ def _result(
         _violating_set([subject.names[place] for place in places], figures, minimum)
         for places, figures in zip(answer["sets"], answer["figures"], strict=True)
     )
-    entity = subject.known.entity
+    known, entity = subject.known, subject.known.entity
+    has_roles = known.declaration is not None
     return AuditResult(
-        relation=str(subject.known.relation.identifier),
+        relation=str(known.relation.identifier),
         k=request.k,
         rows=counted.rows,
-        people=counted.people if subject.known.hidden_people is None else subject.known.hidden_people,
+        people=counted.people if known.hidden_people is None else known.hidden_people,
         entity=None if entity is None else entity.facts.name,
         columns=subject.names,
         left_out=subject.left_out,
@@ -150,7 +152,8 @@ def _result(
         is_complete=answer["is_complete"],
         minimum=minimum,
         seconds=0.0,
-        release=subject.known.release,
+        release=known.release,
+        declared=tuple(name for name in subject.names if has_roles and known.links_by([name])),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kanon_pg.audit.known import AuditColumn, Known, audit_columns
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality, require_readable
+from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError, UnsuitableColumn
 
@@ -147,9 +148,21 @@ def _subject(
     if len(columns) > MAX_COLUMNS:
         raise InputError(
             f"{len(columns)} columns are more than the {MAX_COLUMNS} that can be looked at together.",
-            hint="Name those that somebody could link: columns => '{zip,birth_date,sex}'.",
+            hint=_whom_to_name(known),
         )
     return AuditSubject(known, audit_columns(columns), left_out)
+
+
+def _whom_to_name(known: Known) -> str:
+    """Return which columns to name in place of too many."""
+    declared = () if known.declaration is None else known.declaration.quasi_identifiers
+    if 0 < len(declared) <= MAX_COLUMNS:
+        names = ", ".join(str(Literal(name)) for name in declared)
+        return f"Name the declared quasi-identifiers: columns => ARRAY[{names}]."
+    return (
+        f"Name at most {MAX_COLUMNS} that somebody could link: columns => '{{zip,birth_date,sex}}'; "
+        f"SELECT * FROM kanon_suggest({Literal(str(known.relation.identifier))}) proposes which."
+    )
 
 
 def comparable(db: Database, known: Known, columns: tuple[ColumnFacts, ...]) -> tuple[ColumnFacts, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kanon_pg.audit.findings import AuditResult
-from kanon_pg.audit.sentences import next_steps, sentences
+from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli.audit_view import COLUMN_HEADINGS, SET_HEADINGS, column_rows, set_cells, size_rows
 from kanon_pg.reports.costs import releases_section
 from kanon_pg.reports.document import Table
@@ -31,6 +31,8 @@ def _lines(result: AuditResult) -> Iterator[str]:
     yield f"# Audit of {_plain(result.relation)}, k = {result.k}"
     yield ""
     yield f"{result.rows:,} rows, {result.people:,} people, {len(result.columns)} columns."
+    yield ""
+    yield f"**Who is singled out? {_plain(headline(result))}**"
     yield ""
     for sentence in sentences(result):
         yield f"- {_plain(sentence)}"

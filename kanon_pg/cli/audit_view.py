@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_pg.audit.findings import AuditResult, ViolatingSet, Whole
-from kanon_pg.audit.sentences import next_steps, sentences
+from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli.output import listing
 
 MOST_SETS = 40
@@ -75,6 +75,7 @@ def size_rows(whole: Whole) -> list[tuple[str, ...]]:
 def _parts(result: AuditResult) -> Iterator[RenderableType]:
     yield Text(f"Audit of {result.relation}, k = {result.k}", style="bold")
     yield Text(f"{result.rows:,} rows, {result.people:,} people, {len(result.columns)} columns\n")
+    yield Text(f"Who is singled out? {headline(result)}\n", style="bold")
     for sentence in sentences(result):
         yield Text(f"- {sentence}")
     if result.sets:

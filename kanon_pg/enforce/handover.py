@@ -150,11 +150,16 @@ def _readable(db: Database, question: Question) -> list[Candidate]:
 
 
 def serve(db: Database) -> None:
-    """Do the operation of the current call; leave its result, or why there is none, with the call."""
+    """Do the operation of the current call; leave its result, or why there is none, with the call.
+
+    Functions that a question runs could write although its statement cannot: the transaction stops them.
+    """
     call = _current()
     if call.error is not None:
         return
     with _refusing(db, call):
+        if not db.row(statement("cannot_write"))["read_only"]:
+            raise AssertionError("A question is served in a transaction that can write.")
         call.result = call.operation(db, call)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from kanon_pg.audit.amounts import counted, percent
-from kanon_pg.audit.findings import AuditResult, Suggestion, ViolatingSet
-from kanon_pg.audit.sentences import column_list, sentences
+from kanon_pg.audit.findings import AuditResult, Suggestion
+from kanon_pg.audit.sentences import headline, sentences
 from kanon_pg.curves.points import Curve
 from kanon_pg.reports.classes import classes_section
 from kanon_pg.reports.columns import columns_section
@@ -17,9 +17,6 @@ from kanon_pg.reports.risk import risk_section
 from kanon_pg.reports.sets import sets_section
 from kanon_pg.reports.steps import roles_section, steps_section
 from kanon_pg.reports.wording import number
-
-_MOST_NAMED = 4
-"""Columns of a set that are named in the most important sentence."""
 
 
 def report(
@@ -57,7 +54,7 @@ def report(
         title=f"Who is singled out in {_plain_name(audit.relation)}?",
         subtitle=f"{counted(audit.rows, 'row')}, {counted(audit.people, 'person', 'people')}{entity}, "
         f"{counted(len(audit.columns), 'column')}; audited for groups of fewer than k = {audit.k} people.",
-        verdict=_verdict(audit),
+        verdict=headline(audit),
         is_bad=not audit.is_anonymous,
         sentences=sentences(audit),
         advice=_advice(audit),
@@ -74,36 +71,15 @@ def _plain_name(relation: str) -> str:
     )
 
 
-def _verdict(audit: AuditResult) -> str:
-    if audit.is_anonymous:
-        return f"Nobody: every combination of values is shared by at least {audit.k} people."
-    if not audit.sets:
-        return "Nobody was found so far, but not all sets of columns were looked at."
-    worst = max(audit.sets, key=lambda found: (found.people_at_risk or 0, -found.size))
-    if not worst.columns:
-        return f"Everybody: the whole table has {counted(audit.people, 'person', 'people')}."
-    if worst.people_at_risk is None:
-        return f"Some people, by {_named(worst)}; there was no time to count them."
-    at_risk, share = worst.people_at_risk, worst.people_at_risk / max(1, audit.people)
-    everybody = "All" if at_risk == audit.people else f"{number(at_risk)} of"
-    shown = "" if at_risk == audit.people else f" ({percent(share)})"
-    return f"{everybody} {counted(audit.people, 'person', 'people')}{shown}, by {_named(worst)}."
-
-
-def _named(found: ViolatingSet) -> str:
-    if found.size == 1:
-        return f"{found.columns[0]} alone"
-    return f"{column_list(found.columns) if found.size <= _MOST_NAMED else f'{found.size} columns'} together"
-
-
 def _advice(audit: AuditResult) -> str:
     if audit.is_anonymous:
         return "Nothing needs to be done now; look again whenever the table has changed."
     if audit.releases:
         return "Give analysts the release instead of the table; the statements that test it are below."
+    first = "Publish" if audit.declared else "Say which columns others may know, then publish"
     return (
-        "Do not hand the table out as it is. Say which columns others may know, then publish a view in which "
-        f"at least {audit.k} people share every combination of values; the exact statements are below."
+        f"Do not hand the table out as it is. {first} a view in which at least {audit.k} people share every "
+        "combination of values; the exact statements are below."
     )
 
 
@@ -113,7 +89,7 @@ def _key_figures(audit: AuditResult) -> list[KeyFigure]:
     if whole is not None:
         at_risk = whole.people_at_risk
         share = percent(at_risk / audit.people) if audit.people else "0%"
-        known = "all columns" if whole.columns == audit.columns else "the quasi-identifiers"
+        known = "the declared quasi-identifiers" if audit.declared else "all columns"
         meaning = f"of the people ({number(at_risk)}) are at risk by {known}"
         found.append(KeyFigure(share, meaning, at_risk > 0))
         smallest = whole.smallest_class

@@ -123,10 +123,18 @@ def test_too_many_columns_are_refused(audit_door: Door) -> None:
     columns = ", ".join(f"{number} as c{number}" for number in range(63))
     audit_door.connection.execute(f"create table broad as select {columns}".encode())
     try:
-        with pytest.raises(InputError, match="63 columns are more than the 62"):
+        with pytest.raises(InputError, match="63 columns are more than the 62") as refused:
             audit(audit_door, "broad", 2)
+        assert 'SELECT * FROM kanon_suggest(\'"public"."broad"\') proposes which.' in (
+            refused.value.hint or ""
+        )
+        audit_door.declare("broad", quasi_identifiers=["c1", "c2"])
+        with pytest.raises(InputError) as refused:
+            audit(audit_door, "broad", 2)
+        assert refused.value.hint == "Name the declared quasi-identifiers: columns => ARRAY['c1', 'c2']."
         assert len(audit(audit_door, "broad", 2, columns=["c1", "c2"])) == 1
     finally:
+        audit_door.undeclare("broad")
         audit_door.connection.execute("drop table broad")
 
 

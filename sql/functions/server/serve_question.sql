@@ -1,4 +1,5 @@
 -- Does what the call asks for, with the rights of the reading role, in one snapshot, whatever the session has set.
+-- It serves in a read-only transaction only, as the statement that calls it makes one.
 CREATE OR REPLACE FUNCTION kanon.serve_question()
 RETURNS void
 LANGUAGE plpython3u
@@ -7,7 +8,6 @@ PARALLEL UNSAFE
 SECURITY DEFINER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-SET transaction_read_only = on
 SET client_min_messages = error
 SET exit_on_error = off
 SET plan_cache_mode = force_generic_plan

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from kanon_pg.audit.findings import AuditResult, ClassSizes, ColumnFigures, Suggestion, ViolatingSet, Whole
 from kanon_pg.audit.role_names import role_by_name
-from kanon_pg.audit.sentences import next_steps, sentences
+from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.audit.suggest import declaring
 from kanon_pg.cli.audit_markdown import audit_markdown
+from kanon_pg.cli.audit_view import audit_view
 from kanon_pg.db.identifiers import Identifier
+from kanon_pg.reports.assemble import report
 from tests.fixtures.audit_reports import risk_of
 
 
@@ -90,6 +95,65 @@ def test_sentences_say_what_was_found_and_what_is_open() -> None:
         "zip alone exposes 40 of 100 people (40%); the smallest class has 1 person.",
         "Nothing is known of doc: the types have no equality.",
         "Every minimal violating set of at most 2 columns is listed; larger ones may be missing.",
+    )
+
+
+DECLARED = replace(
+    RESULT,
+    people=3000,
+    columns=("zip", "born", "race", "sex"),
+    left_out=(),
+    sets=(violating("race", people=345), violating("zip", "born", people=1204), violating("zip", "sex")),
+    declared=("zip", "born", "sex"),
+    quasi_identifiers=Whole(("zip", "born", "sex"), 2, 1, 1, 2586, 2600, (ClassSizes(1, 1, 1, 2586, 2600),)),
+)
+"""A column that is not declared puts fewer people at risk than the declared ones together."""
+
+
+def test_the_declared_quasi_identifiers_lead_on_every_surface() -> None:
+    lead = "2,586 of 3,000 people (86.2%), by the declared quasi-identifiers, zip, born and sex together."
+    assert headline(DECLARED) == lead
+    assert report(DECLARED).verdict == lead
+    assert f"**Who is singled out? {lead}**" in audit_markdown(DECLARED)
+    terminal = Console(file=io.StringIO(), width=200)
+    terminal.print(audit_view(DECLARED))
+    assert f"Who is singled out? {lead}" in cast("io.StringIO", terminal.file).getvalue()
+
+
+def test_what_is_declared_to_be_known_comes_before_what_might_be() -> None:
+    found = sentences(replace(DECLARED, risk=risk_of(("zip", "born", "sex"), ())))
+    assert found[0].startswith("By zip, born and sex together, 2,586 of 3,000 people (86.2%)")
+    assert found[1].startswith("Who knows that somebody is in the table finds the row")
+    named = [text for text in found if "expose" in text]
+    assert [text.split(" expose")[0].split(" alone")[0] for text in named] == [
+        "zip and born together",
+        "zip and sex together",
+        "race",
+    ]
+    assert named[2].endswith("the smallest class has 1 person; race is no declared quasi-identifier.")
+
+
+def test_another_column_leads_if_the_declared_ones_single_out_nobody() -> None:
+    safe = replace(
+        DECLARED,
+        sets=(violating("race", people=345), violating("zip", "race", people=3000)),
+        quasi_identifiers=Whole(("zip", "born", "sex"), 20, 0, 9, 0, 0, ()),
+    )
+    assert headline(safe) == (
+        "Nobody by the declared quasi-identifiers, but all 3,000 people, by zip and race together; "
+        "race is no declared quasi-identifier."
+    )
+
+
+def test_without_time_to_count_all_declared_columns_their_largest_set_leads() -> None:
+    assert headline(replace(DECLARED, quasi_identifiers=None)) == (
+        "1,204 of 3,000 people (40.1%), by zip and born together."
+    )
+
+
+def test_without_a_declaration_the_set_with_most_people_leads() -> None:
+    assert headline(replace(DECLARED, declared=())) == (
+        "1,204 of 3,000 people (40.1%), by zip and born together."
     )
 
 

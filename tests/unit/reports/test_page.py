@@ -33,7 +33,9 @@ PAGES = {
     ),
     "the whole table": html_page(report(audit_of(sets=(violating([], 3, 0),)))),
     "no details": html_page(report(audit_of(details=False))),
-    "out of time": html_page(report(audit_of(sets=(violating(["sex", "zip"], None),), complete=False))),
+    "out of time": html_page(
+        report(audit_of(sets=(violating(["sex", "zip"], None),), complete=False, declared=False))
+    ),
     "two releases": html_page(report(audit_of(releases=2), made=datetime(2026, 1, 2, 3, 4, tzinfo=UTC))),
     "a single k": html_page(report(audit_of(), curve=curve_of([5]))),
 }
