@@ -24,6 +24,20 @@ class Termination(StrEnum):
     """The memory budget ended the search: a larger one may give a better answer."""
 
     @property
+    def words(self) -> str:
+        """What readers are told."""
+        return _WORDS[self]
+
+    @property
     def is_cut(self) -> bool:
         """Whether a limit of the caller ended the search, so that the answer is not the full one."""
         return self in (Termination.TIME, Termination.MEMORY)
+
+
+_WORDS = {
+    Termination.OPTIMAL: "proven",
+    Termination.GOAL: "within the goal",
+    Termination.EXHAUSTED: "nothing better found",
+    Termination.TIME: "cut by the time limit",
+    Termination.MEMORY: "cut by the memory budget",
+}

@@ -33,8 +33,8 @@ class AnonymizeRequest:
     patterns : list or dict, optional
         Allowed pattern vectors or wishes, see `kanon_pg.core.patterns`.
     time_limit : float
-        Seconds for the search for better solutions, > 0. It bounds neither the first solution nor counting and
-        publishing.
+        Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
+        what they take.
     release : str, optional
         Name of the view in schema ``safe``; the relation's name unless given.
     seed : int, optional

@@ -46,6 +46,10 @@ class Clock:
         self._looks[0] = self._looks[0] or is_over
         return is_over
 
+    def cut(self) -> None:
+        """Say that the time ended something that looks at no clock, or a little before it was over."""
+        self._looks[0] = True
+
     def left(self) -> float | None:
         """Return the seconds that are left, None without a limit."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())

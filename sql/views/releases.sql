@@ -40,7 +40,8 @@ SELECT
     r.certainty_penalty,
     r.generalization_height,
     r.entropy_loss,
-    r.marginal_divergence
+    r.marginal_divergence,
+    r.termination
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
 CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
@@ -87,3 +88,4 @@ COMMENT ON COLUMN kanon.releases.certainty_penalty IS 'See kanon.measures; when 
 COMMENT ON COLUMN kanon.releases.generalization_height IS 'See kanon.measures; when it was published.';
 COMMENT ON COLUMN kanon.releases.entropy_loss IS 'See kanon.measures; when it was published.';
 COMMENT ON COLUMN kanon.releases.marginal_divergence IS 'See kanon.measures; when it was published.';
+COMMENT ON COLUMN kanon.releases.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';
