@@ -4,7 +4,7 @@
 .PHONY: help setup demo test lint fmt bench lock clean
 
 BIN := .venv/bin
-SCRIPTS := .ci/run .ci/setup .ci/lock/update docker/install-kanon.sh
+SCRIPTS := .ci/run .ci/on-debian .ci/setup .ci/lock/update docker/install-kanon.sh
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"

@@ -63,6 +63,10 @@ TO kanon_analyst;
 
 -- Analysts may name what serves their questions; the two functions of the reading role do nothing by themselves.
 GRANT EXECUTE ON FUNCTION
+    kanon.query(text, text[], name[]),
+    kanon.check_query(text, name[]),
+    kanon.versions(),
+    kanon.install_check(),
     kanon.ask(text, text[], name[]),
     kanon.record_query(text, name[]),
     kanon.hold_relations(),

@@ -277,8 +277,9 @@ class Suggestion:
     ----------
     column : str
         The column.
-    role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity'}
-        What is proposed; 'entity' for a column that tells whose row it is.
+    role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'}
+        What is proposed; 'entity' for a column that tells whose row it is, 'withheld' for one that a
+        declaration should not mention.
     reasons : tuple of str
         Why, in sentences.
     distinct_values : int or None

@@ -21,6 +21,9 @@ _IDENTIFIERS = {
         license plate, licence plate, account number, account no, iban, card number, credit card, vin,
         imei, device id, encounter id
     """,
+    "a number that stands for a household": """
+        hid, hhid, household id, household no, family id
+    """,
     "a way to reach a person": """
         email, e mail, mail, phone, telephone, tel, mobile, fax, address, street, ip, ip address, url,
         homepage, twitter
@@ -34,34 +37,64 @@ _QUASI_IDENTIFIERS = {
     "where somebody lives or works": """
         zip, zipcode, zip code, postcode, postal, postal code, plz, city, town, county, state, province,
         region, district, country, municipality, latitude, longitude, lat, lon, geo, native country,
-        place of birth, birthplace, residence, hospital, ward, clinic, school
+        place of birth, birthplace, residence, hospital, ward, clinic, school, urban, rural
     """,
     "when something happened": """
         birth, birthday, birthdate, dob, date of birth, birth date, birth year, year of birth,
-        admission, admitted, discharge, discharged, death, date of death, visit date
+        admission, admitted, discharge, discharged, death, date of death, visit date, time in hospital,
+        length of stay
     """,
     "what somebody is like": """
-        age, sex, gender, race, ethnicity, ethnic, nationality, citizenship, marital, marital status,
-        married, education, degree, occupation, job, profession, employer, workclass, industry,
-        language, children, household, relationship, height, weight, hispanic, veteran
+        age, sex, gender, race, ethnicity, ethnic, nationality, citizenship, citizen, foreign, immigrant,
+        marital, marital status, married, civil status, personal status, education, degree, occupation, job,
+        profession, employer, employment, employed, unemployment, working, worker, workclass, industry,
+        language, children, dependent, household, family, housing, relationship, height, weight, hispanic,
+        veteran
     """,
 }
 
+_WIDELY_KNOWN = """
+    age, sex, gender, race, ethnicity, ethnic, hispanic, nationality, citizenship, native country, country of
+    birth, birth, birthday, birthdate, dob, birthplace, place of birth, zip, zipcode, postcode, postal, plz,
+    city, town, county, state, region, district, country, municipality, marital, married, civil status,
+    education, degree, occupation, job, profession
+"""
+"""What neighbours and colleagues know, and registers tell."""
+
+_SELDOM_KNOWN = """
+    father, mother, parent, previous, prev, former, last, questionnaire
+"""
+"""Words of what is about somebody else, or no longer so."""
+
 _SENSITIVE = {
     "health": """
-        diagnosis, diag, disease, illness, icd, condition, symptom, treatment, therapy, medication,
-        drug, prescription, hiv, result, lab, allergy, disability, pregnant, pregnancy, procedure,
-        outcome, insulin, metformin
+        diagnosis, diagnoses, diag, disease, illness, icd, medical condition, health, health condition,
+        symptom, treatment, therapy, medication, medical, drug, prescription, hiv, lab, lab result, blood,
+        glucose, serum, a 1 c, hba 1 c, cholesterol, bmi, allergy, disability, pregnant, pregnancy, procedure,
+        clinical outcome, treatment outcome, contraceptive, contraception, diabetes, insulin, metformin,
+        readmission, readmitted, outpatient, inpatient
     """,
     "money": """
-        salary, income, wage, wages, debt, balance, cost, costs, credit, loan, savings, expend, payment,
-        price, amount, capital gain, capital loss, capital gains, capital losses, dividends
+        salary, income, wage, debt, balance, cost, credit, loan, saving, expend, expenditure,
+        payment, payer, price, amount, capital gain, capital loss, capital losses, capital, dividend, tax,
+        benefit, pension, profit, earning, asset, finance, financial, checking, installment, fund,
+        property
+    """,
+    "school and exams": """
+        grade, gpa, exam, exam result, exam score, test score, final result, course result, assessment
     """,
     "beliefs or conduct": """
         religion, faith, politics, party, union, sexual, orientation, criminal, offence, offense,
         conviction, arrest, vote
     """,
 }
+
+_SURVEY_WEIGHTS = """
+    fnlwgt, afnlwgt, wgt, wt, weights, fnl wgt, final weight, instance weight, sample weight, sampling weight,
+    survey weight, household weight, person weight, case weight, design weight, replicate weight, weight
+    factor, weighting, pweight, perwt, hhwt, wtfinl, asecwt, expansion factor
+"""
+"""Names of the number of people of the population that a row of a survey stands for."""
 
 
 def _words_in(text: str) -> frozenset[str]:
@@ -119,15 +152,68 @@ def role_by_name(column: str) -> NamedRole | None:
     words = _words(column)
     if _numbers_a_person(words):
         return NamedRole("identifier", _A_PERSON)
-    spoken = f" {' '.join(words)} "
     best: NamedRole | None = None
     longest = 0
     for role, topics in _ROLES:
         for topic, text_of_topic in topics.items():
-            for phrase in _phrases(text_of_topic):
-                if len(phrase) > longest and f" {phrase} " in spoken:
-                    best, longest = NamedRole(role, topic), len(phrase)
+            length = _longest(text_of_topic, column)
+            if length > longest:
+                best, longest = NamedRole(role, topic), length
     return best
+
+
+def is_widely_known(column: str) -> bool:
+    """Return whether a name speaks of what neighbours, colleagues or registers tell of a person.
+
+    Examples
+    --------
+    >>> is_widely_known("birth_date"), is_widely_known("industry"), is_widely_known("country_of_birth_father")
+    (True, False, False)
+    """
+    return _longest(_WIDELY_KNOWN, column) > 0 and not is_seldom_known(column)
+
+
+def is_seldom_known(column: str) -> bool:
+    """Return whether a name speaks of somebody else, or of what is no longer so."""
+    return _longest(_SELDOM_KNOWN, column) > 0
+
+
+def is_survey_weight(column: str) -> bool:
+    """Return whether a name speaks of the people for whom a row of a survey stands.
+
+    Examples
+    --------
+    >>> [is_survey_weight(name) for name in ("fnlwgt", "instance_weight", "HHWT", "weight", "birth_weight")]
+    [True, True, True, False, False]
+    """
+    return _longest(_SURVEY_WEIGHTS, column) > 0
+
+
+def is_a_number(column: str) -> bool:
+    """Return whether a name says that its values stand for something, as in "order no" or "key".
+
+    Examples
+    --------
+    >>> is_a_number("order_no"), is_a_number("num_children"), is_a_number("turnover")
+    (True, False, False)
+    """
+    words = _words(column)
+    return bool(words) and words[-1] in _NUMBERS
+
+
+def _longest(text: str, column: str) -> int:
+    """Return the length of the longest phrase of a list that a name contains as words; 0 if none."""
+    words = _words(column)
+    for some in (words, [_in_the_singular(word) for word in words]):
+        spoken = f" {' '.join(some)} "
+        found = max((len(phrase) for phrase in _phrases(text) if f" {phrase} " in spoken), default=0)
+        if found:
+            return found
+    return 0
+
+
+def _in_the_singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 def names_a_person(column: str) -> bool:

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.audit.findings import Suggestion
-from kanon_pg.audit.role_names import names_a_person, role_by_name
+from kanon_pg.audit.role_names import (
+    NamedRole,
+    is_a_number,
+    is_seldom_known,
+    is_survey_weight,
+    is_widely_known,
+    names_a_person,
+    role_by_name,
+)
 from kanon_pg.db.catalog import ColumnFacts
 
 _NUMBERING = frozenset({"uuid", "inet", "cidr", "macaddr", "macaddr8"})
@@ -15,6 +23,9 @@ _NUMBERING = frozenset({"uuid", "inet", "cidr", "macaddr", "macaddr8"})
 _MEASURED = frozenset({"float4", "float8", "numeric", "money", "timestamp", "timestamptz", "interval"})
 """Types whose values may differ in nearly all rows without naming anybody."""
 
+_NUMBERS = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric", "money"})
+"""Types of amounts, counts and measurements, and of numbers that stand for something."""
+
 TEXTS = frozenset({"text", "varchar", "bpchar"})
 """Types whose values have a length that tells free text."""
 
@@ -22,6 +33,22 @@ _NEARLY_UNIQUE = 0.95
 _FREE_TEXT_LENGTH = 40
 _FREE_TEXT_RATIO = 0.5
 _OFTEN_SINGLE = 0.01
+
+_EXACT_RATIO = 0.1
+_EXACT_VALUES = 100
+"""Different values per row, and different values, from which a number is so exact that hardly any of its
+cells could be published as a quasi-identifier."""
+
+_WEIGHTS = frozenset({"weight"})
+"""Names of what somebody weighs, or of what a row of a survey weighs."""
+
+_FEW_VALUES = 10
+_FEW_RATIO = 0.01
+"""Different values, and different values per row, up to which no column can name people."""
+
+MOST_QUASI_IDENTIFIERS = 10
+"""Quasi-identifiers that are proposed. More of them single everybody out, so that a release of them all has
+hardly a cell left; whoever knows what others can know adds to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +71,8 @@ class Observed:
         Columns that tell the value, with the share of rows in which they do.
     tells : tuple of str
         Columns whose values it tells.
+    separation : float
+        Share of the pairs of rows with different values, 0 to 1.
     people : str or None
         Table to which it refers by a foreign key, if that is named like a list of people.
     is_repeated : bool
@@ -61,6 +90,7 @@ class Observed:
     single: int | None
     told_by: tuple[tuple[str, float], ...]
     tells: tuple[str, ...]
+    separation: float = 0.0
     people: str | None = None
     is_repeated: bool = False
     is_constant: bool = False
@@ -72,6 +102,24 @@ class Observed:
         return None if self.distinct is None or not filled else min(1.0, self.distinct / filled)
 
     @property
+    def is_exact_number(self) -> bool:
+        """Whether it has numbers that are different in many rows."""
+        return (
+            self.facts.base_type in _NUMBERS
+            and (self.ratio or 0.0) >= _EXACT_RATIO
+            and (self.distinct or 0) > _EXACT_VALUES
+        )
+
+    @property
+    def has_few_values(self) -> bool:
+        """Whether its values are too few to name people."""
+        return (
+            self.distinct is not None
+            and self.distinct <= _FEW_VALUES
+            and self.distinct <= _FEW_RATIO * self.rows
+        )
+
+    @property
     def may_tell_people_apart(self) -> bool:
         """Whether key constraints or its name say that a value stands for a person."""
         return self.people is not None or names_a_person(self.facts.name)
@@ -80,10 +128,12 @@ class Observed:
 def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
     """Return the proposed role of each column with reasons, the deciding one first.
 
-    The rules, the first that applies: keys, references to people, types that number things, constants, names,
-    values that nearly every row has for itself, free text. What nothing speaks for is a quasi-identifier:
-    others may know it. Then whatever tells the value of an identifier becomes one, and the identifier that
-    stands for a person in several rows becomes the entity, by which people are counted.
+    The rules, the first that applies: keys, references to people, types that number things, constants, survey
+    weights, names, values that nearly every row has for itself, free text, exact numbers. What nothing speaks
+    for may be a quasi-identifier: others may know it. Then whatever tells the value of an identifier becomes
+    one, and the identifier that stands for a person in several rows becomes the entity, by which people are
+    counted. Of the quasi-identifiers those stay that others know best, by their names, and among these those
+    that tell most rows apart. All others are withheld, as columns are that a declaration does not mention.
 
     Parameters
     ----------
@@ -96,12 +146,43 @@ def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
         told = [name for name in column.tells if name in named]
         if told and decided[number][0] == "quasi_identifier":
             decided[number] = "identifier", f"Its value tells that of {told[0]}, an identifier."
+    _withhold(columns, decided)
     hidden = _identifiers(columns, decided)
     entity = _entity(columns, decided)
     return tuple(
         _suggestion(_beside_published(column, hidden), *_proposed(column, role, reason, entity))
         for column, (role, reason) in zip(columns, decided, strict=True)
     )
+
+
+def _withhold(columns: Sequence[Observed], decided: list[tuple[str, str]]) -> None:
+    """Keep the quasi-identifiers that others know best and that tell most rows apart; withhold the others."""
+    linking = [number for number, (role, _) in enumerate(decided) if role == "quasi_identifier"]
+    chosen: list[str] = []
+    for number in sorted(linking, key=lambda number: _rank(columns[number])):
+        telling = [name for name, share in columns[number].told_by if share == 1 and name in chosen]
+        if telling:
+            decided[number] = "withheld", f"{telling[0]} always tells its value: one of both is enough."
+        elif len(chosen) < MOST_QUASI_IDENTIFIERS:
+            chosen.append(columns[number].facts.name)
+        else:
+            reason = decided[number][1].removesuffix(".")
+            decided[number] = (
+                "withheld",
+                f"{reason}; but {MOST_QUASI_IDENTIFIERS} others are better known or tell more rows apart.",
+            )
+
+
+def _rank(column: Observed) -> tuple[int, float]:
+    """Return how well others know a column, best known first, and how many rows it tells apart."""
+    name = column.facts.name
+    if is_widely_known(name):
+        known = 0
+    elif role_by_name(name) is None:
+        known = 3
+    else:
+        known = 2 if is_seldom_known(name) else 1
+    return known, -column.separation
 
 
 def _entity(columns: Sequence[Observed], decided: Sequence[tuple[str, str]]) -> Observed | None:
@@ -139,6 +220,8 @@ def _beside_published(column: Observed, hidden: set[str]) -> Observed:
 
 
 def _suggestion(column: Observed, role: str, reasons: tuple[str, ...]) -> Suggestion:
+    if role == "sensitive" and column.is_exact_number:
+        reasons = (*reasons, "Whoever knows the exact number finds the row: think of publishing ranges.")
     return Suggestion(
         column=column.facts.name,
         role=role,
@@ -156,14 +239,31 @@ def _decide(column: Observed) -> tuple[str, str]:
     stands_for = _what_it_stands_for(column)
     if stands_for is not None:
         return "identifier", stands_for
-    named = role_by_name(facts.name)
     if column.is_constant:
         return "insensitive", "All rows have the same value."
+    if is_survey_weight(facts.name) and facts.base_type in _NUMBERS:
+        return (
+            "withheld",
+            "Its name speaks of a row's weight in a survey, which nobody knows of a person.",
+        )
+    named = _named(column)
     if named is not None:
         return named.role, f"Its name speaks of {named.topic}{_CONSEQUENCE[named.role]}."
     if column.distinct is None:
         return "identifier", f"Type {facts.type} has no equality, so nobody can check what it tells."
     return _by_statistics(column)
+
+
+def _named(column: Observed) -> NamedRole | None:
+    """Return what the name says, as far as the values may be what it speaks of."""
+    named = role_by_name(column.facts.name)
+    if named is None:
+        return None
+    if named.role == "identifier" and column.has_few_values:
+        return None
+    # A number that is as exact as a weight of a survey is hardly what somebody weighs.
+    is_weight = column.facts.name.lower() in _WEIGHTS and column.is_exact_number
+    return None if is_weight else named
 
 
 def _what_it_stands_for(column: Observed) -> str | None:
@@ -190,6 +290,8 @@ def _by_statistics(column: Observed) -> tuple[str, str]:
     is_long = column.length is not None and column.length >= _FREE_TEXT_LENGTH
     if is_long and ratio >= _FREE_TEXT_RATIO:
         return "identifier", "It looks like free text, which may name people."
+    if column.is_exact_number and not is_a_number(column.facts.name):
+        return "withheld", "Hardly a cell of a number so exact could be published; ranges of it could."
     if ratio >= _NEARLY_UNIQUE and column.facts.base_type not in _MEASURED:
         which = "row with a value" if column.missing else "row"
         return "identifier", f"Nearly every {which} has its own."

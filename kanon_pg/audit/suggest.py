@@ -137,6 +137,7 @@ class _Statistics:
     rows: int
     distinct: int
     single: int
+    separation: float
     told_by: tuple[tuple[str, float], ...]
     tells: tuple[str, ...]
 
@@ -250,4 +251,5 @@ def _observed(facts: ColumnFacts, number: int, counts: Row, counted: _Statistics
         single=None if counted is None else counted.single - (missing == 1),
         told_by=() if counted is None else counted.told_by,
         tells=() if counted is None else counted.tells,
+        separation=0.0 if counted is None else counted.separation,
     )

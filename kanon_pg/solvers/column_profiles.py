@@ -33,10 +33,13 @@ class ColumnProfile:
         Different values, NULL being one.
     single : int
         Values that one row has.
+    separation : float
+        Share of the pairs of rows with different values, 0 to 1 (Motwani and Xu 2007).
     """
 
     distinct: int
     single: int
+    separation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,12 @@ class Dependency:
 def column_profiles(table: RowTypeTable) -> list[ColumnProfile]:
     """Return the profile of each column; O(n) each."""
     found = []
+    pairs = table.total_rows * (table.total_rows - 1)
     for codes, cardinality in zip(table.codes, table.cardinalities, strict=True):
         rows = _rows(table, codes, int(cardinality))
-        found.append(ColumnProfile(int(cardinality), int((rows == 1).sum())))
+        alike = float((rows.astype(np.float64) * (rows - 1)).sum())
+        separation = 1 - alike / pairs if pairs else 0.0
+        found.append(ColumnProfile(int(cardinality), int((rows == 1).sum()), separation))
     return found
 
 

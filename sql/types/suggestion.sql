@@ -19,7 +19,7 @@ ALTER TYPE kanon.suggestion OWNER TO kanon_owner;
 REVOKE ALL ON TYPE kanon.suggestion FROM PUBLIC;
 COMMENT ON TYPE kanon.suggestion IS 'A proposed role of a column, as kanon_suggest returns it; nothing is declared by it.';
 COMMENT ON COLUMN kanon.suggestion."column" IS 'The column.';
-COMMENT ON COLUMN kanon.suggestion.role IS 'identifier, quasi_identifier, sensitive, insensitive; or entity: tells people apart who have several rows.';
+COMMENT ON COLUMN kanon.suggestion.role IS 'identifier, quasi_identifier (at most 10), sensitive, insensitive; entity: tells people apart who have several rows; withheld: should not be mentioned in a declaration, hence not be published.';
 COMMENT ON COLUMN kanon.suggestion.reasons IS 'Why, in sentences; the deciding reason first.';
 COMMENT ON COLUMN kanon.suggestion.distinct_values IS 'Different values without NULL; NULL if the type cannot be compared.';
 COMMENT ON COLUMN kanon.suggestion.distinct_ratio IS 'Different values as a share of the rows that have one, 0 to 1.';

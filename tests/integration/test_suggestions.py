@@ -77,7 +77,10 @@ def test_all_columns_of_a_wide_table_are_counted(audit_door: Door) -> None:
     finally:
         audit_door.connection.execute("drop table broad")
     assert [one.distinct_values for one in found.values()] == [number + 2 for number in range(70)]
-    assert {one.role for one in found.values()} == {"quasi_identifier"}
+    # i % 2 is told by i % 4, and so on: those that tell most rows apart stay.
+    chosen = [name for name, one in found.items() if one.role == "quasi_identifier"]
+    assert (len(chosen), chosen[-1]) == (10, "c69")
+    assert {one.role for one in found.values()} == {"quasi_identifier", "withheld"}
     # i % 66 tells i % 33 in the same 62 columns, i % 71 is beyond them.
     assert "c64" not in found["c31"].restored_by
     assert "c61" in found["c19"].restored_by  # i % 63 tells i % 21

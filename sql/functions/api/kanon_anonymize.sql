@@ -16,18 +16,21 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize(
     options jsonb DEFAULT NULL
 )
 RETURNS kanon.release_report
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('anonymize');
-    SELECT kanon.lend(relation);
-    SELECT * FROM kanon.anonymize(relation, k, quasi_identifiers, sensitive, method, l, p, t, patterns, hierarchies,
+    PERFORM kanon.lend(relation);
+    RETURN kanon.anonymize(relation, k, quasi_identifiers, sensitive, method, l, p, t, patterns, hierarchies,
         extract(epoch FROM time_limit)::double precision, release, seed, options);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_anonymize(
     regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
     jsonb

@@ -7,16 +7,18 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_audit(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.violating_set
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.audit(relation, k, columns, max_columns, extract(epoch FROM time_limit)::double precision);
-END;
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.audit(relation, k, columns, max_columns, extract(epoch FROM time_limit)::double precision);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) IS

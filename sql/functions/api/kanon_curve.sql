@@ -9,17 +9,19 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_curve(
     seed integer DEFAULT NULL
 )
 RETURNS SETOF kanon.curve_point
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.curve(relation, ks, quasi_identifiers, patterns, method,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.curve(relation, ks, quasi_identifiers, patterns, method,
         extract(epoch FROM time_limit)::double precision, seed);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) IS

@@ -9,17 +9,20 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_declare(
     weights jsonb DEFAULT NULL
 )
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('declare');
-    SELECT kanon.lend(relation);
-    SELECT kanon.declare(relation, identifiers, quasi_identifiers, sensitive, insensitive, entity, weights);
-END;
+    PERFORM kanon.lend(relation);
+    PERFORM kanon.declare(relation, identifiers, quasi_identifiers, sensitive, insensitive, entity, weights);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) IS

@@ -10,17 +10,19 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_groups(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.value_class
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.groups(relation, "column", k, method, weight, cost, epsilon,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.groups(relation, "column", k, method, weight, cost, epsilon,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_groups(regclass, name, integer, text, name, text, double precision, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_groups(regclass, name, integer, text, name, text, double precision, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_groups(regclass, name, integer, text, name, text, double precision, interval) IS

@@ -1,18 +1,21 @@
 -- Stores a hierarchy that is written out.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define(hierarchy name, rows jsonb, options jsonb DEFAULT NULL)
 RETURNS integer
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
-    SELECT kanon.store_hierarchy(
+    RETURN kanon.store_hierarchy(
         hierarchy, coalesce(options, '{}'::jsonb) || pg_catalog.jsonb_build_object('rows', rows)
     );
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) IS

@@ -8,17 +8,19 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_intervals(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.value_class
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.intervals(relation, "column", k, weight, cost,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.intervals(relation, "column", k, weight, cost,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) IS

@@ -5,15 +5,18 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_is_anonymous(
     columns name[] DEFAULT NULL
 )
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT kanon.is_anonymous(relation, k, columns);
-END;
+AS $function$
+BEGIN
+    RETURN kanon.is_anonymous(relation, k, columns);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) IS

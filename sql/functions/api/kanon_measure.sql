@@ -1,21 +1,22 @@
--- Measures a table or view. The statements are parsed when the function is created: that is why roles
--- without USAGE on schema kanon can call it.
+-- Measures a table or view.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_measure(
     relation regclass,
     quasi_identifiers name[] DEFAULT NULL,
     sensitive name[] DEFAULT NULL
 )
 RETURNS kanon.measures
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT kanon.boot();
-    SELECT * FROM kanon.measure(relation, quasi_identifiers, sensitive);
-END;
+AS $function$
+BEGIN
+    RETURN kanon.measure(relation, quasi_identifiers, sensitive);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) IS

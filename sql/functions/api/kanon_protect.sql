@@ -1,18 +1,21 @@
 -- Lets a table answer questions.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect(relation regclass, k integer DEFAULT 5, options jsonb DEFAULT NULL)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('protect');
-    SELECT kanon.lend(relation);
-    SELECT kanon.lend_to(relation, 'kanon_reader');
-    SELECT kanon.protect(relation, k, options);
-END;
+    PERFORM kanon.lend(relation);
+    PERFORM kanon.lend_to(relation, 'kanon_reader');
+    PERFORM kanon.protect(relation, k, options);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) IS

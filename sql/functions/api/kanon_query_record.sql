@@ -29,6 +29,7 @@ BEGIN
                 DETAIL = mismatch,
                 HINT = pg_catalog.format('Write: SELECT * FROM kanon_query_record(...) AS t (%s);', plan.columns);
     END;
+{% include "raise_without_traceback.sql" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) OWNER TO kanon_owner;

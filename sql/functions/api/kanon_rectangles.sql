@@ -10,17 +10,19 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_rectangles(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.point_class
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.rectangles(relation, x, y, k, weight, method, cost,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.rectangles(relation, x, y, k, weight, method, cost,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) IS

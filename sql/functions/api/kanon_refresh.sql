@@ -1,15 +1,18 @@
 -- Brings a release up to date.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release name)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT kanon.refresh(release);
-END;
+AS $function$
+BEGIN
+    PERFORM kanon.refresh(release);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_refresh(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_refresh(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_refresh(name) IS

@@ -12,17 +12,19 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_regions(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.value_class
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.regions(relation, "column", adjacency, k, neighbours, weight, method, on_light, cost,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.regions(relation, "column", adjacency, k, neighbours, weight, method, on_light, cost,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) IS

@@ -9,17 +9,19 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_risk(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.risk
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.risk(relation, columns, sensitive, threshold, population, sampling_fraction,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.risk(relation, columns, sensitive, threshold, population, sampling_fraction,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) IS

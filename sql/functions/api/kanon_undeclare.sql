@@ -1,17 +1,20 @@
 -- Forgets the roles of columns.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_undeclare(relation regclass)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('undeclare');
-    SELECT kanon.undeclare(relation);
-    SELECT kanon.take_back(relation);
-END;
+    PERFORM kanon.undeclare(relation);
+    PERFORM kanon.take_back(relation);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_undeclare(regclass) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_undeclare(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_undeclare(regclass) IS

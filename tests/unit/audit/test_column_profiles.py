@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,8 @@ def test_profiles_are_counted_values(table):
         values = Counter(row[number] for row in rows)
         assert profile.distinct == len(values)
         assert profile.single == sum(count == 1 for count in values.values())
+        pairs = [one[number] != other[number] for one, other in combinations(rows, 2)]
+        assert abs(profile.separation - (sum(pairs) / len(pairs) if pairs else 0)) < 1e-12
 
 
 def told_by_hand(rows, telling, told):
