@@ -147,7 +147,14 @@ class _Solving:
     def _progress(self, k: int, done: int, total: int) -> Callable[[str, float | None], None]:
         phase = f"solving for k = {k}"
         self.db.progress(phase, done / total)
-        return lambda _, share: self.db.progress(phase, (done + (share or 0.0)) / total)
+        furthest = done / total
+
+        def tell(_: str, share: float | None) -> None:
+            nonlocal furthest  # each phase of a solver counts anew
+            furthest = max(furthest, (done + (share or 0.0)) / total)
+            self.db.progress(phase, furthest)
+
+        return tell
 
     def _tell(self, solved: dict[int, Solved]) -> None:
         notes: dict[str, list[int]] = {}
