@@ -73,7 +73,7 @@ def prepare(checkpoint: Callable[[], object], refuse: Callable[[ImportError], ob
     refuse : callable
         Raises what the user is told if a library is missing.
     """
-    global _checkpoint, _refuse  # noqa: PLW0603 - one per process, like what it interrupts
+    global _checkpoint, _refuse
     _checkpoint, _refuse = checkpoint, refuse
 
 

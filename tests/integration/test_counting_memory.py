@@ -16,7 +16,7 @@ create type brittle as (value integer);
 create function spell(brittle) returns text language plpgsql as $$
 begin
     if ($1).value > 20000 then raise 'this row was read'; end if;
-    return ($1).value::text;
+    return '(' || ($1).value || ')';
 end $$;
 create cast (brittle as text) with function spell(brittle);
 create table far_too_many as select row(i)::brittle as tag from generate_series(1, 60000) as i;
