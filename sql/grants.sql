@@ -6,7 +6,8 @@ GRANT USAGE ON SCHEMA kanon TO kanon_analyst;
 GRANT SELECT ON TABLE kanon.published_roles TO kanon_analyst;
 
 GRANT USAGE ON SCHEMA kanon TO kanon_curator;
-GRANT SELECT ON TABLE kanon.declarations, kanon.hierarchies, kanon.releases, kanon.violations TO kanon_curator;
+GRANT SELECT ON TABLE kanon.declarations, kanon.hierarchies, kanon.protections, kanon.releases, kanon.violations
+TO kanon_curator;
 GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;
 GRANT USAGE ON TYPE kanon.release_report TO kanon_curator;
 GRANT EXECUTE ON FUNCTION
@@ -112,7 +113,7 @@ GRANT EXECUTE ON FUNCTION
     {{ api }}.kanon_query(text, text[], name[]),
     {{ api }}.kanon_query_record(text, text[], name[]),
     {{ api }}.kanon_check_query(text, name[]),
-    {{ api }}.kanon_help(),
+    {{ api }}.kanon_help(text),
     {{ api }}.kanon_version(),
     {{ api }}.kanon_install_check()
 TO kanon_analyst;

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
@@ -46,8 +47,11 @@ def install(
 ) -> None:
     """Install kanon into a database, or bring it up to date.
 
-    Declarations and releases stay. If anything is missing, all of it is listed, and nothing is changed.
+    Declarations and releases stay. If anything is missing, all of it is listed, and nothing is changed. The
+    solvers are compiled first, unless they are or the package is at --python-path.
     """
+    if not python_path:
+        compiled_ahead(quiet=as_json)
     folder = runtime_dir.absolute() if runtime_dir is not None else None
     report = install_into(
         chosen_dsn(dsn),

@@ -21,7 +21,7 @@ from kanon_pg.errors import (
     UnsuitableColumn,
 )
 from tests.fixtures.curves import COLUMNS, KS, without_times
-from tests.fixtures.doors import ClientDoor, Door, door_of
+from tests.fixtures.doors import Door, door_of
 from tests.fixtures.phases import Watched
 
 REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
@@ -130,9 +130,9 @@ def test_a_curve_does_not_fail_when_its_time_is_over(watched: Watched) -> None:
     assert [point.k for point in points] == sorted(KS)
 
 
+# the client's session is idle then, and PostgreSQL cancels no idle session
+@pytest.mark.only_through("server")
 def test_cancel_while_solving(watched: Watched) -> None:
-    if isinstance(watched.door, ClientDoor):
-        pytest.skip("the session is idle then, and PostgreSQL cancels no idle session")
     with (
         watched.interrupting("solving", lambda w: w.watcher.execute("select pg_cancel_backend(%s)", [w.pid])),
         pytest.raises(QueryCanceled, match="due to user request"),

@@ -12,7 +12,12 @@ import psycopg
 import pytest
 from psycopg.errors import QueryCanceled
 
+<<<<<<< HEAD
 from tests.fixtures.doors import ClientDoor, Door, SqlDoor
+=======
+from kanon_pg.errors import LimitExceeded
+from tests.fixtures.doors import Door
+>>>>>>> main
 from tests.fixtures.phases import GATED_TABLE, HOLDS, Watched, children, wait_until
 from tests.fixtures.releases import everything
 
@@ -72,12 +77,18 @@ def check_that_nothing_happened(watched: Watched, before: Any) -> None:
     assert door.connection.execute("show application_name").fetchone() == ("mine",)
 
 
-@pytest.mark.parametrize("phase", HOLDS)
+RUNNING_A_STATEMENT = [
+    pytest.param(phase, marks=pytest.mark.only_through("server"))
+    if phase in ("solving", "waiting for readers")
+    else phase
+    for phase in HOLDS
+]
+"""Phases in which a statement runs: the client's session is idle in the others, and PostgreSQL neither
+cancels an idle session nor ends it after a time; see Ctrl-C, termination and time limits."""
+
+
+@pytest.mark.parametrize("phase", RUNNING_A_STATEMENT)
 def test_cancel(watched: Watched, phase: str) -> None:
-    if phase in ("solving", "waiting for readers") and isinstance(watched.door, ClientDoor):
-        pytest.skip(
-            "the session is idle then, and PostgreSQL cancels no idle session; see Ctrl-C and terminate"
-        )
     before = everything(watched.watcher)
     with watched.interrupting(phase, cancel), pytest.raises(QueryCanceled, match="due to user request"):
         watched.door.anonymize("patients", 3)
@@ -85,10 +96,13 @@ def test_cancel(watched: Watched, phase: str) -> None:
     check_that_nothing_happened(watched, before)
 
 
-@pytest.mark.parametrize("phase", HOLDS)
+@pytest.mark.parametrize("phase", RUNNING_A_STATEMENT)
 def test_statement_timeout(watched: Watched, phase: str) -> None:
+<<<<<<< HEAD
     if phase in ("solving", "waiting for readers") and isinstance(watched.door, ClientDoor):
         pytest.skip("no statement runs then; see Ctrl-C")
+=======
+>>>>>>> main
     before = everything(watched.watcher)
     watched.door.connection.execute(f"set statement_timeout = {int(LIMIT_SECONDS * 1000)}".encode())
     started = time.monotonic()
@@ -112,11 +126,16 @@ def test_no_phase_ends_with_the_time_limit(watched: Watched, phase: str) -> None
     assert (report.rows, report.smallest_class >= 3) == (60, True)
 
 
-@pytest.mark.parametrize("phase", HOLDS)
+@pytest.mark.parametrize(
+    "phase",
+    # through the server's functions, that is cancelling
+    [
+        pytest.param(phase, marks=pytest.mark.only_through("client")) if phase == "solving" else phase
+        for phase in HOLDS
+    ],
+)
 def test_control_c(watched: Watched, phase: str) -> None:
     """It reaches the server's functions as a request to cancel, which psycopg sends."""
-    if isinstance(watched.door, SqlDoor) and phase == "solving":
-        pytest.skip("the same as cancel")
     before = everything(watched.watcher)
     with watched.interrupting(phase, press_control_c), pytest.raises(KeyboardInterrupt):
         watched.door.anonymize("patients", 3)
@@ -169,6 +188,24 @@ def test_any_session_sees_the_phase(watched: Watched, phase: str) -> None:
     assert seen[0].startswith(f"kanon: {phase}")
 
 
+<<<<<<< HEAD
+=======
+@pytest.mark.only_through("server")
+def test_a_limit_that_is_caught_is_over(watched: Watched) -> None:
+    """PL/pgSQL may catch the error; nothing of the limit may hit what follows."""
+    watched.door.connection.execute(
+        "create function careless() returns text language plpgsql as $$ begin"
+        " perform kanon_anonymize('patients', 3, time_limit => '1 second');"
+        " return 'published';"
+        " exception when others then perform pg_sleep(1.2); return sqlstate; end $$"
+    )
+    with watched.interrupting("solving", wait_patiently):
+        caught = watched.door.connection.execute("select careless()").fetchone()
+    assert caught == ("KA302",)
+    assert watched.door.connection.execute("show application_name").fetchone() == ("mine",)
+
+
+>>>>>>> main
 def test_the_memory_budget_refuses_before_anything_is_built(watched: Watched) -> None:
     from kanon_pg.errors import MemoryExceeded
 

@@ -22,5 +22,11 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) IS
-'Finds every minimal set of columns by which fewer than k people share their values, with the people at risk.
+'Finds every minimal set of columns that singles people out. By each fewer than k people share their values; it counts the people at risk.
+Arguments:
+relation: Any table, view or release that you may read.
+k: Fewest people who may share their values.
+columns: What to audit, in place of all but identifiers.
+max_columns: Most columns of a set.
+time_limit: How long to search; what is not proven by then is said.
 Example: SELECT columns, kind, people_at_risk FROM kanon_audit(''patients'', 5);';

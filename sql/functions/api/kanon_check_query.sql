@@ -22,5 +22,8 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_check_query(text, name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query(text, name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_check_query(text, name[]) IS
-'Says whether a question can be asked, what is wrong with it if not, and what would run; touches no data.
+'Says whether a question can be asked, and what is wrong with it. It shows what would run, and touches no data.
+Arguments:
+sql: One SELECT.
+schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_check_query(''SELECT name FROM patients'');';

@@ -26,5 +26,13 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) IS
-'Records which roles the columns of a table play, and creates a view of its row types in schema kanon.
+'Records which roles the columns of a table play. It creates a view of the table''s row types in schema kanon. A column that is not mentioned is withheld.
+Arguments:
+relation: Table or view, as SQL writes it.
+identifiers: Name a person; never published.
+quasi_identifiers: Can be linked with other sources.
+sensitive: Must not be learned about a person; published unchanged.
+insensitive: Tell nothing about a person; published unchanged.
+entity: Names the person, where a person may have several rows.
+weights: Object: cost of a suppressed cell per column, 1 where not mentioned.
 Example: SELECT kanon_declare(''patients'', identifiers => ''{name,ssn}'', quasi_identifiers => ''{zip,sex,birth_date}'', sensitive => ''{diagnosis}'');';

@@ -17,4 +17,6 @@ ALTER FUNCTION {{ api }}.kanon_drop(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_drop(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_drop(name) IS
 'Drops a release and everything it is made of; the base table stays.
+Arguments:
+release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_drop(''patients'');';

@@ -21,5 +21,11 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) IS
-'Builds a generalization hierarchy over the values of a column (intervals, dates, prefix, networks, classes, priority), stores it and returns its version.
+'Builds a hierarchy over the values of a column and stores it. It returns its version. Builders: intervals, dates, prefix, networks, classes, priority.
+Arguments:
+hierarchy: Name of the hierarchy.
+relation: Any table, view or release that you may read.
+column_name: The column.
+spec: Object: builder and its keys.
+options: Object: description, shared.
 Example: SELECT kanon_hierarchy_build(''zips'', ''patients'', ''zip'', ''{"builder": "prefix"}'');';

@@ -19,5 +19,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) IS
-'Stores a generalization hierarchy that is written out, one list per value with its nodes, and returns its version.
+'Stores a hierarchy that is written out, one list per value. A list has a value and its nodes from level 1. It returns the version.
+Arguments:
+hierarchy: Name of the hierarchy.
+rows: List of lists of texts.
+options: Object: description, shared.
 Example: SELECT kanon_hierarchy_define(''wards'', ''[["Cardiology","internal"],["Oncology","internal"],["Surgery","surgical"]]'');';

@@ -17,5 +17,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_drop(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) IS
-'Forgets a stored hierarchy with all its versions; releases made with it stay as they are.
+'Forgets a stored hierarchy with all its versions. Releases made with it stay as they are.
+Arguments:
+hierarchy: Name of the hierarchy.
 Example: SELECT kanon_hierarchy_drop(''zips'');';

@@ -17,5 +17,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_load(name, regclass, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_load(name, regclass, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_load(name, regclass, jsonb) IS
-'Stores a generalization hierarchy from a table with a column per level, or of entries with their parents, and returns its version.
+'Stores a hierarchy from a table, and returns its version. The table has a column per level, or entries with their parents.
+Arguments:
+hierarchy: Name of the hierarchy.
+relation: Any table, view or release that you may read.
+options: Object: columns, or child and parent; description, shared.
 Example: SELECT kanon_hierarchy_load(''departments'', ''wards'');';

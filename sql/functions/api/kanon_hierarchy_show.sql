@@ -17,5 +17,8 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) IS
-'Shows a stored hierarchy as a tree, with so many nodes below each at most.
+'Shows a stored hierarchy as a tree.
+Arguments:
+hierarchy: Name of the hierarchy.
+most: Nodes shown below each.
 Example: SELECT * FROM kanon_hierarchy_show(''zips'');';

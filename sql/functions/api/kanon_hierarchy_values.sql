@@ -18,4 +18,6 @@ ALTER FUNCTION {{ api }}.kanon_hierarchy_values(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_values(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values(name) IS
 'Lists the values of a stored hierarchy with their nodes from level 1.
+Arguments:
+hierarchy: Name of the hierarchy.
 Example: SELECT * FROM kanon_hierarchy_values(''zips'');';

@@ -20,5 +20,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) IS
-'Finds a smallest and a minimal set of columns that tells rows apart as well as all columns together do.
+'Finds few columns that tell rows apart as well as all columns do. Two sets: a smallest and a minimal one.
+Arguments:
+relation: Any table, view or release that you may read.
+columns: What to choose from, in place of all but identifiers.
+time_limit: How long to search; what is not proven by then is said.
 Example: SELECT columns, kind, at_least FROM kanon_identify(''patients'');';

@@ -20,5 +20,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) IS
-'Tests whether every combination of quasi-identifier values, or of values of the given columns, is shared by at least k people.
+'Tests whether at least k people share each combination of values. Combinations of the quasi-identifiers, or of the given columns.
+Arguments:
+relation: Any table, view or release that you may read.
+k: Fewest people, at least 2.
+columns: In place of the quasi-identifiers.
 Example: SELECT kanon_is_anonymous(''safe.patients'', 5);';

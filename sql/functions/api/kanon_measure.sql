@@ -20,5 +20,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) IS
-'Measures how anonymous a table or view is: k, l, p, t and related figures, risks and information loss.
+'Measures how anonymous a table or view is. It shows k, l, p, t and related figures, risks and information loss.
+Arguments:
+relation: Any table, view or release that you may read.
+quasi_identifiers: In place of the declared ones.
+sensitive: In place of the declared ones.
 Example: SELECT * FROM kanon_measure(''safe.patients'');';

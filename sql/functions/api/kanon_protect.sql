@@ -19,5 +19,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) IS
-'Lets analysts ask questions about a table with kanon_query, under the rule that at least k people stand behind every part of an answer.
+'Lets analysts ask questions about a table with kanon_query. At least k people stand behind every part of an answer.
+Arguments:
+relation: Table or view, as SQL writes it.
+k: Fewest people behind every part of an answer, 2 to 100.
+options: Object: further rules; see the page on questions.
 Example: SELECT kanon_protect(''patients'', 5);';

@@ -21,5 +21,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_query(text, text[], name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) IS
-'Answers a question about protected tables if at least k people stand behind every part of the answer.
+'Answers a question about protected tables. Only if at least k people stand behind every part of the answer.
+Arguments:
+sql: One SELECT.
+parameters: Values of $1, $2 and so on.
+schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_query(''SELECT diagnosis, count(*) FROM patients GROUP BY diagnosis'');';

@@ -19,5 +19,8 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_suggest(regclass, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_suggest(regclass, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_suggest(regclass, interval) IS
-'Proposes a role for each column of a table, with reasons from keys, types, names and statistics; declares nothing.
+'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names and statistics; nothing is declared.
+Arguments:
+relation: Any table, view or release that you may read.
+time_limit: For counting.
 Example: SELECT "column", role, reasons FROM kanon_suggest(''patients'');';

@@ -18,5 +18,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_undeclare(regclass) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_undeclare(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_undeclare(regclass) IS
-'Forgets which roles the columns of a table play, and takes back lent rights to read it that nothing needs any more; releases stay.
+'Forgets which roles the columns of a table play; releases stay. It takes back lent rights to read it that nothing needs any more.
+Arguments:
+relation: Table or view, as SQL writes it.
 Example: SELECT kanon_undeclare(''patients'');';

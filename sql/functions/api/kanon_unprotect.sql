@@ -18,5 +18,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_unprotect(regclass) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_unprotect(regclass) IS
-'Ends that a table answers questions, and takes back the rights to read it that kanon_protect lent; what was asked about it stays recorded.
+'Ends that a table answers questions. It takes back the rights to read it that kanon_protect lent; what was asked about it stays recorded.
+Arguments:
+relation: Table or view, as SQL writes it.
 Example: SELECT kanon_unprotect(''patients'');';

@@ -16,5 +16,5 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_version() OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_version() FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_version() IS
-'Shows the versions of the SQL objects, the Python package, the server''s Python and the server; refuses a mismatch.
+'Shows the versions of everything that works together. They are those of the SQL objects, the Python package, the server''s Python and the server; a mismatch is refused.
 Example: SELECT * FROM kanon_version();';
