@@ -42,13 +42,10 @@ class Found:
         What the caller must know.
     prices : ndarray of int64, shape (n,), optional
         The certificate of the bound, see `kanon_pg.core.certificate`.
-<<<<<<< HEAD
     termination : Termination, optional
         How the search ended, if that is not told by the clock and by whether the bound is reached.
-=======
     is_best : bool
         Whether `bound_method` proves that no solution of this kind costs less: its cost is the bound.
->>>>>>> main
     """
 
     solution: Solution
@@ -57,11 +54,8 @@ class Found:
     bound_method: str | None = None
     notes: tuple[str, ...] = ()
     prices: NDArray[np.int64] | None = None
-<<<<<<< HEAD
     termination: Termination | None = None
-=======
     is_best: bool = False
->>>>>>> main
 
 
 def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:

@@ -12,12 +12,7 @@ import psycopg
 import pytest
 from psycopg.errors import QueryCanceled
 
-<<<<<<< HEAD
-from tests.fixtures.doors import ClientDoor, Door, SqlDoor
-=======
-from kanon_pg.errors import LimitExceeded
 from tests.fixtures.doors import Door
->>>>>>> main
 from tests.fixtures.phases import GATED_TABLE, HOLDS, Watched, children, wait_until
 from tests.fixtures.releases import everything
 
@@ -98,11 +93,6 @@ def test_cancel(watched: Watched, phase: str) -> None:
 
 @pytest.mark.parametrize("phase", RUNNING_A_STATEMENT)
 def test_statement_timeout(watched: Watched, phase: str) -> None:
-<<<<<<< HEAD
-    if phase in ("solving", "waiting for readers") and isinstance(watched.door, ClientDoor):
-        pytest.skip("no statement runs then; see Ctrl-C")
-=======
->>>>>>> main
     before = everything(watched.watcher)
     watched.door.connection.execute(f"set statement_timeout = {int(LIMIT_SECONDS * 1000)}".encode())
     started = time.monotonic()
@@ -188,24 +178,6 @@ def test_any_session_sees_the_phase(watched: Watched, phase: str) -> None:
     assert seen[0].startswith(f"kanon: {phase}")
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.only_through("server")
-def test_a_limit_that_is_caught_is_over(watched: Watched) -> None:
-    """PL/pgSQL may catch the error; nothing of the limit may hit what follows."""
-    watched.door.connection.execute(
-        "create function careless() returns text language plpgsql as $$ begin"
-        " perform kanon_anonymize('patients', 3, time_limit => '1 second');"
-        " return 'published';"
-        " exception when others then perform pg_sleep(1.2); return sqlstate; end $$"
-    )
-    with watched.interrupting("solving", wait_patiently):
-        caught = watched.door.connection.execute("select careless()").fetchone()
-    assert caught == ("KA302",)
-    assert watched.door.connection.execute("show application_name").fetchone() == ("mine",)
-
-
->>>>>>> main
 def test_the_memory_budget_refuses_before_anything_is_built(watched: Watched) -> None:
     from kanon_pg.errors import MemoryExceeded
 

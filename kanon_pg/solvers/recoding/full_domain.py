@@ -131,7 +131,7 @@ class _Search:
         rises = (self.dearest - costs) * groups.rows
         cost = float((costs * groups.rows).sum() + rises[hidden].sum())
         if cost >= self.cost or groups.rows[hidden].sum() > self.most_rows:
-            return
+            return cost
         # What must be suppressed costs no less, whatever is suppressed beside it.
         must = cost
         if hidden.any():
