@@ -19,13 +19,13 @@ demo: setup ## show the whole story on a generated table, in a private server
 	$(BIN)/kanon demo
 
 test: lint ## check the code, then run every test (about 12 minutes on 2 processors)
-	$(PYTEST)
+	$(PYTEST) -m "not deep"
 
 smoke: setup ## run two cases of every test but the slow ones, with few examples (about 3 minutes)
-	$(PYTEST) -m "not slow" --smoke --hypothesis-profile=smoke
+	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke
 
-deep: setup ## search for an hour: slow tests, and properties with many examples, others each time
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=deep --timeout=0
+deep: setup ## search long: proofs that take minutes, and properties with many examples, others each time
+	$(PYTEST) -m "deep or hypothesis" --hypothesis-profile=deep --timeout=0
 
 lint: setup ## check style, formatting, types and the direction of imports
 	$(BIN)/ruff check .
