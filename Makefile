@@ -1,7 +1,7 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test smoke deep lint fmt bench lock clean
+.PHONY: help setup demo test integration smoke deep lint fmt bench lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
@@ -9,7 +9,7 @@ SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update doc
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-9s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-11s %s\n", $$1, $$2 }'
 
 setup: ## install what is missing (PostgreSQL with PL/Python, .venv with all packages)
 	@bash .ci/setup
@@ -20,6 +20,9 @@ demo: setup ## show the whole story on a generated table, in a private server
 
 test: lint ## check the code, then run every test (about 12 minutes on 2 processors)
 	$(PYTEST) -m "not deep"
+
+integration: setup ## run the tests that need a server: integration and security
+	$(PYTEST) tests/integration tests/security
 
 smoke: setup ## run two cases of every test but the slow ones, with few examples (about 3 minutes)
 	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke
