@@ -80,7 +80,7 @@ def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
 
     The exit code is 1 if anything is not as it must be.
     """
-    with connected(dsn) as connection:
+    with connected(dsn, as_server=True) as connection:
         db = PsycopgDatabase(connection)
         items = check_database(db, lambda relation, release: _trial(db, relation, release))
         connection.rollback()

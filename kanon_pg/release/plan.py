@@ -12,7 +12,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
-from kanon_pg.release.advice import tell_repeated_identifiers, tell_undeclared
+from kanon_pg.release.advice import tell_repeated_identifiers, tell_undeclared, tell_unique_sensitive
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.release.declaration import (
@@ -120,6 +120,8 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     require_readable(base, base.columns, role)
     require_suitable(db, base)
     recorded = declared(db, base)
+    if recorded is not None:
+        base.require_declared(recorded.names())
     declaration = _roles(request, base, recorded)
     check_roles(base, declaration)
     quasi = tuple(base.column(name) for name in declaration.quasi_identifiers)
@@ -151,6 +153,7 @@ def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, recorded
         tell_undeclared(db, plan.base)
     elif recorded is not None and recorded.entity is None:
         tell_repeated_identifiers(db, plan.base, recorded.identifiers)
+    tell_unique_sensitive(db, plan.base, plan.sensitive)
 
 
 def _roles(request: AnonymizeRequest, base: RelationFacts, declaration: Declaration | None) -> Declaration:

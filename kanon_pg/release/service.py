@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import (
@@ -18,6 +18,7 @@ from kanon_pg.errors import (
     ReleaseBusy,
     ReleaseError,
 )
+from kanon_pg.release.advice import tell_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.certify import is_what_was_solved
 from kanon_pg.release.compiling import compile_once
@@ -133,6 +134,7 @@ def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
     store_release(db, plan, work.request, report, utility, names, hash_seed=_HASH_SEED, role=work.role)
+    tell_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
 
@@ -220,6 +222,7 @@ def refresh(db: Database, release: str) -> None:
         db.execute(statement("refresh_storage", storage=storage))
     db.execute(statement("analyze", relation=storage))
     _tell_withheld(db, base.identifier, storage, row["name"])
+    _tell_unpublished(db, row)
     tell_unknown(db, row)
 
 
@@ -229,6 +232,16 @@ def _tell_withheld(db: Database, base: Identifier, storage: Identifier, release:
         db.notice(
             f"Of {base}, {withheld} rows are withheld: they would be in classes of too few people. Publish "
             f"release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
+        )
+
+
+def _tell_unpublished(db: Database, row: Row) -> None:
+    """Say that the view of a release was dropped, so that nobody sees what was refreshed."""
+    if not db.row(statement("find_release"), row["name"], row["base"])["published"]:
+        view = Identifier.of("safe", row["name"])
+        db.notice(
+            f"The view {view} was dropped: what was refreshed is not published. kanon_anonymize publishes it "
+            f"anew, SELECT kanon_drop({Literal(row['name'])}); removes what is left of it."
         )
 
 
