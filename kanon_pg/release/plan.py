@@ -87,16 +87,20 @@ class ReleasePlan:
 
     def suppressed_in(self, pattern: str, position: int) -> Fragment:
         """Return the condition that a pattern vector suppresses the quasi-identifier at a position."""
-        fields = self.levels
-        offset, height = fields.offsets[position], fields.heights[position]
-        if height == 1:
-            return Fragment(f"{pattern} & {1 << offset} <> 0")
-        return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
+        return suppressed_in(self.levels, pattern, position)
 
     @property
     def view(self) -> Identifier:
         """The quoted name of the view that analysts read."""
         return Identifier.of("safe", self.name)
+
+
+def suppressed_in(fields: LevelFields, pattern: str, position: int) -> Fragment:
+    """Return the condition that a pattern vector has a column's top level."""
+    offset, height = fields.offsets[position], fields.heights[position]
+    if height == 1:
+        return Fragment(f"{pattern} & {1 << offset} <> 0")
+    return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
 
 
 def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleasePlan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.catalog import caller, describe
@@ -32,10 +32,11 @@ from kanon_pg.release.node_tables import (
 )
 from kanon_pg.release.parts import parts_of, write_parts
 from kanon_pg.release.plan import ReleasePlan, plan_release
-from kanon_pg.release.publish import drop_view, swap_view
+from kanon_pg.release.publish import drop_view, name_storage, swap_view
 from kanon_pg.release.record import forget_releases, store_release
 from kanon_pg.release.recount import recount
 from kanon_pg.release.recount_models import require_models
+from kanon_pg.release.refreshed import record_refresh
 from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.settings import exact_text, working_memory
@@ -130,6 +131,7 @@ def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     previous = db.rows(statement("fetch_release"), plan.name)
     swap_view(db, plan, names.storage, k=k)
     forget_releases(db, previous)
+    names = replace(names, storage=name_storage(db, plan.name, names.storage))
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
@@ -221,6 +223,7 @@ def refresh(db: Database, release: str) -> None:
     with exact_text(db):
         db.execute(statement("refresh_storage", storage=storage))
     db.execute(statement("analyze", relation=storage))
+    record_refresh(db, row, storage)
     _tell_withheld(db, base.identifier, storage, row["name"])
     _tell_unpublished(db, row)
     tell_unknown(db, row)
