@@ -177,7 +177,8 @@ def test_no_view_in_a_dump_needs_a_column_that_later_servers_lack(
         catalog, mirror = (
             db.execute(
                 "SELECT array_agg(attname::text || ' ' || atttypid::regtype ORDER BY attnum)"
-                " FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND attname <> 'attmissingval'",
+                " FROM pg_attribute"
+                " WHERE attrelid = %s::regclass AND attnum > 0 AND attname <> 'attmissingval'",
                 [name],
             ).fetchall()
             for name in (f"pg_catalog.{view}", f"kanon_catalog.{view}")
