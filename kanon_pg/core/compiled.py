@@ -10,30 +10,27 @@ from __future__ import annotations
 import atexit
 import functools
 import hashlib
-import inspect
 import os
 import pickle
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
 from numba import types
 from numba.core import compiler, serialize
 from numba.core.caching import _Cache
 from numba.core.registry import CPUDispatcher
 
-import kanon_pg
 from kanon_pg.core.code_folders import CODE_FOLDER, code_in, folders, own_folder, processor
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
-
-_IMPORTED = re.compile(rb"^from (kanon_pg[.\w]*) import", re.MULTILINE)
 
 # the whole of a processor's level and nothing beyond, so that the code runs wherever the level does
 numba.config.CPU_NAME, numba.config.CPU_FEATURES = processor(), ""
@@ -180,10 +177,7 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
         self._note(name)
 
     def _name(self, sig: Any) -> str:
-        source = _digest(inspect.getfile(self._function))
-        made_of = repr(
-            (self._function.__module__, self._function.__qualname__, source, str(sig), self._options)
-        )
+        made_of = repr((_digest(self._function), str(sig), self._options))
         return f"{self._function.__name__}-{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"
 
     def _note(self, name: str) -> None:
@@ -209,28 +203,57 @@ def _own() -> Path:
 
 
 @functools.cache
-def _digest(file: str) -> str:
-    """Return what changes with a source file or any of this package that it imports, directly or not.
+def _digest(function: Callable[..., Any]) -> str:
+    """Return what changes with a kernel, with any kernel that it calls, and with any constant that they use.
 
-    Compiled code contains the functions that it calls and the constants that it uses.
+    Compiled code contains all of them.
     """
-    top = Path(kanon_pg.__file__).parents[1]
-    found, waiting = set[Path](), [Path(file)]
-    while waiting:
-        one = waiting.pop()
-        if one not in found and one.is_file():
-            found.add(one)
-            names = {match.decode().replace(".", "/") for match in _IMPORTED.findall(_text(one))}
-            waiting += [top / f"{name}{end}" for name in names for end in (".py", "/__init__.py")]
-    digest = hashlib.sha256()
-    for text in sorted(hashlib.sha256(_text(one)).digest() for one in found):
-        digest.update(text)
-    return digest.hexdigest()
+    return hashlib.sha256("\n".join(_ingredients(function, {function})).encode()).hexdigest()
 
 
-@functools.cache
-def _text(file: Path) -> bytes:
-    return file.read_bytes()
+def _ingredients(function: Callable[..., Any], met: set[Any]) -> Iterator[str]:
+    yield f"{function.__module__}.{function.__qualname__} {function.__defaults__!r}"
+    yield from _of_code(function.__code__)
+    names, cells = _names(function.__code__), function.__closure__ or ()
+    used = {name: value for name, value in function.__globals__.items() if name in names}
+    used |= {name: one.cell_contents for name, one in zip(function.__code__.co_freevars, cells, strict=True)}
+    for name, value in sorted(used.items()):
+        yield f"{name} {_of_value(value)}"
+        if isinstance(value, _Kernel) and value.py_func not in met:
+            met.add(value.py_func)
+            yield repr(sorted(value.targetoptions.items()))
+            yield from _ingredients(value.py_func, met)
+
+
+def _names(code: CodeType) -> set[str]:
+    inside = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*inside)
+
+
+def _of_code(code: CodeType) -> Iterator[str]:
+    yield f"{code.co_code!r} {code.co_names} {code.co_varnames}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _of_code(constant)
+        else:
+            yield repr(constant)
+
+
+def _of_value(value: Any) -> str:
+    """Return in words what a kernel finds under a global name."""
+    if isinstance(value, ModuleType):
+        if value.__name__.startswith("kanon_pg"):
+            raise TypeError(
+                f"a kernel names what it uses of {value.__name__}; the whole module cannot be compared"
+            )
+        return value.__name__
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__} {getattr(value, '_fields', '')}"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape} {value.tobytes()!r}"
+    if isinstance(value, _Kernel) or callable(value):
+        return f"{value.__module__}.{value.__name__}"
+    return f"{type(value).__name__} {value!r}"
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -173,27 +173,45 @@ def test_a_file_that_was_cut_off_is_written_anew(tmp_path, monkeypatch, doubled)
     assert len(file.read_bytes()) == len(whole)
 
 
-def test_code_depends_on_the_sources_of_what_it_calls(tmp_path, monkeypatch):
-    package = tmp_path / "kanon_pg"
-    package.mkdir()
-    monkeypatch.setattr(kanon_pg, "__file__", str(package / "__init__.py"))
-    (package / "called.py").write_text("STEP = 1")
-    caller, other = package / "caller.py", package / "other.py"
-    caller.write_text("from kanon_pg.called import STEP")
-    other.write_text("import numpy")
+def made(step: int, called: int = 1):
+    """Return two kernels that are made anew: one that uses a constant, and one that calls it."""
 
-    def digests():
-        compiled._text.cache_clear()
-        compiled._digest.cache_clear()
-        return compiled._digest(str(caller)), compiled._digest(str(other))
+    @kernel
+    def inner(number: int) -> int:
+        return number + step
 
-    before = digests()
-    (package / "called.py").write_text("STEP = 2")
-    after = digests()
-    compiled._text.cache_clear()
-    compiled._digest.cache_clear()
-    assert before[0] != after[0]
-    assert before[1] == after[1]
+    if called == 1:
+
+        @kernel
+        def outer(number: int) -> int:
+            return inner(number)
+
+    else:
+
+        @kernel
+        def outer(number: int) -> int:
+            return inner(number) + 2
+
+    return inner.py_func, outer.py_func
+
+
+def test_code_is_known_by_what_it_is_made_of():
+    digest = compiled._digest.__wrapped__
+    first, same, other, changed = made(3), made(3), made(4), made(3, called=2)
+    assert [digest(one) for one in first] == [digest(one) for one in same]
+    assert digest(first[0]) != digest(other[0])
+    assert digest(first[1]) != digest(other[1])  # compiled code contains what it calls
+    assert digest(first[0]) == digest(changed[0])
+    assert digest(first[1]) != digest(changed[1])
+
+
+def test_a_kernel_does_not_use_a_whole_module_of_the_package():
+    @kernel
+    def lazy(number: int) -> int:
+        return number + compiled.STEP
+
+    with pytest.raises(TypeError, match=r"kanon_pg\.core\.compiled"):
+        lazy(1)
 
 
 def test_kernels_are_not_compiled_again_for_narrow_numbers_and_constants(tmp_path, monkeypatch):
