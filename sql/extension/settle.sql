@@ -33,4 +33,4 @@ BEGIN
 END
 $settle$;
 
-SELECT kanon.boot()
+SELECT kanon.versions()
