@@ -21,13 +21,16 @@ BEGIN
             FROM pg_catalog.pg_namespace AS n
             WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
             UNION ALL
+            SELECT 'pg_catalog.pg_type'::regclass, c.reltype, 'TYPE', c.oid::regclass::text
+            FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE n.nspname = 'kanon' AND c.relkind = 'c'
+            UNION ALL
             SELECT 'pg_catalog.pg_class'::regclass, c.oid,
-                CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' WHEN 'c' THEN 'TYPE' ELSE 'TABLE' END,
+                CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
                 c.oid::regclass::text
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE (n.nspname = 'kanon' AND (
-                    c.relkind = 'c'
-                    OR c.relname = ANY(ARRAY[{% for name in own %}{{ name }}{% if not loop.last %}, {% endif %}{% endfor %}])
+                    c.relname = ANY(ARRAY[{% for name in own %}{{ name }}{% if not loop.last %}, {% endif %}{% endfor %}])
                     OR (c.relkind = 'S' AND c.relname = 'request_number_seq')
                 ))
                 OR (n.nspname = 'kanon_catalog' AND c.relkind = 'v')
@@ -41,8 +44,8 @@ BEGIN
             SELECT
             FROM pg_catalog.pg_depend AS d
             JOIN pg_catalog.pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'kanon_pg'
-            WHERE d.deptype = 'e' AND d.refclassid = 'pg_catalog.pg_extension'::regclass AND d.objid = ours.oid
-                AND (d.classid = ours.classid OR d.classid = 'pg_catalog.pg_type'::regclass)
+            WHERE d.deptype = 'e' AND d.refclassid = 'pg_catalog.pg_extension'::regclass
+                AND d.classid = ours.classid AND d.objid = ours.oid
         )
     LOOP
         EXECUTE pg_catalog.format('ALTER EXTENSION kanon_pg ADD %s %s', one.kind, one.name);
