@@ -31,6 +31,7 @@ class ListedRelease:
     changes_since: int | None
     published_by: str
     published_at: str
+    refreshed_at: str | None
 
 
 def release_list(rows: Sequence[Row]) -> list[ListedRelease]:
