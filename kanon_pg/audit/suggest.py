@@ -92,7 +92,12 @@ def suggest(
             for number, column in enumerate(facts)
         ]
     )
-    db.notice(f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}")
+    if any(one.role == "quasi_identifier" for one in suggestions):
+        db.notice(
+            f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}"
+        )
+    else:
+        db.notice("No quasi-identifier is proposed: say yourself which columns others can know.")
     return suggestions
 
 

@@ -32,6 +32,7 @@ class ListedRelease:
     changes_since: int | None
     published_by: str
     published_at: str
+    refreshed_at: str | None
     termination: str | None
 
 

@@ -26,7 +26,7 @@ _MODULES = {
         "store_hierarchy",
     ),
     "installation": ("install_check", "version"),
-    "protection": ("protect", "query_log", "restart_ledger", "unprotect"),
+    "protection": ("protect", "query_log", "record_states", "restart_ledger", "unprotect"),
     "release": ("anonymize", "curve", "declare", "drop", "measure", "refresh", "undeclare"),
 }
 _MODULE_OF = {function: module for module, functions in _MODULES.items() for function in functions}
