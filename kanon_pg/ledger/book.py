@@ -29,9 +29,10 @@ from kanon_pg.ledger.folder import (
     write_sealed,
 )
 from kanon_pg.ledger.index import Keys, Numbers
+from kanon_pg.ledger.journal import Journal
 from kanon_pg.ledger.keeper import Keeper
 from kanon_pg.ledger.known_sets import KnownSets, Parts, distinct
-from kanon_pg.ledger.numbering import Numbering, NumberingTurn
+from kanon_pg.ledger.numbering import Description, Numbering, NumberingTurn
 from kanon_pg.ledger.population import Population
 from kanon_pg.ledger.rules import Rules
 
@@ -99,6 +100,41 @@ class Pieces:
     key: str | None = None
 
 
+def verified(parent: Path, name: str) -> Description | None:
+    """Read a whole record from its files, as the first question of a session does.
+
+    Parameters
+    ----------
+    parent : Path
+        Where the records of this database are.
+    name : str
+        The record's.
+
+    Returns
+    -------
+    list or None
+        What the rows are made of, see `kanon_pg.ledger.numbering.NumberingTurn.describe`; None if no question
+        said it yet.
+
+    Raises
+    ------
+    LedgerError
+        A file is missing, damaged, shorter than it was, or not private.
+    """
+    book = Book(parent, name)
+    try:
+        with book.numbering.turn():
+            journal = Journal(book.folder / JOURNAL, anchor=book.anchor)
+            try:
+                with journal.turn() as turn:
+                    turn.news()
+            finally:
+                journal.close()
+        return book.numbering.description
+    finally:
+        book.close()
+
+
 class Book:
     """The record of one relation.
 
@@ -126,7 +162,7 @@ class Book:
         self._terms: Terms | None = None
         self._keeper: Keeper | None = None
         self._saved, self._spent, self._saving = 0, 0.0, 0.0
-        self._anchor, numbers = read_marks(self.folder)
+        self.anchor, numbers = read_marks(self.folder)
         self.numbering = Numbering(self.folder / NUMBERS, anchor=numbers)
 
     def close(self) -> None:
@@ -139,7 +175,7 @@ class Book:
         """Return the keeper under some terms; other terms than before mean reading the journal again."""
         if self._keeper is None or self._terms != terms:
             if self._keeper is not None:
-                self._anchor = self._keeper.journal.mark
+                self.anchor = self._keeper.journal.mark
                 self._keeper.close()
             self._keeper, self._terms = self._opened(terms), terms
             self._saved, self._spent = self._keeper.journal.mark.records, 0.0
@@ -154,7 +190,7 @@ class Book:
                 keeper = self._open_keeper(terms, checkpoint)
         if keeper is None:
             keeper = self._open_keeper(terms, None)
-        keeper.journal.expect(self._anchor)
+        keeper.journal.expect(self.anchor)
         return keeper
 
     def _open_keeper(self, terms: Terms, checkpoint: bytes | None) -> Keeper:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.book import Book, Pieces, Rows, Terms
+from kanon_pg.ledger.book import Book, Pieces, Rows, Terms, verified
 from kanon_pg.ledger.budget import Budget
 from kanon_pg.ledger.census import Leaf
 from kanon_pg.ledger.folder import JOURNAL, create_folder, existing_folder
@@ -68,6 +68,8 @@ class _Desk:
                 return Reply("state", {"records": [self._state(fields, name) for name in fields["names"]]})
             if job.kind == "decide":
                 return Reply("decided", {"allowed": self._decide(fields, parts)})
+            if job.kind == "verify":
+                return Reply("verified", {"records": [_verified(fields, name) for name in fields["names"]]})
             if job.kind == "log":
                 return Reply("log", {}, [json.dumps(_log(fields)).encode()])
         raise LedgerError("The ledger was asked for something that it does not know.")
@@ -139,6 +141,14 @@ def _pieces(item: Fields, parts: Parts) -> Pieces | str:
     groups, leaves, *rest = (parts[number] for number in item["parts"])
     rows = [Rows(lengths, places) for lengths, places in zip(rest[::2], rest[1::2], strict=True)]
     return Pieces(item["disjoint"], item["by_content"], groups, leaves, rows[0], tuple(rows[1:]), item["key"])
+
+
+def _verified(fields: Fields, name: str) -> dict[str, Any]:
+    """Return what is wrong with a record, None if nothing is, and what its rows are made of."""
+    try:
+        return {"error": None, "description": verified(Path(fields["parent"]), name)}
+    except LedgerError as error:
+        return {"error": error.message, "description": None}
 
 
 def _log(fields: Fields) -> list[list[Any]]:
