@@ -117,6 +117,14 @@ def test_the_tables_lead_to_commands_and_options_that_exist() -> None:
             "Pass a larger --time-limit, for example --time-limit 300.",
         ),
         ("Or: columns => ARRAY['a', 'b c'].", "Or: --column 'a,b c'."),
+        ("Or: columns => ARRAY['a, b', 'c]'].", "Or: --column '\"a, b\",c]'."),
+        (
+            "Do it: SELECT kanon_declare('\"public\".\"t\"', identifiers => ARRAY['id', 'doc'], "
+            "quasi_identifiers => ARRAY['age', 'sex'], sensitive => ARRAY['it''s (new)'], "
+            "insensitive => ARRAY['x'], entity => 'p');",
+            'Do it: `kanon declare \'"public"."t"\' --identifier id,doc --quasi-identifier age,sex '
+            "--sensitive 'it'\"'\"'s (new)' --insensitive x --entity p`",
+        ),
         (
             'For example: options => \'{"diversity": "entropy", "classes": {"max": 100}}\'.',
             "For example: --diversity entropy --most-classes 100.",
