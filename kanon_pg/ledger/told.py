@@ -130,7 +130,7 @@ class ToldSets:
         """Rebuild what `arrays` returned."""
         told = cls(arrays["folds"].shape[1])
         # views: most sets are never looked at again
-        blobs = memoryview(arrays["blobs"])  # type: ignore[arg-type]
+        blobs = arrays["blobs"].data
         ends = np.cumsum(arrays["lengths"]).tolist()
         told._blobs = [blobs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         digests = arrays["digests_in_order"].tobytes()
