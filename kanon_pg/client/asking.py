@@ -11,11 +11,11 @@ from typing import Any
 
 from kanon_pg.client.transactions import as_owner, as_reader, take_back
 from kanon_pg.db.psycopg_adapter import Connection
-from kanon_pg.enforce import protect as protecting
-from kanon_pg.enforce import service as asking
-from kanon_pg.enforce.handover import hold_relations
-from kanon_pg.enforce.questions import AnswerTable, Question
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries import answer as asking
+from kanon_pg.queries import protection as protecting
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.hold import hold_relations
+from kanon_pg.queries.request import AnswerTable, Question
 
 
 def protect(
@@ -26,7 +26,7 @@ def protect(
     *,
     ledger_folder: str | None = None,
 ) -> None:
-    """Let a relation answer questions, see `kanon_pg.enforce.protect.protect`.
+    """Let a relation answer questions, see `kanon_pg.queries.protection.protect`.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def protect(
     k : int
         Fewest people behind every part of an answer, 2 to 100.
     options : mapping, optional
-        Further fields of `kanon_pg.enforce.settings.ProtectionRules`.
+        Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
     ledger_folder : str, optional
         Folder of this machine for the records of questions; needed unless the option ``ledger`` is 'off'.
 
@@ -58,7 +58,7 @@ def unprotect(target: str | Connection, relation: str) -> None:
 
 
 def check_query(target: str | Connection, text: str) -> Verdict:
-    """Check a question without running it, see `kanon_pg.enforce.service.check_query`.
+    """Check a question without running it, see `kanon_pg.queries.answer.check_query`.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def query(
     Raises
     ------
     QuestionRefused, AnswerWithheld
-        As `kanon_pg.enforce.service.ask`.
+        As `kanon_pg.queries.answer.ask`.
     """
     with as_reader(target) as (db, role, session):
         question = Question(text, tuple(parameters), tuple(session["path"]))

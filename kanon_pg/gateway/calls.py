@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_pg.db.identifiers import Identifier, Literal
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries.check.verdict import Verdict
 
 
 def call(text: str, verdict: Verdict, types: Sequence[int], api_schema: str) -> str:

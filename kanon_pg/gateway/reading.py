@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kanon_pg.gateway.kinds import KINDS, Part, unknown_kind
 from kanon_pg.gateway.names import Chain, Scan
+from kanon_pg.gateway.statements import KINDS, Part, unknown_kind
 from kanon_pg.gateway.tokens import Token, statements, tokens
 
 

@@ -10,8 +10,8 @@ from kanon_pg.gateway.names import Chain
 from kanon_pg.gateway.session_settings import permitted, string_value
 from kanon_pg.gateway.tokens import Kind, Token
 from kanon_pg.gateway.vocabulary import CATALOG_VIEWS, HARMLESS_CATALOGS, SYNTAX_FUNCTIONS, Vocabulary
-from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.findings import Refusal, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_pg.enforce.refuse import refused
 from kanon_pg.gateway.protocol import Fields, Message, error_message
-from kanon_pg.query.findings import Finding
+from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.refuse import refused
 
 _PLACES = (b"P", b"p", b"q", b"W")
 

@@ -15,9 +15,9 @@ from kanon_pg.gateway.reading import Reading, ReadQuery
 from kanon_pg.gateway.references import Replacement, check_passing, is_question
 from kanon_pg.gateway.tokens import Token
 from kanon_pg.gateway.vocabulary import Vocabulary
-from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.findings import Finding, Refusal
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.findings import Finding, Refusal
+from kanon_pg.queries.check.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from kanon_pg.gateway.reading import read
 from kanon_pg.gateway.replies import fatal, refusal
 from kanon_pg.gateway.rewrite import Passed, Refused, rewrite
 from kanon_pg.gateway.wire import Wire
-from kanon_pg.query.findings import Finding, Refusal
+from kanon_pg.queries.check.findings import Finding, Refusal
 
 _log = logging.getLogger("kanon_pg.gateway")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from kanon_pg.errors import NotPermitted
 from kanon_pg.gateway.tokens import Kind, Token
-from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.queries.check.findings import Refusal, Span
 
 _UTF8 = frozenset({"utf8", "utf-8", "unicode"})
 _DATE_STYLE = re.compile(r"iso(\s*,\s*(dmy|mdy|ymd|us|european|euro|noneuro|noneuropean))?", re.IGNORECASE)

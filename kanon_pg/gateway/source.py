@@ -16,14 +16,14 @@ from typing import TypeVar
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
-from kanon_pg.enforce.service import verdict_on
-from kanon_pg.enforce.snapshot import load
 from kanon_pg.errors import InstallError, KanonError, NotPermitted
 from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused
 from kanon_pg.gateway.session_settings import listed_path
 from kanon_pg.gateway.vocabulary import Vocabulary
-from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries.answer import verdict_on
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.load_catalog import load
 
 _KEPT_SECONDS = 30.0
 _MOST_KEPT = 4_096

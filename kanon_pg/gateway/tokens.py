@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.queries.check.findings import Refusal, Span
 
 LONGEST_TEXT = 262_144
 """Characters of the longest text of statements that is looked at."""

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.book import Book, Pieces, Rows, Terms
-from kanon_pg.ledger.budget import Budget
-from kanon_pg.ledger.census import Leaf
-from kanon_pg.ledger.folder import JOURNAL, create_folder, existing_folder
-from kanon_pg.ledger.heads import heads
-from kanon_pg.ledger.keeper import Part, Question, decide
-from kanon_pg.ledger.rules import Rules
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.runner.serving import Reply, Service, serve, settle
+from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.budget import Budget
+from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder
+from kanon_pg.worker.ledger.heads import heads
+from kanon_pg.worker.ledger.relation_ledger import Book, Pieces, Rows, Terms
+from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.session import Part, Question, decide
+from kanon_pg.worker.ledger.table_snapshot import Leaf
 
 _MOST_BOOKS = 8
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.spi_adapter import serve
-from kanon_pg.enforce import handover, service, shapes
-from kanon_pg.enforce.handover import Call
-from kanon_pg.enforce.questions import AnswerTable, Question
-from kanon_pg.enforce.refuse import refused
 from kanon_pg.errors import InputError
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries import answer as service
+from kanon_pg.queries import formats as shapes
+from kanon_pg.queries import hold as handover
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.hold import Call
+from kanon_pg.queries.refuse import refused
+from kanon_pg.queries.request import AnswerTable, Question
 from kanon_pg.server.values import SqlValue
 
 

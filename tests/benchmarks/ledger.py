@@ -14,12 +14,12 @@ import numpy.typing as npt
 from pyroaring import BitMap
 from rich.table import Table
 
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.disk import create_journal
-from kanon_pg.ledger.field import KEY_BYTES
-from kanon_pg.ledger.keeper import Keeper, Part, Question, decide
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.disk import create_journal
+from kanon_pg.worker.ledger.field import KEY_BYTES
+from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.session import Keeper, Part, Question, decide
 from tests.benchmarks.settings import Settings, table
 
 CARDINALITIES = (2, 3, 5, 8, 12, 4, 6, 10)

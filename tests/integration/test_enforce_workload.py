@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.enforce.snapshot import READER, load
-from kanon_pg.query.catalog import Relation
-from kanon_pg.query.check import check
+from kanon_pg.queries.check.catalog import Relation
+from kanon_pg.queries.check.checker import check
+from kanon_pg.queries.load_catalog import READER, load
 from tests.fixtures.questions import Guarded
 from tests.query.harness import Answer, Refusal
 from tests.query.honest import Expected, HonestQuestion, workload

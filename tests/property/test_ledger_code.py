@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from pyroaring import BitMap
 
-from kanon_pg.ledger.code import Code
-from kanon_pg.ledger.field import Field
-from kanon_pg.ledger.forms import Form
-from kanon_pg.ledger.sparse import holds_sparse_vector
-from kanon_pg.ledger.told import ToldSets, folded
+from kanon_pg.worker.ledger.disclosed_sets import ToldSets, folded
+from kanon_pg.worker.ledger.field import Field
+from kanon_pg.worker.ledger.forms import Form
+from kanon_pg.worker.ledger.linear_code import Code
+from kanon_pg.worker.ledger.sparse import holds_sparse_vector
 from tests.fixtures.tracking import singled_out
 
 SIZE = 12

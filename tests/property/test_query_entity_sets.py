@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from kanon_pg.query.catalog import Column, Kind, Relation
-from kanon_pg.query.census import census, fingerprint
-from kanon_pg.query.check import Options, Verdict, check
-from kanon_pg.query.verdict import EntitySet
+from kanon_pg.queries.check.catalog import Column, Kind, Relation
+from kanon_pg.queries.check.checker import Options, Verdict, check
+from kanon_pg.queries.check.verdict import EntitySet
+from kanon_pg.queries.check.write.table_snapshot import census, fingerprint
 from tests.fixtures.databases import Server
 from tests.query.honest import HonestQuestion, workload
 from tests.query.people import World, load

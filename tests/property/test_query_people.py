@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
-from kanon_pg.query.check import Options, check
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
+from kanon_pg.queries.check.checker import Options, check
 from tests.fixtures.databases import Server
 
 K = 3

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
 from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCHEMA_FILE, Declaration, K
 
 _TABLE = re.compile(r"create table hospital\.(\w+) \(\n(.*?)\n\)", re.DOTALL)

@@ -42,8 +42,8 @@ _PREPARE = """
         plpy.execute("select kanon.boot()")
         from kanon_pg.db.queries import Statement
         from kanon_pg.db.spi_adapter import serve
-        from kanon_pg.enforce.handover import hand_over
-        from kanon_pg.enforce.questions import Question
+        from kanon_pg.queries.hold import hand_over
+        from kanon_pg.queries.request import Question
         from kanon_pg.errors import DatabaseError
         def run(reader, _call):
             try:
@@ -54,8 +54,8 @@ _PREPARE = """
     $$;
     CREATE FUNCTION public.served_directly() RETURNS text LANGUAGE plpython3u AS $$
         plpy.execute("select kanon.boot()")
-        from kanon_pg.enforce import handover
-        from kanon_pg.enforce.questions import Question
+        from kanon_pg.queries import handover
+        from kanon_pg.queries.request import Question
         call = handover.Call(Question("select 1", ()), "", "", lambda reader, call: "served")
         with handover._handed(call):
             plpy.execute("select kanon.serve_question()")

@@ -14,8 +14,8 @@ from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused, rewrite
 from kanon_pg.gateway.session_settings import listed_path, start_parameters
 from kanon_pg.gateway.tokens import tokens
 from kanon_pg.gateway.vocabulary import Vocabulary
-from kanon_pg.query.check import check
-from kanon_pg.query.findings import Refusal
+from kanon_pg.queries.check.checker import check
+from kanon_pg.queries.check.findings import Refusal
 from tests.query.snapshot import hospital
 
 PATH = ("hospital", "public")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.gateway.tokens import LONGEST_TEXT, Kind, statements, tokens
-from kanon_pg.query.findings import Refusal
+from kanon_pg.queries.check.findings import Refusal
 
 
 def cut(text: str) -> list[str]:

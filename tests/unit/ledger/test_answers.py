@@ -8,10 +8,10 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import InputError, LedgerError
-from kanon_pg.ledger.answers import Answer, packed
-from kanon_pg.ledger.entries import Entry
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Rules
+from kanon_pg.worker.ledger.answers import Answer, packed
+from kanon_pg.worker.ledger.entries import Entry
+from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.rules import Rules
 
 ANSWER = Answer(((BitMap([1, 2]), BitMap([70_000])), (BitMap(range(10_000)),), ()))
 

@@ -15,15 +15,15 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger import book as books
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.book import Book, Pieces, Rows, Terms
-from kanon_pg.ledger.budget import Budget
-from kanon_pg.ledger.census import Leaf
-from kanon_pg.ledger.folder import CENSUS, CHECKPOINT, MARKS, SECRET, create_folder, existing_folder
-from kanon_pg.ledger.heads import heads
-from kanon_pg.ledger.keeper import Part, Question, decide
-from kanon_pg.ledger.rules import Rules
+from kanon_pg.worker.ledger import relation_ledger as books
+from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.budget import Budget
+from kanon_pg.worker.ledger.folder import CENSUS, CHECKPOINT, MARKS, SECRET, create_folder, existing_folder
+from kanon_pg.worker.ledger.heads import heads
+from kanon_pg.worker.ledger.relation_ledger import Book, Pieces, Rows, Terms
+from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.session import Part, Question, decide
+from kanon_pg.worker.ledger.table_snapshot import Leaf
 
 TERMS = Terms(Rules(2, "linear"), Budget(), Budget())
 STATE = '{"snapshot": "5:5:", "version": [3, 77, ["f"]]}'

@@ -11,15 +11,15 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.budget import Budget
-from kanon_pg.ledger.disk import create_journal
-from kanon_pg.ledger.entries import Entry
-from kanon_pg.ledger.journal import Journal
-from kanon_pg.ledger.keeper import Keeper, Part, Question, decide
-from kanon_pg.ledger.ledger import Decision, Ledger
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Rules
+from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.budget import Budget
+from kanon_pg.worker.ledger.disclosure import Decision, Ledger
+from kanon_pg.worker.ledger.disk import create_journal
+from kanon_pg.worker.ledger.entries import Entry
+from kanon_pg.worker.ledger.journal import Journal
+from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.session import Keeper, Part, Question, decide
 
 ROOT = Path(__file__).parents[3]
 KEY = bytes(16)
@@ -196,9 +196,9 @@ RACER = """
 import sys
 from pathlib import Path
 from pyroaring import BitMap
-from kanon_pg.ledger.answers import Answer
+from kanon_pg.worker.ledger.answers import Answer
 from tests.unit.ledger.test_keeper import KEY, RULES, ask
-from kanon_pg.ledger.keeper import Keeper
+from kanon_pg.worker.ledger.session import Keeper
 keeper = Keeper(Path(sys.argv[1]), RULES, KEY)
 print("ready", flush=True)
 sys.stdin.readline()

@@ -7,10 +7,10 @@ from array import array
 import pytest
 from pyroaring import BitMap
 
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.ledger import Ledger, Reason
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.disclosure import Ledger, Reason
+from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.rules import Mode, Rules
 
 K = 5
 SIZE = 200

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
-from kanon_pg.query.check import Options, Verdict, check
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
+from kanon_pg.queries.check.checker import Options, Verdict, check
 
 PEOPLE = Relation(
     1,

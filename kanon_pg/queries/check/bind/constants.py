@@ -1,0 +1,237 @@
+"""Constants: which texts are values of which type, decided without a database.
+
+A constant that PostgreSQL would refuse at run time is refused here, so that no run-time error can
+depend on the order in which rows and constants are looked at.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import uuid
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.plan.typed import Fixed, Given
+from kanon_pg.queries.check.types import UNKNOWN
+
+_NUMBER = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?")
+_ZONED = re.compile(_MOMENT.pattern + r"(?:Z|[+-]\d{2}(?::?\d{2})?)?")
+_TIME = re.compile(r"\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?")
+_PART = re.compile(r"-?(\d{1,6})\s*(years?|months?|mons?|weeks?|days?|hours?|minutes?|mins?|seconds?|secs?)")
+_WORDS = {
+    "true": "true",
+    "t": "true",
+    "yes": "true",
+    "on": "true",
+    "1": "true",
+    "false": "false",
+    "f": "false",
+    "no": "false",
+    "off": "false",
+    "0": "false",
+}
+_LARGEST = {"int2": 2**15 - 1, "int4": 2**31 - 1, "int8": 2**63 - 1}
+_MOST_DAYS = 400_000
+_DAYS = {"y": 366.0, "mon": 31.0, "w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "s": 1 / 86400}
+_MOST_TEXT = 4000
+
+
+def number_constant(text: str, span: Span) -> Fixed:
+    """Return the constant that digits mean: int4, int8 or numeric, as PostgreSQL decides it."""
+    if not _NUMBER.fullmatch(text):
+        raise Refusal("Q200", span, "This number is not allowed.", "Write at most 40 digits.")
+    if text.isdigit():
+        fitting = next((name for name in ("int4", "int8") if int(text) <= _LARGEST[name]), "numeric")
+        return Fixed(type=fitting, text=text, span=span)
+    return Fixed(type="numeric", text=_plain(text, span), span=span)
+
+
+def _plain(text: str, span: Span) -> str:
+    value = Decimal(text)
+    if value and abs(value.adjusted()) > 60:
+        raise Refusal("Q200", span, "This number is too large or too small.", "Stay within 60 digits.")
+    return text
+
+
+def _whole(name: str) -> Callable[[str], str | None]:
+    def read(text: str) -> str | None:
+        stripped = text.strip()
+        if not re.fullmatch(r"[+-]?\d{1,19}", stripped):
+            return None
+        value = int(stripped)
+        return str(value) if -_LARGEST[name] <= value <= _LARGEST[name] else None
+
+    return read
+
+
+def _decimal(text: str) -> str | None:
+    stripped = text.strip()
+    try:
+        value = Decimal(stripped) if _NUMBER.fullmatch(stripped) else None
+    except InvalidOperation:
+        return None
+    return stripped if value is not None and abs(value.adjusted()) <= 60 else None
+
+
+def _calendar(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    def read(text: str) -> str | None:
+        stripped = text.strip()
+        if not pattern.fullmatch(stripped):
+            return None
+        try:
+            datetime.datetime.fromisoformat(stripped)
+        except ValueError:
+            return None
+        return stripped
+
+    return read
+
+
+def _time(text: str) -> str | None:
+    try:
+        return (
+            text.strip()
+            if _TIME.fullmatch(text.strip()) and datetime.time.fromisoformat(text.strip())
+            else None
+        )
+    except ValueError:
+        return None
+
+
+def interval_text(text: str) -> str | None:
+    """Return an interval such as ``1 year 2 months``, or None if it is not plain or above 1000 years."""
+    rest, days = text.strip().lower(), 0.0
+    parts = list(_PART.finditer(rest))
+    if not parts or re.sub(r"\s+", "", _PART.sub("", rest)):
+        return None
+    for part in parts:
+        unit = part.group(2)
+        days += int(part.group(1)) * next(size for start, size in _DAYS_BY_START if unit.startswith(start))
+    return rest if days <= _MOST_DAYS else None
+
+
+_DAYS_BY_START = sorted(_DAYS.items(), key=lambda item: -len(item[0]))
+
+
+_RANGE = re.compile(r"\s*([\[(])([^,]{0,40}),([^,]{0,40})([\])])\s*")
+
+
+def _range(read: Callable[[str], str | None], value: Callable[[str], int]) -> Callable[[str], str | None]:
+    """Read a range whose bounds are in order and far enough from the ends of their type."""
+
+    def read_range(text: str) -> str | None:
+        parts = _RANGE.fullmatch(text)
+        if parts is None:
+            return None
+        opening, *bounds, closing = parts.groups()
+        found = [read(bound) if bound.strip() else "" for bound in bounds]
+        if None in found:
+            return None
+        low, high = (value(bound) if bound else None for bound in found)
+        if high is not None and not (low is None or low <= high):
+            return None
+        return f"{opening}{found[0]},{found[1]}{closing}"
+
+    return read_range
+
+
+def _day(text: str) -> int:
+    return datetime.date.fromisoformat(text).toordinal()
+
+
+def _short_of_last(name: str) -> Callable[[str], str | None]:
+    """Read a whole number that has a successor: a range that includes it ends before that one."""
+
+    def read(text: str) -> str | None:
+        found = _whole(name)(text)
+        return None if found is None or int(found) == _LARGEST[name] else found
+
+    return read
+
+
+def _uuid(text: str) -> str | None:
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        return None
+
+
+_READING: dict[str, Callable[[str], str | None]] = {
+    "text": lambda text: text if len(text) <= _MOST_TEXT else None,
+    "bool": lambda text: _WORDS.get(text.strip().lower()),
+    "int2": _whole("int2"),
+    "int4": _whole("int4"),
+    "int8": _whole("int8"),
+    "numeric": _decimal,
+    "float4": lambda text: _decimal(text) if len(text) < 30 else None,
+    "float8": _decimal,
+    "date": _calendar(_DATE),
+    "timestamp": _calendar(_MOMENT),
+    "timestamptz": _calendar(_ZONED),
+    "time": _time,
+    "interval": interval_text,
+    "uuid": _uuid,
+    "int4range": _range(_short_of_last("int4"), int),
+    "int8range": _range(_short_of_last("int8"), int),
+    "daterange": _range(_calendar(_DATE), _day),
+}
+_EXAMPLES = {
+    "date": "'2024-01-31'",
+    "timestamp": "'2024-01-31 12:00'",
+    "timestamptz": "'2024-01-31 12:00+01'",
+    "time": "'12:00'",
+    "interval": "'30 days'",
+    "bool": "true",
+    "int4range": "'[20,30)'",
+    "int8range": "'[20,30)'",
+    "daterange": "'[2024-01-01,2024-02-01)'",
+}
+
+
+def typed(constant: Fixed | Given, target: str) -> Fixed | Given:
+    """Give a constant or parameter of unknown type the type of its place.
+
+    Parameters
+    ----------
+    constant : Fixed or Given
+        Of type `UNKNOWN`.
+    target : str
+        Member of `kanon_pg.queries.check.types.TYPES`.
+
+    Returns
+    -------
+    Fixed or Given
+        The same value with that type.
+
+    Raises
+    ------
+    Refusal
+        Q201 if the text is no value of the type.
+    """
+    if isinstance(constant, Given):
+        return Given(type=target, number=constant.number, span=constant.span)
+    text = constant.text
+    if text is not None:
+        text = _READING[target](text)
+        if text is None:
+            example = _EXAMPLES.get(target)
+            hint = f"Write it like {example}." if example else "Write a value of that type."
+            raise Refusal(
+                "Q201", constant.span, f"This is not a constant of type {target} that can be used.", hint
+            )
+    return Fixed(type=target, text=text, span=constant.span)
+
+
+def whole_number(constant: Fixed) -> int | None:
+    """Return the value of a whole-number constant, or None."""
+    text = constant.text
+    return int(text) if constant.type in _LARGEST and text is not None else None
+
+
+def unknown_text(text: str | None, span: Span) -> Fixed:
+    """Return a string or NULL that has no type yet."""
+    return Fixed(type=UNKNOWN, text=text, span=span)

@@ -1,0 +1,244 @@
+"""One SELECT to its levels: keys, outputs, conditions on groups, order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from kanon_pg.queries.check.bind.bind_windows import WINDOW
+from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.bind.expressions import bind_expression
+from kanon_pg.queries.check.bind.grouping_sets import grouped_by, groupings
+from kanon_pg.queries.check.bind.scopes import GROUPING, Groups, Rows, Tuples
+from kanon_pg.queries.check.bind.sources import Collected, named_outputs, output_name
+from kanon_pg.queries.check.findings import Refusal
+from kanon_pg.queries.check.plan.levels import Level, Output, Sorting
+from kanon_pg.queries.check.plan.typed import Bound, Operation, walk
+from kanon_pg.queries.check.read.aggregates import holds_aggregate, holds_window
+from kanon_pg.queries.check.read.syntax import Constant, Expression, Item, Name, OrderItem, Select, Star
+from kanon_pg.queries.check.types import UNKNOWN
+
+_MOST_OUTPUTS = 200
+_MOST_FIGURES = 400
+
+
+def bind_select(
+    select: Select, collected: Collected, order: tuple[OrderItem, ...], number: Callable[[], int]
+) -> list[Level]:
+    """Bind a SELECT whose FROM and WHERE are bound.
+
+    Parameters
+    ----------
+    select : Select
+        Syntax.
+    collected : Collected
+        FROM and WHERE.
+    order : tuple of OrderItem
+        ORDER BY, empty if it is bound elsewhere.
+    number : callable
+        Gives out numbers of levels.
+
+    Returns
+    -------
+    list of Level
+        One, or several for grouping sets.
+
+    Raises
+    ------
+    Refusal
+        Codes Q100 to Q599.
+    """
+    if not select.items:
+        raise Refusal("Q501", select.span, "The query returns nothing.", "Name at least one output.")
+    grouped = is_grouped(select)
+    if grouped and select.distinct:
+        hint = "Leave DISTINCT out: groups are distinct already."
+        raise Refusal("Q502", select.span, "DISTINCT and GROUP BY together are not allowed.", hint)
+    windowed = any(holds_window(item.expression) for item in select.items)
+    if not grouped and windowed and not collected.rows.protected and not select.distinct:
+        level = _windowed(select, collected, order, number())
+    elif grouped:
+        return _groupings(select, collected, order, number)
+    else:
+        level = _rows(select, collected, order, number())
+    return [_checked(level)]
+
+
+def is_grouped(select: Select) -> bool:
+    """Tell whether the SELECT groups rows."""
+    grouped = bool(select.group) or bool(select.sets) or select.having is not None
+    return grouped or any(holds_aggregate(item.expression) for item in select.items)
+
+
+def _level(select: Select, collected: Collected, number: int, keys: tuple[Bound, ...]) -> Level:
+    return Level(
+        number=number,
+        instances=tuple(collected.instances),
+        where=tuple(collected.where),
+        keys=keys,
+        outputs=(),
+        having=None,
+        sorting=(),
+        repeated=False,
+        family=number,
+        span=select.span,
+    )
+
+
+def _rows(select: Select, collected: Collected, order: tuple[OrderItem, ...], number: int) -> Level:
+    """Bind a selection of rows: groups of equal tuples, each as often as it occurs."""
+    named = named_outputs(select, collected.rows)
+    groups = Groups(collected.rows, tuple(dict.fromkeys(bound for _, bound in named)))
+    outputs = tuple(Output(name, groups.key(bound) or bound) for name, bound in named)
+    return replace(
+        _level(select, collected, number, groups.keys),
+        outputs=outputs,
+        sorting=tuple(_sorting(item, outputs, groups) for item in order),
+        repeated=not select.distinct,
+    )
+
+
+def _windowed(select: Select, collected: Collected, order: tuple[OrderItem, ...], number: int) -> Level:
+    """Bind a selection of rows that belong to nobody, with window functions over them."""
+    tuples = Tuples(collected.rows)
+    found: list[Output] = []
+    for item in select.items:
+        if isinstance(item.expression, Star):
+            named = collected.rows.star(item.expression.table, item.span)
+            found.extend(Output(name, tuples.key(bound)) for name, bound in named)
+        else:
+            bound = _settled(bind_expression(item.expression, tuples))
+            found.append(Output(item.alias or output_name(item.expression), bound))
+    outputs = tuple(found)
+    sorting = tuple(_sorting(item, outputs, tuples) for item in order)
+    level = _level(select, collected, number, tuple(tuples.keys))
+    return replace(level, outputs=outputs, sorting=sorting, repeated=True)
+
+
+def _groupings(
+    select: Select, collected: Collected, order: tuple[OrderItem, ...], number: Callable[[], int]
+) -> list[Level]:
+    """Bind a SELECT that groups, once for every grouping."""
+    keys, sets = _keys(select, collected.rows)
+    every = dict.fromkeys((*keys, *(key for lists in sets for part in lists for key in part)))
+    groups = Groups(collected.rows, tuple(every))
+    outputs = _outputs(select, groups)
+    having = as_type(bind_expression(select.having, groups), "bool") if select.having is not None else None
+    _check_having(having)
+    sorting = tuple(_sorting(item, outputs, groups) for item in order)
+    first = number()
+    level = replace(
+        _level(select, collected, first, groups.keys), outputs=outputs, having=having, sorting=sorting
+    )
+    _checked(level)
+    if not sets and not _holds(level, GROUPING):
+        return [level]
+    if sets and _holds(level, WINDOW):
+        hint = "Put the query into FROM and write the window around it."
+        raise Refusal("Q217", select.span, "Window functions over grouping sets are not allowed.", hint)
+    lists = groupings(keys, sets, select.span)
+    if len(lists) * (len(outputs) + len(sorting)) > _MOST_FIGURES:
+        sentence = f"The groupings have more than {_MOST_FIGURES} outputs together."
+        raise Refusal("Q001", select.span, sentence, "Ask for fewer outputs or totals at a time.")
+    return [grouped_by(level, part, number() if place else first) for place, part in enumerate(lists)]
+
+
+def _checked(level: Level) -> Level:
+    if not level.outputs:
+        raise Refusal("Q501", level.span, "The query returns nothing.", "Name at least one output.")
+    if len(level.outputs) > _MOST_OUTPUTS:
+        raise Refusal("Q001", level.span, f"The query returns more than {_MOST_OUTPUTS} columns.")
+    return level
+
+
+def _holds(level: Level, name: str) -> bool:
+    roots = [output.expression for output in level.outputs]
+    roots += [level.having] if level.having is not None else []
+    roots += [item.expression for item in level.sorting if not isinstance(item.expression, int)]
+    return any(isinstance(item, Operation) and item.name == name for root in roots for item in walk(root))
+
+
+def _check_having(having: Bound | None) -> None:
+    for item in walk(having) if having is not None else ():
+        if isinstance(item, Operation) and item.name == WINDOW:
+            raise Refusal(
+                "Q217", item.span, "A window function has no place in HAVING.", "Return it instead."
+            )
+
+
+def _keys(select: Select, rows: Rows) -> tuple[tuple[Bound, ...], tuple[tuple[tuple[Bound, ...], ...], ...]]:
+    aliases = {item.alias: item for item in select.items if item.alias is not None}
+
+    def bound(expression: Expression) -> Bound:
+        item = _item_of(expression, select, aliases, rows)
+        return _settled(bind_expression(item.expression if item is not None else expression, rows))
+
+    keys = tuple(dict.fromkeys(map(bound, select.group)))
+    sets = tuple(tuple(tuple(map(bound, part)) for part in lists) for lists in select.sets)
+    return keys, sets
+
+
+def _item_of(expression: Expression, select: Select, aliases: dict[str, Item], rows: Rows) -> Item | None:
+    if isinstance(expression, Constant) and expression.kind == "number":
+        position = int(expression.text or "0") if (expression.text or "").isdigit() else 0
+        if not 1 <= position <= len(select.items):
+            raise Refusal(
+                "Q503", expression.span, "GROUP BY names no output by this number.", "Count from 1."
+            )
+        return select.items[position - 1]
+    if isinstance(expression, Name) and len(expression.parts) == 1:
+        name = expression.parts[0]
+        is_column = name in rows.merged or any(name in item.columns for item in rows.visible)
+        return None if is_column else aliases.get(name)
+    return None
+
+
+def _settled(bound: Bound) -> Bound:
+    return as_type(bound, "text") if bound.type == UNKNOWN else bound
+
+
+def _outputs(select: Select, groups: Groups) -> tuple[Output, ...]:
+    found = []
+    for item in select.items:
+        if isinstance(item.expression, Star):
+            raise Refusal("Q021", item.span, "A star cannot be grouped.", "Name the columns.")
+        bound = _settled(bind_expression(item.expression, groups))
+        found.append(Output(item.alias or output_name(item.expression), bound))
+    return tuple(found)
+
+
+def _sorting(item: OrderItem, outputs: tuple[Output, ...], around: Groups | Tuples) -> Sorting:
+    expression = item.expression
+    if isinstance(expression, Constant):
+        bound = outputs[ordinal(expression, len(outputs)) - 1].expression
+    else:
+        named = [output for output in outputs if _is_name(expression, output.name)]
+        bound = named[0].expression if named else _sorted_by(expression, around)
+    return Sorting(bound, item.descending, item.nulls_first)
+
+
+def _sorted_by(expression: Expression, around: Groups | Tuples) -> Bound:
+    try:
+        return _settled(bind_expression(expression, around))
+    except Refusal as refusal:
+        if refusal.finding.code != "Q216":
+            raise
+        hint = "Sort by an output, a group key or an aggregate."
+        raise Refusal(
+            "Q504", expression.span, "ORDER BY names something that is not answered.", hint
+        ) from None
+
+
+def _is_name(expression: Expression, name: str) -> bool:
+    return isinstance(expression, Name) and expression.parts == (name,)
+
+
+def ordinal(expression: Expression, outputs: int) -> int:
+    """Return the number of the output that ORDER BY names by its position."""
+    if isinstance(expression, Constant) and expression.kind == "number" and (expression.text or "").isdigit():
+        position = int(expression.text or "0")
+        if 1 <= position <= outputs:
+            return position
+    raise Refusal(
+        "Q503", expression.span, "ORDER BY names no output by this.", "Sort by an output or its number."
+    )

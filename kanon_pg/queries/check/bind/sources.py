@@ -1,0 +1,270 @@
+"""FROM: relations, derived tables and joins to numbered instances.
+
+A derived table or common table expression that only selects rows (no grouping, no DISTINCT, no LIMIT) is
+dissolved into the level around it, like a view; any other one becomes a level of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.bind.expressions import bind_expression
+from kanon_pg.queries.check.bind.operators import apply
+from kanon_pg.queries.check.bind.relations import check_relation, column_of, usable
+from kanon_pg.queries.check.bind.scopes import Rows, Visible
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
+from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.plan.levels import Instance, Plan, conjuncts
+from kanon_pg.queries.check.plan.typed import Bound, ColumnOf
+from kanon_pg.queries.check.read.aggregates import holds_aggregate
+from kanon_pg.queries.check.read.syntax import (
+    Apply,
+    Call,
+    Case,
+    Cast,
+    Derived,
+    Expression,
+    InQuery,
+    Item,
+    Join,
+    Query,
+    Select,
+    Star,
+    Table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Common table expressions in sight, each with those that it may use itself."""
+
+    tables: Mapping[str, tuple[Query, Environment]] = field(default_factory=dict)
+
+    def extended(self, query: Query) -> Environment:
+        """Return the environment inside a query, with its WITH."""
+        tables, inner = dict(self.tables), self
+        for name, table in query.tables:
+            if name in _names(query, table):
+                raise Refusal("Q104", table.span, f'WITH names "{name}" twice.', "Choose another name.")
+            tables[name] = (table, inner)
+            inner = Environment(dict(tables))
+        return inner
+
+
+def _names(query: Query, table: Query) -> set[str]:
+    return {name for name, other in query.tables if other is not table}
+
+
+@dataclass(slots=True)
+class Collected:
+    """What FROM of one level has brought together so far."""
+
+    rows: Rows = field(default_factory=Rows)
+    instances: list[Instance] = field(default_factory=list)
+    where: list[Bound] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class SourceBinder:
+    """Binds FROM of one level.
+
+    Parameters
+    ----------
+    snapshot : CatalogSnapshot
+        Relations.
+    bind_plan : callable
+        Binds a query that is a level of its own.
+    count : callable
+        Called once per instance; refuses when there are too many in the whole query.
+    """
+
+    snapshot: CatalogSnapshot
+    bind_plan: Callable[[Query, Environment], Plan]
+    count: Callable[[Span], None]
+    found: list[Instance] = field(default_factory=list)
+
+    def bind(self, joins: tuple[Join, ...], environment: Environment) -> Collected:
+        """Bind all sources of a SELECT in the order of the text."""
+        collected = Collected(instances=self.found)
+        for join in joins:
+            before = len(collected.rows.visible)
+            visible = self._source(join, environment, collected)
+            if any(item.name == visible.name for item in collected.rows.visible):
+                raise Refusal("Q104", join.span, f'FROM names "{visible.name}" twice.', "Give one an alias.")
+            collected.rows.visible.append(visible)
+            self._condition(join, collected, before)
+        return collected
+
+    def where(self, condition: Expression, environment: Environment, collected: Collected) -> None:
+        """Add WHERE; ``value IN (SELECT ...)`` becomes a join with the different values of the query.
+
+        The values are a group key of a level of their own, so each of them has its people if the query reads
+        protected relations, and each row finds at most one of them: the join selects rows and never
+        repeats them, whatever the query returns, be it a value twice or NULL.
+        """
+        for part in _conjunction(condition):
+            if isinstance(part, InQuery):
+                collected.where.append(self._membership(part, environment, collected))
+            else:
+                collected.where.extend(conjuncts(as_type(bind_expression(part, collected.rows), "bool")))
+
+    def _membership(self, part: InQuery, environment: Environment, collected: Collected) -> Bound:
+        value = bind_expression(part.value, collected.rows)
+        join = Join(
+            span=part.span, kind="cross", source=Derived(span=part.span, query=part.query, alias="members")
+        )
+        star = Item(span=part.span, expression=Star(span=part.span), alias=None)
+        select = Select(span=part.span, items=(star,), sources=(join,), distinct=True)
+        plan = self.bind_plan(Query(span=part.span, branches=(select,)), environment)
+        if len(plan.branches[0].outputs) != 1:
+            raise Refusal("Q506", part.span, "A query after IN returns one column.", "Name one output.")
+        (member,) = self._columns(plan, self._instance(None, plan, join, part.span), part.span).values()
+        return apply("=", (value, member), part.span)
+
+    def _source(self, join: Join, environment: Environment, collected: Collected) -> Visible:
+        source = join.source
+        if isinstance(source, Derived):
+            return self._query(source.query, environment, source.alias, join, collected)
+        known = environment.tables.get(source.name) if source.schema is None else None
+        if known is not None:
+            query, inner = known
+            return self._query(query, inner, source.alias or source.name, join, collected)
+        return self._relation(source, join)
+
+    def _relation(self, table: Table, join: Join) -> Visible:
+        relation = self.snapshot.find(table.schema, table.name)
+        shown = f"{table.schema}.{table.name}" if table.schema else table.name
+        if relation is None:
+            hint = "Check the spelling and the schema; catalogs and other people's tables cannot be asked."
+            raise Refusal("Q100", table.span, f'There is no relation "{shown}" that can be asked.', hint)
+        check_relation(relation, table.span)
+        instance = self._instance(relation, None, join, table.span)
+        columns = {
+            column.name: column_of(column, instance.number, instance.outer)
+            for column in relation.columns
+            if usable(column)
+        }
+        unusable = {column.name: column.type_name for column in relation.columns if not usable(column)}
+        return Visible(table.alias or table.name, columns, unusable)
+
+    def _instance(self, relation: Relation | None, plan: Plan | None, join: Join, span: Span) -> Instance:
+        self.count(span)
+        outer = join.kind == "left"
+        instance = Instance(len(self.found) + 1, relation, plan, None, outer, span)
+        self.found.append(instance)
+        return instance
+
+    def _query(
+        self, query: Query, environment: Environment, alias: str, join: Join, collected: Collected
+    ) -> Visible:
+        inner = environment.extended(query)
+        select = _row_selection(query)
+        if select is not None and join.kind != "left":
+            return self._dissolved(select, inner, alias, collected)
+        plan = self.bind_plan(query, environment)
+        instance = self._instance(None, plan, join, join.span)
+        return Visible(alias, self._columns(plan, instance, query.span))
+
+    def _columns(self, plan: Plan, instance: Instance, span: Span) -> dict[str, Bound]:
+        columns: dict[str, Bound] = {}
+        for output in plan.branches[0].outputs:
+            if output.name in columns:
+                raise Refusal("Q103", span, f'Two outputs are called "{output.name}".', "Name them with AS.")
+            columns[output.name] = ColumnOf(
+                type=output.expression.type,
+                wide=output.expression.wide,
+                instance=instance.number,
+                name=output.name,
+                nullable=True,
+                stored_type=output.expression.type,
+                span=span,
+            )
+        return columns
+
+    def _dissolved(self, select: Select, inner: Environment, alias: str, collected: Collected) -> Visible:
+        binder = SourceBinder(self.snapshot, self.bind_plan, self.count, self.found)
+        part = binder.bind(select.sources, inner)
+        if select.where is not None:
+            binder.where(select.where, inner, part)
+        collected.where.extend(part.where)
+        columns: dict[str, Bound] = {}
+        for name, bound in named_outputs(select, part.rows):
+            if name in columns:
+                raise Refusal("Q103", select.span, f'Two outputs are called "{name}".', "Name them with AS.")
+            columns[name] = bound
+        return Visible(alias, columns)
+
+    def _condition(self, join: Join, collected: Collected, before: int) -> None:
+        condition = self._join_condition(join, collected, before)
+        if join.kind == "left":
+            last = self.found[-1]
+            if condition is None:
+                raise Refusal("Q400", join.span, "A LEFT JOIN needs a condition.", "Write ON a.key = b.key.")
+            self.found[-1] = Instance(last.number, last.relation, last.plan, condition, True, last.span)
+        elif condition is not None:
+            collected.where.extend(conjuncts(condition))
+
+    def _join_condition(self, join: Join, collected: Collected, before: int) -> Bound | None:
+        if join.condition is not None:
+            return as_type(bind_expression(join.condition, collected.rows), "bool")
+        condition: Bound | None = None
+        newest = collected.rows.visible[-1]
+        for name in join.using:
+            left = [item.columns[name] for item in collected.rows.visible[:before] if name in item.columns]
+            left = [collected.rows.merged[name]] if name in collected.rows.merged else left
+            if len(left) != 1 or name not in newest.columns:
+                raise Refusal("Q101", join.span, f'USING ("{name}") does not name one column on each side.')
+            equal = apply("=", (left[0], newest.columns[name]), join.span)
+            condition = equal if condition is None else apply("and", (condition, equal), join.span)
+            collected.rows.merged[name] = left[0]
+        return condition
+
+
+def _conjunction(condition: Expression) -> list[Expression]:
+    if isinstance(condition, Apply) and condition.operator == "and":
+        return [part for operand in condition.operands for part in _conjunction(operand)]
+    return [condition]
+
+
+def named_outputs(select: Select, rows: Rows) -> list[tuple[str, Bound]]:
+    """Return the outputs of a row selection with their names, stars expanded."""
+    found: list[tuple[str, Bound]] = []
+    for item in select.items:
+        if isinstance(item.expression, Star):
+            found.extend(rows.star(item.expression.table, item.span))
+        else:
+            bound = bind_expression(item.expression, rows)
+            found.append((item.alias or output_name(item.expression), as_type(bound, _settled(bound))))
+    return found
+
+
+def _settled(bound: Bound) -> str:
+    return "text" if bound.type == "unknown" else bound.type
+
+
+def output_name(expression: Expression) -> str:
+    """Return the name that PostgreSQL gives to an output without AS."""
+    if isinstance(expression, Call):
+        return expression.function
+    if isinstance(expression, Cast):
+        inner = output_name(expression.operand)
+        return expression.type_name if inner == "?column?" else inner
+    if isinstance(expression, Case):
+        return "case"
+    parts = getattr(expression, "parts", None)
+    return parts[-1] if parts else "?column?"
+
+
+def _row_selection(query: Query) -> Select | None:
+    if len(query.branches) != 1 or query.order or query.limit is not None or query.offset is not None:
+        return None
+    select = query.branches[0]
+    if not isinstance(select, Select) or select.distinct or select.group or select.sets:
+        return None
+    if select.having is not None:
+        return None
+    if not select.sources or any(holds_aggregate(item.expression) for item in select.items):
+        return None
+    return select

@@ -1,0 +1,147 @@
+"""What is counted behind every group: people, filtered people, and those that a filter leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+
+from kanon_pg.queries.check.functions import PERCENTILES
+from kanon_pg.queries.check.plan.divisions import (
+    Cells,
+    both,
+    cells_of,
+    combinations,
+    has_value,
+    may_be_null,
+    minimum,
+)
+from kanon_pg.queries.check.plan.levels import Instance, Level
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, Operation, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number of people that is computed with every group.
+
+    Parameters
+    ----------
+    instance : Instance
+        Whose people are counted.
+    mask : Bound or None
+        Condition on rows; None counts the whole group.
+    negated : bool
+        Whether those are counted for whom the mask is not true.
+    minimum : int
+        Fewest people.
+    may_be_none : bool
+        Whether nobody at all is allowed, too (nobody is left out by a filter).
+    what : str
+        As in `kanon_pg.queries.check.verdict.HiddenColumn`.
+    """
+
+    instance: Instance
+    mask: Bound | None
+    negated: bool
+    minimum: int
+    may_be_none: bool
+    what: str
+
+
+def counted(level: Level, *, strict: bool, suppress: bool = False) -> tuple[Counted, ...]:
+    """Return everything that has to be counted with the groups of a level.
+
+    For every protected instance: the people of the group; for every FILTER and every aggregate of a column
+    that may be NULL, the people whose rows take part; the people outside of every FILTER, and those without
+    a value where values are counted or replaced: nobody, or enough. What several FILTERs tell apart is
+    counted by cells (`counted_in_cells`); the mode 'suppress' looks at one group at a time, so there the
+    cells of a group are counted with it.
+
+    Parameters
+    ----------
+    level : Level
+        The level.
+    strict : bool
+        Whether a filter that leaves nobody out counts as too few, too.
+    suppress : bool
+        Whether the cells are counted here.
+
+    Returns
+    -------
+    tuple of Counted
+        Each once, the people of the groups first.
+    """
+    found: dict[Counted, None] = {}
+    cells = cells_of((level,)) if suppress else None
+    for instance in level.protected():
+        k = minimum(instance)
+        found[Counted(instance, None, False, k, False, "people")] = None
+        for aggregate in level.aggregates():
+            found.update(dict.fromkeys(_of_aggregate(aggregate, instance, k, strict=strict)))
+        if cells is not None:
+            for cell in combinations(cells.divisions):
+                masks = (cell, *(both(cell, has_value(value)) for value in cells.values))
+                found.update((Counted(instance, mask, False, k, True, "complement"), None) for mask in masks)
+    return tuple(found)
+
+
+def counted_in_cells(cells: Cells) -> tuple[Counted, ...]:
+    """Return what is counted with every cell: its people, and nobody or enough with every value."""
+    found = []
+    for instance in cells.level.protected():
+        k = minimum(instance)
+        found.append(Counted(instance, None, False, k, False, "complement"))
+        masks = map(has_value, cells.values)
+        found.extend(Counted(instance, mask, False, k, True, "complement") for mask in masks)
+    return tuple(found)
+
+
+def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: bool) -> list[Counted]:
+    mask = participation(aggregate)
+    found = []
+    if mask is not None:
+        found.append(Counted(instance, mask, False, k, False, "filter"))
+    left_out = mask if aggregate.function == "count" else aggregate.condition
+    if left_out is not None:
+        found.append(Counted(instance, left_out, True, k, not strict, "complement"))
+    for replaced in _replaced(aggregate):
+        found.append(Counted(instance, replaced, False, k, False, "filter"))
+        found.append(Counted(instance, replaced, True, k, not strict, "complement"))
+    if aggregate.function in PERCENTILES:
+        found.append(Counted(instance, mask, False, percentile_minimum(aggregate, k), False, "percentile"))
+    return found
+
+
+def _replaced(aggregate: Aggregate) -> list[Bound]:
+    """Return "has a value" for every operand that COALESCE replaces inside the aggregate."""
+    if aggregate.argument is None:
+        return []
+    operations = (item for item in walk(aggregate.argument) if isinstance(item, Operation))
+    return [has_value(item.operands[0]) for item in operations if item.name == "coalesce"]
+
+
+def percentile_minimum(aggregate: Aggregate, k: int) -> int:
+    """Return the fewest people of whom k are on the smaller side of a percentile."""
+    fraction = Decimal(aggregate.fraction or "0.5")
+    smaller = min(fraction, 1 - fraction)
+    return int((k / smaller).to_integral_value(rounding=ROUND_CEILING))
+
+
+def participation(aggregate: Aggregate) -> Bound | None:
+    """Return the condition under which a row takes part in an aggregate, None if always.
+
+    Parameters
+    ----------
+    aggregate : Aggregate
+        The aggregate.
+
+    Returns
+    -------
+    Bound or None
+        FILTER and "the argument is not NULL".
+    """
+    parts = [aggregate.condition] if aggregate.condition is not None else []
+    if aggregate.argument is not None and may_be_null(aggregate.argument):
+        parts.append(has_value(aggregate.argument))
+    if len(parts) == 2:
+        return both(parts[0], parts[1])
+    return parts[0] if parts else None

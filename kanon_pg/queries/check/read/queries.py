@@ -1,0 +1,220 @@
+"""Text to syntax tree: queries, sources, clauses.
+
+`read_query` is the whole way from text; expressions are read by `kanon_pg.queries.check.read.expressions`.
+"""
+
+from __future__ import annotations
+
+from kanon_pg.queries.check.findings import Refusal
+from kanon_pg.queries.check.options import Limits
+from kanon_pg.queries.check.read.expressions import read_expression, read_order_item
+from kanon_pg.queries.check.read.raw_tree import child, children, identifier, only, optional, unknown
+from kanon_pg.queries.check.read.reader_groupings import read_grouping
+from kanon_pg.queries.check.read.reader_where import read_where
+from kanon_pg.queries.check.read.sqlglot_parser import RawNode, read_text
+from kanon_pg.queries.check.read.syntax import (
+    Derived,
+    Expression,
+    Item,
+    Join,
+    OrderItem,
+    Query,
+    Select,
+    Table,
+)
+from kanon_pg.queries.check.read.text import check_text
+
+_AROUND = ("with_", "order", "limit", "offset")
+_SIDES = {"": "inner", "INNER": "inner", "CROSS": "cross", "LEFT": "left", "LEFT OUTER": "left"}
+
+
+def read_query(text: str, limits: Limits) -> Query:
+    """Read a query.
+
+    Parameters
+    ----------
+    text : str
+        The query as written.
+    limits : Limits
+        Bounds on its size.
+
+    Returns
+    -------
+    Query
+        The syntax tree.
+
+    Raises
+    ------
+    Refusal
+        Codes Q001 to Q029: the text is no query of the allowed grammar.
+    """
+    root = read_text(check_text(text, limits))
+    _count_nodes(root, limits)
+    return _query(root)
+
+
+def _count_nodes(root: RawNode, limits: Limits) -> None:
+    waiting, seen = [root], 0
+    while waiting:
+        node = waiting.pop()
+        seen += 1
+        for value in node.values.values():
+            items = value if isinstance(value, tuple) else (value,)
+            waiting.extend(item for item in items if isinstance(item, RawNode))
+        if seen > limits.nodes:
+            raise Refusal("Q001", root.span, "The query has too many parts.", "Ask a simpler query.")
+
+
+def _query(node: RawNode) -> Query:
+    while node.kind == "Subquery" and set(node.values) == {"this"}:
+        node = child(node, "this")
+    if node.kind not in {"Select", "Union", "Subquery"}:
+        unknown(node)
+    return Query(
+        span=node.span,
+        branches=_branches(node),
+        tables=_common_tables(optional(node, "with_")),
+        order=_order(optional(node, "order")),
+        limit=_row_count(optional(node, "limit"), "Limit"),
+        offset=_row_count(optional(node, "offset"), "Offset"),
+    )
+
+
+def _branches(node: RawNode) -> tuple[Select | Query, ...]:
+    if node.kind == "Select":
+        return (_select(node),)
+    if node.kind == "Subquery":
+        only(node, "this", *_AROUND)
+        return (_query(child(node, "this")),)
+    branches: list[Select | Query] = []
+    top = True
+    while node.kind == "Union":
+        only(node, "this", "expression", *(_AROUND if top else ()))
+        branches.insert(0, _branch(child(node, "expression")))
+        node, top = child(node, "this"), False
+    branches.insert(0, _branch(node))
+    return tuple(branches)
+
+
+def _branch(node: RawNode) -> Select | Query:
+    if node.kind == "Select" and not any(name in node.values for name in _AROUND):
+        return _select(node)
+    return _query(node)
+
+
+def _common_tables(node: RawNode | None) -> tuple[tuple[str, Query], ...]:
+    if node is None:
+        return ()
+    only(node, "expressions")
+    tables = []
+    for item in children(node, "expressions"):
+        if item.kind != "CTE":
+            unknown(item)
+        only(item, "this", "alias", "materialized")
+        alias = child(item, "alias")
+        only(alias, "this")
+        tables.append((identifier(child(alias, "this")), _query(child(item, "this"))))
+    return tuple(tables)
+
+
+def _order(node: RawNode | None) -> tuple[OrderItem, ...]:
+    if node is None:
+        return ()
+    only(node, "expressions")
+    return tuple(read_order_item(item) for item in children(node, "expressions"))
+
+
+def _row_count(node: RawNode | None, kind: str) -> Expression | None:
+    if node is None:
+        return None
+    if node.kind != kind:
+        raise Refusal("Q021", node.span, "FETCH is not allowed.", "Write LIMIT 10.")
+    only(node, "expression")
+    return read_expression(child(node, "expression"))
+
+
+def _select(node: RawNode) -> Select:
+    only(node, "expressions", "distinct", "from_", "joins", "where", "group", "having", *_AROUND)
+    distinct, where = optional(node, "distinct"), optional(node, "where")
+    having, group = optional(node, "having"), optional(node, "group")
+    for clause in (distinct, where, having):
+        if clause is not None:
+            only(clause, "this" if clause is not distinct else "")
+    keys, sets = read_grouping(group) if group is not None else ((), ())
+    return Select(
+        span=node.span,
+        items=tuple(_item(item) for item in children(node, "expressions")),
+        sources=_sources(node),
+        distinct=distinct is not None,
+        where=read_where(child(where, "this"), _query) if where else None,
+        group=keys,
+        sets=sets,
+        having=read_expression(child(having, "this")) if having else None,
+    )
+
+
+def _item(node: RawNode) -> Item:
+    if node.kind == "Alias":
+        only(node, "this", "alias")
+        expression = read_expression(child(node, "this"))
+        return Item(span=node.span, expression=expression, alias=identifier(child(node, "alias")))
+    return Item(span=node.span, expression=read_expression(node), alias=None)
+
+
+def _sources(node: RawNode) -> tuple[Join, ...]:
+    start = optional(node, "from_")
+    if start is None:
+        return ()
+    only(start, "this")
+    first = child(start, "this")
+    joins = [Join(span=first.span, kind="cross", source=_source(first))]
+    joins.extend(_join(item) for item in (*children(first, "joins"), *children(node, "joins")))
+    return tuple(joins)
+
+
+def _join(node: RawNode) -> Join:
+    if node.kind != "Join":
+        unknown(node)
+    only(node, "this", "side", "kind", "on", "using")
+    words = " ".join(str(node.values[name]) for name in ("side", "kind") if name in node.values)
+    kind = _SIDES.get(words)
+    if kind is None:
+        hint = "Write JOIN or LEFT JOIN; turn a RIGHT JOIN round."
+        raise Refusal("Q027", node.span, f"{words} JOIN is not allowed.", hint)
+    condition = optional(node, "on")
+    using = tuple(identifier(item) for item in children(node, "using"))
+    if kind == "inner" and condition is None and not using:
+        kind = "cross"
+    source = child(node, "this")
+    if "joins" in source.values:
+        raise Refusal("Q027", source.span, "Nested joins are not allowed.", "Write one join after the other.")
+    return Join(
+        span=node.span,
+        kind=kind,  # type: ignore[arg-type]
+        source=_source(source),
+        condition=read_expression(condition) if condition else None,
+        using=using,
+    )
+
+
+def _source(node: RawNode) -> Table | Derived:
+    alias = optional(node, "alias")
+    if alias is not None:
+        only(alias, "this")
+    name = identifier(child(alias, "this")) if alias is not None else None
+    if node.kind == "Table":
+        only(node, "this", "db", "alias", "joins")
+        schema = optional(node, "db")
+        relation = child(node, "this")
+        return Table(
+            span=node.span,
+            schema=identifier(schema) if schema else None,
+            name=identifier(relation),
+            alias=name,
+        )
+    if node.kind == "Subquery":
+        only(node, "this", "alias", "joins")
+        if name is None:
+            raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
+        return Derived(span=node.span, query=_query(child(node, "this")), alias=name)
+    return unknown(node)

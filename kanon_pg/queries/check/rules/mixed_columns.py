@@ -1,0 +1,17 @@
+"""Known and sensitive columns meet in AND, OR, NOT, CASE and || only, where people can be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.mixed_conditions import entangled
+
+
+def mixed_columns(level: Level) -> Iterator[Finding]:
+    """Yield a finding for every expression that calculates or compares known columns with sensitive ones."""
+    for item in entangled(level):
+        sentence = "This condition reads sensitive columns together with others."
+        hint = "Compare them with constants, each by itself, and join the conditions with AND or OR."
+        yield Finding("Q323", item.span.start, item.span.end, sentence, hint)

@@ -1,0 +1,69 @@
+"""Identifiers are not shown, grouped or compared; withheld columns are not used at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.queries.check.catalog import Role
+from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.plan.levels import Level, conjuncts, plain_column
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, Operation, columns
+
+
+def personal_columns(level: Level) -> Iterator[Finding]:
+    """Yield a finding for every use of a column that names a person or is withheld.
+
+    Identifiers of two protected relations may be equated with each other (a join), and the people of a
+    relation may be counted.
+    """
+    for expression in _inspected(level):
+        for column in columns(expression):
+            yield from _column(level, column)
+
+
+def _inspected(level: Level) -> Iterator[Bound]:
+    for condition in level.conditions():
+        yield from (part for part in conjuncts(condition) if not _is_key_join(level, part))
+    yield from level.keys
+    for aggregate in level.aggregates():
+        if aggregate.condition is not None:
+            yield aggregate.condition
+        if aggregate.argument is not None and not _counts_people(level, aggregate):
+            yield aggregate.argument
+
+
+def _is_key_join(level: Level, part: Bound) -> bool:
+    if not isinstance(part, Operation) or part.name != "=":
+        return False
+    left, right = (plain_column(operand) for operand in part.operands)
+    if left is None or right is None or left.instance == right.instance:
+        return False
+    return _is_personal(level, left) and _is_personal(level, right)
+
+
+def _counts_people(level: Level, aggregate: Aggregate) -> bool:
+    argument = aggregate.argument
+    if aggregate.function != "count" or not isinstance(argument, ColumnOf):
+        return False
+    protection = level.instances[argument.instance - 1].protection
+    return protection is not None and protection.entity == argument.name
+
+
+def _is_personal(level: Level, column: ColumnOf) -> bool:
+    return level.instances[column.instance - 1].is_personal(column)
+
+
+def _column(level: Level, column: ColumnOf) -> Iterator[Finding]:
+    instance = level.instances[column.instance - 1]
+    if instance.relation is None or instance.protection is None:
+        return
+    found = instance.relation.column(column.name)
+    if instance.is_personal(column):
+        sentence = f"{column.name} names people: it cannot be shown, grouped or compared."
+        person = instance.protection.entity
+        people = "count(*)" if person is None else f"count(DISTINCT {person})"
+        hint = f"Leave it out, or count people: {people}."
+        yield Finding("Q300", column.span.start, column.span.end, sentence, hint)
+    elif found is None or found.role is Role.WITHHELD:
+        sentence = f"{column.name} was not declared and cannot be used."
+        yield Finding("Q301", column.span.start, column.span.end, sentence, "Ask its curator to declare it.")

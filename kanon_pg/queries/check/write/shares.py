@@ -1,0 +1,70 @@
+"""The dominance rule: no person has more than a given share of a sum or an average.
+
+The share is that of the person's own total among the absolute totals of all persons of the group, over
+the rows that take part in the aggregate. It is computed in the same statement and snapshot as the answer,
+by grouping the rows once more by person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kanon_pg.queries.check.functions import SUMS
+from kanon_pg.queries.check.plan.joins import fact
+from kanon_pg.queries.check.plan.levels import Level, Plan
+from kanon_pg.queries.check.plan.people import participation
+from kanon_pg.queries.check.plan.typed import Aggregate, Fixed
+from kanon_pg.queries.check.write.expressions import Writer, entity, rows_of
+
+
+def dominated(level: Level) -> tuple[Aggregate, ...]:
+    """Return the aggregates of a level to which the rule applies."""
+    if not level.protected():
+        return ()
+    return tuple(
+        item for item in level.aggregates() if item.function in SUMS and not isinstance(item.argument, Fixed)
+    )
+
+
+def shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
+    """Return a SELECT with the largest person's total (``top``) and that of all (``total``) per group.
+
+    Parameters
+    ----------
+    level : Level
+        A protected level with a fact.
+    aggregate : Aggregate
+        A sum or an average over columns of the fact.
+    writer : Writer
+        The level's writer.
+    answers : Mapping
+        Names of answers of inner queries.
+
+    Returns
+    -------
+    str
+        One row per group in which somebody takes part.
+    """
+    rows = fact(level)
+    if rows is None or aggregate.argument is None:
+        raise TypeError("only aggregates over a fact have shares")
+    keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
+    argument = f"CAST({writer.write(aggregate.argument)} AS pg_catalog.numeric)"
+    columns = [*keys, f'{entity(rows)} AS "e"', f'pg_catalog.abs(pg_catalog.sum({argument})) AS "s"']
+    mask = participation(aggregate)
+    text = rows_of(level, writer, answers)
+    if mask is not None:
+        text += (" AND " if level.where else " WHERE ") + writer.write(mask)
+    grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
+    persons = f"SELECT {', '.join(columns)}{text} GROUP BY {grouping}"
+    groups = ", ".join(f'"k{position}"' for position in range(len(keys)))
+    result = f'SELECT pg_catalog.max("s") AS "top", pg_catalog.sum("s") AS "total" FROM ({persons}) AS "p"'
+    return f"{result} GROUP BY {groups}" if keys else result
+
+
+def within(share: float, table: str) -> str:
+    """Return a scalar subquery: 1 if no group of the table of shares is dominated, otherwise 0."""
+    allowed = f"CAST('{share!r}' AS pg_catalog.numeric)"
+    kept = f'"top" OPERATOR(pg_catalog.<=) ({allowed} OPERATOR(pg_catalog.*) "total")'
+    smallest = f'pg_catalog.min(CASE WHEN "top" IS NULL OR {kept} THEN 1 ELSE 0 END)'
+    return f"(SELECT COALESCE({smallest}, 1) FROM {table})"

@@ -1,0 +1,234 @@
+"""Loads the part of the catalog that a question names, as the checker wants it.
+
+The rules are those at the head of `kanon_pg.queries.check.catalog`. A relation is read only if it, its
+schema and everything that it reads belong to somebody trusted: a superuser, the database's owner,
+``kanon_owner``, curators, or owners of protected relations. Else its owner could exchange it while a
+question runs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Obstacle, Protection, Relation, Role
+from kanon_pg.queries.ledgers import has_folder
+from kanon_pg.queries.protection_rules import ProtectionRules, protection
+from kanon_pg.queries.words import words
+
+READER = "kanon_reader"
+"""The role that reads what questions are about."""
+
+_KINDS = {
+    "r": Kind.TABLE,
+    "p": Kind.PARTITIONED,
+    "v": Kind.VIEW,
+    "m": Kind.MATERIALIZED,
+    "f": Kind.FOREIGN,
+}
+
+_NOBODY = 2
+"""The k of relations that cannot be asked anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A part of the catalog, and the rules of what is protected in it.
+
+    Parameters
+    ----------
+    snapshot : CatalogSnapshot
+        For the checker.
+    rules : Mapping of int to ProtectionRules
+        By the OID of a relation in the snapshot.
+    """
+
+    snapshot: CatalogSnapshot
+    rules: Mapping[int, ProtectionRules]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A relation whose name occurs in a question, and whether the reading role may read it."""
+
+    oid: int
+    schema: str
+    name: str
+    readable: bool
+
+
+def candidates(db: Database, text: str, search_path: Sequence[str]) -> tuple[Candidate, ...]:
+    """Return the relations whose names occur in a text, temporary and internal ones left out."""
+    found = words(text)
+    if not found:
+        return ()
+    rows = db.rows(statement("question_candidates"), list(found), list(search_path))
+    return tuple(Candidate(**row) for row in rows)
+
+
+def load(db: Database, text: str, search_path: Sequence[str], role: str) -> Loaded:
+    """Load what a question may name.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role.
+    text : str
+        The question.
+    search_path : sequence of str
+        The asker's schemas, in order.
+    role : str
+        Whose rights count.
+
+    Returns
+    -------
+    Loaded
+        Reads as many rows of the catalog as the named relations have, however many others there are.
+    """
+    oids = [candidate.oid for candidate in candidates(db, text, search_path)]
+    relations = _relations(db, oids, role)
+    rules = {relation.oid: own for relation, own in relations if own is not None}
+    return Loaded(CatalogSnapshot(tuple(relation for relation, _ in relations), tuple(search_path)), rules)
+
+
+def with_records(db: Database, loaded: Loaded, folder: str | None) -> Loaded:
+    """Refuse relations that answer questions and have no record of them where one must be kept.
+
+    Parameters
+    ----------
+    db : Database
+        May read ``kanon.ledger``.
+    loaded : Loaded
+        What a question may name.
+    folder : str or None
+        Folder of the records of questions, as in `kanon_pg.queries.ledgers.moment`.
+    """
+    unrecorded = _unrecorded(db, loaded.rules, folder)
+    shown = tuple(
+        replace(relation, obstacle=_no_record(relation)) if relation.oid in unrecorded else relation
+        for relation in loaded.snapshot.relations
+    )
+    return replace(loaded, snapshot=replace(loaded.snapshot, relations=shown))
+
+
+def _unrecorded(db: Database, rules: Mapping[int, ProtectionRules], folder: str | None) -> set[int]:
+    roots = {own.relation for own in rules.values() if own.ledger != "off" or has_folder(folder)}
+    recorded = (
+        {row["relation"] for row in db.rows(statement("fetch_ledgers"), list(roots))} if roots else set()
+    )
+    return {oid for oid, own in rules.items() if own.relation in roots - recorded}
+
+
+def _no_record(relation: Relation) -> Obstacle:
+    name = Identifier((relation.schema, relation.name))
+    call = f"SELECT kanon.restart_ledger({Literal(str(name))});"
+    return Obstacle(f"{name} has no record of questions here.", f"A curator can begin one: {call}")
+
+
+def relation_of(db: Database, oid: int, role: str) -> Relation:
+    """Return one relation that exists, as a question would find it."""
+    ((relation, _),) = _relations(db, [oid], role)
+    return relation
+
+
+def _relations(db: Database, oids: list[int], role: str) -> list[tuple[Relation, ProtectionRules | None]]:
+    facts = db.rows(statement("question_relations"), oids, role) if oids else []
+    known = [row for row in facts if row["known"] or row["dependent"] or row["selectable"]]
+    columns = _by_relation(db, "question_columns", [row["oid"] for row in known], role)
+    keys = _by_relation(db, "question_keys", [row["oid"] for row in known])
+    found = []
+    for row in known:
+        own = protection(db, row["protected_by"]) if row["protected_by"] is not None else None
+        found.append((_relation(db, row, own, columns[row["oid"]], keys[row["oid"]]), own))
+    return found
+
+
+def _by_relation(db: Database, name: str, oids: list[int], *arguments: str) -> Mapping[int, list[Row]]:
+    found: dict[int, list[Row]] = defaultdict(list)
+    for row in db.rows(statement(name), oids, *arguments) if oids else ():
+        found[row["relation"]].append(row)
+    return found
+
+
+def _relation(
+    db: Database, row: Row, rules: ProtectionRules | None, columns: list[Row], keys: list[Row]
+) -> Relation:
+    is_secret = row["known"] or row["dependent"]
+    roles = _roles(db, row["declared_by"]) if is_secret else {}
+    entity = next((name for name, role in roles.items() if role is None), None)
+    return Relation(
+        oid=row["oid"],
+        schema=row["schema"],
+        name=row["name"],
+        kind=_KINDS[row["kind"]],
+        columns=tuple(_column(column, row, roles) for column in columns if is_secret or column["selectable"]),
+        protection=_protection(row, rules, entity) if is_secret else None,
+        unique_keys=() if row["has_children"] else tuple(frozenset(key["columns"]) for key in keys),
+        plain=row["plain"] and not db.rows(statement("foreign_code"), row["oid"]),
+        obstacle=_obstacle(row, rules),
+        undivided=row["kind"] in {"r", "m"} and not row["has_children"],
+    )
+
+
+def _roles(db: Database, declared_by: int | None) -> dict[str, Role | None]:
+    """Return the role of each declared column; None stands for the column that identifies a person."""
+    if declared_by is None:
+        return {}
+    row = db.row(statement("fetch_declaration"), declared_by)
+    return {
+        **dict.fromkeys(row["insensitive"], Role.INSENSITIVE),
+        **dict.fromkeys(row["sensitive"], Role.SENSITIVE),
+        **dict.fromkeys(row["quasi_identifiers"], Role.QUASI_IDENTIFIER),
+        **dict.fromkeys(row["identifiers"], Role.IDENTIFIER),
+        **({row["entity"]: None} if row["entity"] is not None else {}),
+    }
+
+
+def _column(column: Row, row: Row, roles: Mapping[str, Role | None]) -> Column:
+    if row["declared_by"] is not None:
+        role = roles.get(column["name"], Role.WITHHELD) or Role.IDENTIFIER
+    else:
+        is_person = column["is_key"] and row["known"]
+        role = Role.WITHHELD if is_person else Role.QUASI_IDENTIFIER
+    return Column(
+        name=column["name"],
+        type_name=column["type_name"],
+        nullable=column["nullable"],
+        role=role,
+        deterministic=column["deterministic"],
+        collation=column["collation"],
+    )
+
+
+def _protection(row: Row, rules: ProtectionRules | None, entity: str | None) -> Protection:
+    if rules is None:
+        return Protection(_NOBODY, declared=False)
+    return Protection(rules.k, entity=entity, extremes=rules.extremes)
+
+
+def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
+    name = Identifier((row["schema"], row["name"]))
+    if row["known"] and rules is None:
+        call = f"SELECT kanon_protect({Literal(str(name))}, 5);"
+        return Obstacle(
+            f"{name} holds people and does not answer questions.", f"A curator can allow them: {call}"
+        )
+    if row["dependent"] and not row["known"]:
+        return None
+    if not row["trusted"]:
+        return Obstacle(
+            f"{name} cannot be asked: the owner of it, of its schema or of what it reads could exchange it.",
+            "Let the owner of the database or a curator own them.",
+        )
+    if not row["readable"]:
+        schema = Identifier((row["schema"],))
+        return Obstacle(
+            f"{name} cannot be asked: the role {READER}, which reads for all askers, may not read it.",
+            f"Its owner can allow it: GRANT USAGE ON SCHEMA {schema} TO {READER}; "
+            f"GRANT SELECT ON {name} TO {READER};",
+        )
+    return None

@@ -1,0 +1,123 @@
+"""Runs canonical SQL once, and judges every row before any of them is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.queries.check.verdict import Gathering, Verdict
+from kanon_pg.queries.request import AnswerTable, Told
+
+_BACKED = "kanon_backed"
+_SET = "kanon_set"
+
+
+def run(
+    db: Database, verdict: Verdict, values: Sequence[str | None], most_rows: int, *, gathers: bool = False
+) -> Told:
+    """Run the canonical SQL of an accepted question.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role, cannot write, and has the snapshot of the check.
+    verdict : Verdict
+        Accepted.
+    values : sequence of (str or None)
+        Of the parameters, in the order of `verdict.parameters`.
+    most_rows : int
+        Rows above which there is no answer.
+    gathers : bool
+        Whether the sets that `verdict.gathering` names are read in the same scan.
+
+    Returns
+    -------
+    Told
+        No answer if there are too many rows, or one has too few people behind it.
+
+    Raises
+    ------
+    LimitExceeded
+        If it takes too long.
+    DatabaseError
+        If the server gave up; its text must not be told.
+    """
+    gathering = verdict.gathering if gathers else None
+    text = _judged(verdict, most_rows + 1) if gathering is None else _both(verdict, gathering, most_rows + 1)
+    if values:
+        db.row(statement("plan_anew"))
+    rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
+    sets: dict[int, list[bytes]] = {}
+    if gathering is not None:
+        rows, sets = _divided(rows, verdict)
+    if len(rows) > most_rows:
+        return Told(None, "rows", sets)
+    if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
+        return Told(None, "size", sets)
+    shown = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
+    return Told(
+        AnswerTable(
+            names=tuple(output.name for output in verdict.outputs),
+            types=tuple(output.type_name for output in verdict.outputs),
+            rows=tuple(tuple(row[name] for name in shown) for row in rows),
+        ),
+        sets=sets,
+    )
+
+
+def _judged(verdict: Verdict, limit: int) -> str:
+    """Return the canonical SQL with its outputs as text, and the hidden columns as one judgement."""
+    return f"{_judging(verdict)} FROM ({verdict.canonical_sql}) AS q {_columns(verdict)} LIMIT {limit}"
+
+
+def _both(verdict: Verdict, gathering: Gathering, limit: int) -> str:
+    """Return the same, followed by a row for each set, which has a number and is not judged."""
+    counts = {number: verdict.entity_sets[number].parts for number in gathering.sets}
+    names = _parts(max(counts.values()))
+    judged = ", ".join(
+        [_judging(verdict), f"{_null('int4')} AS {_SET}", *(f"{_null('bytea')} AS {name}" for name in names)]
+    )
+    branches = [f"({judged} FROM ({gathering.body}) AS q {_columns(verdict)} LIMIT {limit})"]
+    answer = [_null("text")] * len(verdict.outputs) + [_null("bool")]
+    for number, sql in gathering.sets.items():
+        # a row of its own, because a row has a gigabyte at most
+        parts = [*answer, str(number), "s.*", *[_null("bytea")] * (len(names) - counts[number])]
+        branches.append(f"SELECT {', '.join(parts)} FROM ({sql}) AS s")
+    return f"WITH {gathering.tables} {' UNION ALL '.join(branches)}"
+
+
+def _divided(rows: Sequence[Row], verdict: Verdict) -> tuple[list[Row], dict[int, list[bytes]]]:
+    """Return the rows of the answer, and the sets."""
+    sets = {
+        row[_SET]: [row[name] for name in _parts(verdict.entity_sets[row[_SET]].parts)]
+        for row in rows
+        if row[_SET] is not None
+    }
+    return [row for row in rows if row[_SET] is None], sets
+
+
+def _parts(count: int) -> list[str]:
+    return [f"kanon_part_{number}" for number in range(1, count + 1)]
+
+
+def _null(type_name: str) -> str:
+    return f"CAST(NULL AS pg_catalog.{type_name})"
+
+
+def _columns(verdict: Verdict) -> str:
+    shown = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
+    return f"({', '.join([*shown, *(f'h{number}' for number in range(1, len(verdict.hidden) + 1))])})"
+
+
+def _judging(verdict: Verdict) -> str:
+    shown = [Identifier.of(f"c{number}") for number in range(1, len(verdict.outputs) + 1)]
+    hidden = [Identifier.of(f"h{number}") for number in range(1, len(verdict.hidden) + 1)]
+    judged = [
+        f"coalesce(q.{name} OPERATOR(pg_catalog.>=) {item.minimum}, false)"
+        for name, item in zip(hidden, verdict.hidden, strict=True)
+    ]
+    texts = [f"CAST(q.{name} AS pg_catalog.text) AS {name}" for name in shown]
+    texts.append(f"{' AND '.join(judged) or 'true'} AS {_BACKED}")
+    return f"SELECT {', '.join(texts)}"

@@ -1,0 +1,308 @@
+"""The decision whether something may be told, after everything that was told.
+
+For one protected relation, in this order:
+
+1. *size*: every told set, and each level's total, is backed by at least k people;
+2. *complement*: nobody, or at least k people, are left out of each of them alone, as if the total of
+   everybody were known (Denning, Denning and Schwartz, "The tracker: a threat to statistical database
+   security", 1979); in combinations everybody counts once it was told;
+3. *difference*: each of them equals, or differs in at least k people from, every set that was ever told,
+   totals of levels included (and with ``one_sided``, each side of the difference alone);
+4. *combination*: no sum of multiples of the told sets of this answer and of the covered history (mode
+   ``linear``: everything; mode ``pairwise``: the recent part, see `Rules.rank`) depends on fewer than k
+   people. That includes adding any rows of one answer, unions, intersections and differences that can be
+   computed from answered sets, hence individual, general and double trackers of any depth.
+
+Mode ``off`` stops after 1. What is not covered: statistics that are no sums (percentiles), values known from
+elsewhere, sets chosen by a secret (what a count says about those who are not in it), and what refusals tell.
+
+Units are snapshots. Whoever was inserted, deleted or (if rows are numbered by version) changed between two
+questions is exactly in the difference of the two sets, and counts there like anybody else.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from pyroaring import BitMap
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.audit import Audit, field_for
+from kanon_pg.worker.ledger.disclosed_sets import Fold, ToldSets, fold_width, folded
+from kanon_pg.worker.ledger.forms import Form
+from kanon_pg.worker.ledger.linear_code import Code
+from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.rules import Rules
+
+Reason = Literal[
+    "budget",
+    "size",
+    "complement",
+    "difference",
+    "combination",
+    "undecided",
+    "full",
+    "rows",
+    "time",
+    "error",
+    "record",
+]
+"""Why an answer is withheld, the last four as whoever ran the question says. For the owner's record only: the
+asker must not learn it."""
+
+_FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether an answer may be told.
+
+    Parameters
+    ----------
+    allowed : bool
+        Whether it may.
+    reason : Reason or None
+        The first check that failed; None if allowed.
+    """
+
+    allowed: bool
+    reason: Reason | None = None
+    _telling: _Telling | None = None
+
+
+_Set: TypeAlias = tuple[BitMap, Fold]
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """What is remembered of an answer once it is told, prepared while it is checked."""
+
+    sets: tuple[_Set, ...]
+    audit: Audit
+    before: Audit
+
+
+class Ledger:
+    """What was told about one protected relation.
+
+    Parameters
+    ----------
+    rules : Rules
+        What is asked of it.
+    key : bytes
+        The relation's secret (`new_key`), the same for all processes that share a journal.
+    """
+
+    def __init__(self, rules: Rules, key: bytes) -> None:
+        self.rules = rules
+        self._key = key
+        self._field = field_for(rules, key)
+        self._fold_width = fold_width(rules.k)
+        self._told = ToldSets(self._fold_width)
+        self._audit = Audit.empty(rules, self._field)
+
+    @property
+    def distinct_sets(self) -> int:
+        """Number of distinct sets that were told, totals included."""
+        return len(self._told)
+
+    @property
+    def rank(self) -> int:
+        """Linearly independent sets that sums and differences are checked against."""
+        return self._audit.older.rank
+
+    def has(self, digest: bytes) -> bool:
+        """Whether a set of this digest is remembered."""
+        return self._told.has(digest)
+
+    def find(self, digest: bytes) -> BitMap | None:
+        """Return a set that is remembered by its digest; in mode ``off`` nobody, because nothing is."""
+        return BitMap() if self.rules.mode == "off" else self._told.find(digest)
+
+    def check(self, answer: Answer, population: Population) -> Decision:
+        """Decide whether an answer may be told now. Changes nothing.
+
+        Parameters
+        ----------
+        answer : Answer
+            The sets behind it, in the snapshot it was computed in.
+        population : Population
+            Everybody in that snapshot.
+
+        Raises
+        ------
+        LedgerError
+            The population does not say whose a unit is.
+        """
+        k = self.rules.k
+        _require_owners(answer, population)
+        totals = list(answer.with_totals())
+        if not all(population.is_backed(units, k) for units in totals):
+            return Decision(allowed=False, reason="size")
+        if self.rules.mode == "off":
+            return Decision(allowed=True, _telling=_Telling((), self._audit, self._audit))
+        if any(_leaves_few(units, population, k) for units in totals):
+            return Decision(allowed=False, reason="complement")
+        vectors = self._field.vectors(list(answer.sets()), population.owners)
+        levels = self._with_folds(answer, vectors, population)
+        if any(self._is_near_told(level, population) for level in levels) or self._differ_little(
+            levels, population
+        ):
+            return Decision(allowed=False, reason="difference")
+        finding, audit = self._audit.considered(vectors)
+        if finding != "safe":
+            return Decision(allowed=False, reason=_FINDINGS[finding])
+        sets = tuple(told for level in levels for told in level)
+        return Decision(allowed=True, _telling=_Telling(sets, audit, self._audit))
+
+    def tell(self, decision: Decision) -> None:
+        """Remember an answer that `check` allowed, once its record is durable.
+
+        Raises
+        ------
+        LedgerError
+            The decision refuses, or the ledger changed since: it must be checked again.
+        """
+        telling = decision._telling
+        if telling is None:
+            raise LedgerError("An answer that is withheld cannot be told.")
+        if telling.before is not self._audit:
+            raise LedgerError("The ledger changed since the answer was checked.")
+        self._remember(telling.sets)
+        self._audit = telling.audit
+
+    def replay(self, answer: Answer, population: Population) -> None:
+        """Remember an answer that was told by another process or under other rules, without judging it.
+
+        Parameters
+        ----------
+        answer : Answer
+            As recorded.
+        population : Population
+            The owners of its units; who is in the relation now does not matter.
+
+        Raises
+        ------
+        LedgerError
+            The population does not say whose a unit is: it is older than the answer.
+        """
+        _require_owners(answer, population)
+        if self.rules.mode == "off":
+            return
+        vectors = self._field.vectors(list(answer.sets()), population.owners)
+        for level in self._with_folds(answer, vectors, population):
+            self._remember(level)
+        self._audit = self._audit.recorded(vectors)
+
+    def to_bytes(self) -> bytes:
+        """Return a checkpoint: what `replay` would otherwise have to rebuild. It contains the secret."""
+        codes = [self._audit.older] + ([self._audit.younger] if self._audit.younger else [])
+        head = {"rules": asdict(self.rules), "forms": [len(code.forms) for code in codes]}
+        arrays: dict[str, npt.NDArray[np.generic]] = dict(self._told.arrays())
+        arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+        arrays["key"] = np.frombuffer(self._key, dtype=np.uint8)
+        for index, form in enumerate(form for code in codes for form in code.forms):
+            arrays[f"rows{index}"] = form.rows.astype(np.int32)
+            arrays[f"pivots{index}"] = form.pivots
+        buffer = io.BytesIO()
+        np.savez(buffer, allow_pickle=False, **arrays)
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, rules: Rules, key: bytes) -> Ledger:
+        """Rebuild a checkpoint.
+
+        Raises
+        ------
+        LedgerError
+            It belongs to other rules or another secret, or cannot be read; replay the journal instead.
+        """
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as loaded:
+                arrays = {name: loaded[name] for name in loaded.files}
+            head = json.loads(arrays["head"].tobytes())
+            if head["rules"] != asdict(rules) or arrays["key"].tobytes() != key:
+                raise LedgerError("The ledger's checkpoint belongs to other rules.")
+            ledger = cls(rules, key)
+            ledger._told = ToldSets.from_arrays(arrays)
+            ledger._audit = _audit_of(arrays, head["forms"], ledger._audit)
+        except LedgerError:
+            raise
+        except Exception as error:  # whatever a damaged archive makes its reader raise
+            raise LedgerError("The ledger's checkpoint cannot be read.") from error
+        return ledger
+
+    def _remember(self, sets: tuple[_Set, ...]) -> None:
+        for units, fold in sets:
+            self._told.add(units, fold)
+
+    def _with_folds(
+        self, answer: Answer, vectors: npt.NDArray[np.float64], population: Population
+    ) -> list[tuple[_Set, ...]]:
+        rest = iter(vectors)
+        modulus, width = self._field.modulus, self._fold_width
+        levels = []
+        for level in answer.levels:
+            own = [next(rest) for _ in level]
+            sets = list(level)
+            if len(sets) > 1:
+                sets.append(BitMap.union(*level))
+                own.append(np.sum(own, axis=0))
+            levels.append(tuple((u, folded(v, width, modulus)) for u, v in zip(sets, own, strict=True)))
+        return levels
+
+    def _is_near_told(self, sets: tuple[_Set, ...], population: Population) -> bool:
+        return any(self._is_near(self._told, told, population) for told in sets if told[0] not in self._told)
+
+    def _differ_little(self, levels: list[tuple[_Set, ...]], population: Population) -> bool:
+        """Whether sets of different levels of the answer itself are too near to each other."""
+        earlier = ToldSets(self._fold_width)
+        for level in levels:
+            if any(self._is_near(earlier, told, population) for told in level):
+                return True
+            for units, fold in level if len(levels) > 1 else ():
+                earlier.add(units, fold)
+        return False
+
+    def _is_near(self, told: ToldSets, new: _Set, population: Population) -> bool:
+        units, fold = new
+        k = self.rules.k
+        if self.rules.one_sided:
+            return any(
+                _is_few(units - other, population, k) or _is_few(other - units, population, k)
+                for other in told
+            )
+        near = told.near(units, fold, k, by_size=population.owners is None)
+        return any(_is_few(units ^ other, population, k) for other in near)
+
+
+def _require_owners(answer: Answer, population: Population) -> None:
+    if not all(population.knows(units) for units in answer.sets()):
+        raise LedgerError("Rows were numbered after the list of their owners was read.", hint="Ask again.")
+
+
+def _is_few(units: BitMap, population: Population, k: int) -> bool:
+    return bool(units) and not population.is_backed(units, k)
+
+
+def _leaves_few(units: BitMap, population: Population, k: int) -> bool:
+    return _is_few(population.units - units, population, k)
+
+
+def _audit_of(arrays: dict[str, npt.NDArray[np.generic]], forms: list[int], empty: Audit) -> Audit:
+    codes = []
+    index = 0
+    for count in forms:
+        read = [
+            Form(arrays[f"rows{i}"].astype(np.float64), arrays[f"pivots{i}"].astype(np.intp))
+            for i in range(index, index + count)
+        ]
+        codes.append(Code(empty.older.field, empty.older.k, tuple(read)))
+        index += count
+    return replace(empty, older=codes[0], younger=codes[1] if len(codes) > 1 else None)

@@ -1,0 +1,301 @@
+"""Everything about one protected relation that a process keeps: numbers, keeper, the last census."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pyroaring import BitMap
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.budget import Budget
+from kanon_pg.worker.ledger.census_file import census_bytes, census_from
+from kanon_pg.worker.ledger.folder import (
+    CENSUS,
+    CHECKPOINT,
+    JOURNAL,
+    NUMBERS,
+    existing_folder,
+    read_marks,
+    read_sealed,
+    read_secret,
+    write_marks,
+    write_sealed,
+)
+from kanon_pg.worker.ledger.index import Keys, Numbers
+from kanon_pg.worker.ledger.known_sets import KnownSets, Parts, distinct
+from kanon_pg.worker.ledger.numbering import Numbering, NumberingTurn
+from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.session import Keeper
+from kanon_pg.worker.ledger.table_snapshot import Census, Leaf, bitmap_of, keys_of
+
+CHECKPOINT_RECORDS = 256
+CHECKPOINT_SECONDS = 2.0
+CHECKPOINT_SHARE = 20.0
+"""A checkpoint is written after so many records, or so much work since the last one, that others would
+repeat, and so many times the work of writing it."""
+
+_GROUP = np.dtype(">i8")
+_OID = np.dtype(">u4")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Rules and budgets of a relation."""
+
+    rules: Rules
+    per_asker: Budget
+    overall: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of some pieces, one after the other.
+
+    Parameters
+    ----------
+    lengths : bytes
+        Bytes of each piece, 8 bytes each.
+    places : bytes
+        Places or hashes.
+    """
+
+    lengths: bytes | memoryview
+    places: bytes | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The sets of one level as the database sent them (see `kanon_pg.queries.check.verdict.EntitySet`).
+
+    Parameters
+    ----------
+    disjoint : bool
+        Whether a row stands in one group at most, and once.
+    by_content : bool
+        Whether rows are given by hashes instead of places.
+    groups, leaves : bytes
+        Number of the group, and OID of the table, of each piece.
+    rows : Rows
+        The groups.
+    filters : tuple of Rows
+        What each filter leaves out of them, or, unless `disjoint`, lets in.
+    key : str or None
+        Names the statement for `Book.known_sets`, None if its sets may change while the relation does not.
+    """
+
+    disjoint: bool
+    by_content: bool
+    groups: bytes | memoryview
+    leaves: bytes | memoryview
+    rows: Rows
+    filters: tuple[Rows, ...] = ()
+    key: str | None = None
+
+
+class Book:
+    """The record of one relation.
+
+    Parameters
+    ----------
+    parent : Path
+        Where the records of this database are.
+    name : str
+        The record's.
+
+    Raises
+    ------
+    LedgerError
+        A file is missing, damaged, shorter than it was, or not private.
+    """
+
+    def __init__(self, parent: Path, name: str) -> None:
+        self.folder = existing_folder(parent, name)
+        self.secret = read_secret(self.folder)
+        self.state: str | None = None
+        """What the database said of the state that `census` is of."""
+        self.census: Census | None = None
+        self._epoch: str | None = None
+        self._known = KnownSets()
+        self._terms: Terms | None = None
+        self._keeper: Keeper | None = None
+        self._saved, self._spent, self._saving = 0, 0.0, 0.0
+        self._anchor, numbers = read_marks(self.folder)
+        self.numbering = Numbering(self.folder / NUMBERS, anchor=numbers)
+
+    def close(self) -> None:
+        """Close all files."""
+        self.numbering.close()
+        if self._keeper is not None:
+            self._keeper.close()
+
+    def keeper(self, terms: Terms) -> Keeper:
+        """Return the keeper under some terms; other terms than before mean reading the journal again."""
+        if self._keeper is None or self._terms != terms:
+            if self._keeper is not None:
+                self._anchor = self._keeper.journal.mark
+                self._keeper.close()
+            self._keeper, self._terms = self._opened(terms), terms
+            self._saved, self._spent = self._keeper.journal.mark.records, 0.0
+        return self._keeper
+
+    def _opened(self, terms: Terms) -> Keeper:
+        keeper = None
+        checkpoint = read_sealed(self.folder, CHECKPOINT, self.secret.key)
+        if checkpoint is not None:
+            # one of other rules is of no use: the journal has everything
+            with suppress(LedgerError):
+                keeper = self._open_keeper(terms, checkpoint)
+        if keeper is None:
+            keeper = self._open_keeper(terms, None)
+        keeper.journal.expect(self._anchor)
+        return keeper
+
+    def _open_keeper(self, terms: Terms, checkpoint: bytes | None) -> Keeper:
+        return Keeper(
+            self.folder / JOURNAL,
+            terms.rules,
+            self.secret.key,
+            per_asker=terms.per_asker,
+            overall=terms.overall,
+            checkpoint=checkpoint,
+        )
+
+    def recall(self, epoch: str) -> None:
+        """Take the census that another process of the same epoch left, if this one has none."""
+        if self.census is not None:
+            return
+        data = read_sealed(self.folder, CENSUS, self.secret.key)
+        if data is not None:
+            # one that cannot be read is of no use: the relation is read again
+            with suppress(LedgerError):
+                self.state, self.census = census_from(data, epoch)
+
+    def take(self, state: str, leaves: Sequence[Leaf], turn: NumberingTurn, epoch: str) -> None:
+        """Take a new census; rows never seen before are numbered, durably."""
+        contents = _joined([keys_of(leaf.contents) for leaf in leaves])
+        people = _joined([keys_of(leaf.people) for leaf in leaves]) if self.numbering.has_people else None
+        if people is not None and len(people) != len(contents):
+            raise LedgerError("Rows came without the people that they belong to.")
+        self.state, self.census = None, None
+        self._known.clear()
+        self.census = Census(leaves, turn.number(contents, people))
+        self.state, self._epoch = state, epoch
+
+    def population(self) -> Population:
+        """Return who is in the relation, by the last census; nobody without one."""
+        units = self.census.units if self.census is not None else BitMap()
+        return Population(units, self.numbering.owners)
+
+    def known_sets(self) -> list[str]:
+        """Return the keys of statements whose sets are known as long as the state is what it is."""
+        return self._known.keys()
+
+    def answer(self, levels: Sequence[Pieces | str]) -> Answer:
+        """Return the sets behind an answer.
+
+        Parameters
+        ----------
+        levels : sequence of (Pieces or str)
+            Sets as they were sent, or a key of known ones.
+
+        Raises
+        ------
+        LedgerError
+            They do not fit the census.
+        InputError
+            Groups that should not share rows do.
+        """
+        found: list[tuple[BitMap, ...]] = []
+        # before others take their place
+        known = {level: self._known.get(level) for level in levels if isinstance(level, str)}
+        for level in levels:
+            parts = known[level] if isinstance(level, str) else self._parts(level)
+            found += [part for part in parts if part not in found]
+        return Answer(tuple(found))
+
+    def _parts(self, level: Pieces) -> Parts:
+        found: list[tuple[BitMap, ...]] = []
+        for sets in self._levels(level):
+            # sets that overlap cannot be added up by anybody, each is a figure of its own
+            found += [sets] if level.disjoint else [(units,) for units in sets]
+        parts = distinct(found)
+        if level.key is not None:
+            self._known.remember(level.key, parts)
+        return parts
+
+    def _levels(self, level: Pieces) -> Iterator[tuple[BitMap, ...]]:
+        groups = self._sets(level, level.rows)
+        yield tuple(groups.values())
+        for rows in level.filters:
+            named = self._sets(level, rows)
+            if level.disjoint:
+                named = {
+                    group: units - named[group] if group in named else units
+                    for group, units in groups.items()
+                }
+            yield tuple(units for units in named.values() if units)
+
+    def _sets(self, level: Pieces, rows: Rows) -> dict[int, BitMap]:
+        by_group: dict[int, list[Numbers]] = {}
+        for group, numbers in self._pieces(level, rows):
+            by_group.setdefault(group, []).append(numbers)
+        sets = {}
+        for group, parts in by_group.items():
+            numbers = np.concatenate(parts)
+            sets[group] = bitmap_of(numbers)
+            if level.disjoint and len(sets[group]) != len(numbers):
+                raise LedgerError("A row stands twice in a group that a join should not repeat.")
+        return sets
+
+    def _pieces(self, level: Pieces, rows: Rows) -> Iterator[tuple[int, Numbers]]:
+        if self.census is None:
+            raise LedgerError("The rows behind an answer came before the relation was read.")
+        groups = np.frombuffer(level.groups, dtype=_GROUP).tolist()
+        leaves = np.frombuffer(level.leaves, dtype=_OID).tolist()
+        lengths = np.frombuffer(rows.lengths, dtype=_GROUP).tolist()
+        position = 0
+        for group, leaf, length in zip(groups, leaves, lengths, strict=True):
+            data = rows.places[position : position + length]
+            position += length
+            if length:
+                yield group, self.census.like(data) if level.by_content else self.census.at(leaf, data)
+        if position != len(rows.places):
+            raise LedgerError("The rows behind an answer did not arrive as a whole.")
+
+    def mark(self) -> None:
+        """Remember how long the files are."""
+        if self._keeper is not None:
+            write_marks(self.folder, self._keeper.journal.mark, self.numbering.journal.mark)
+
+    def count(self, seconds: float) -> None:
+        """Add work that a process which opens the record would have to repeat."""
+        self._spent += seconds
+
+    def save(self) -> None:
+        """Write a checkpoint if it is time to, and a census that was taken."""
+        if self._epoch is not None and self.census is not None and self.state is not None:
+            data = census_bytes(self.census, self.state, self._epoch)
+            if data is not None:
+                write_sealed(self.folder, CENSUS, data, self.secret.key)
+            self._epoch = None
+        keeper = self._keeper
+        if keeper is None:
+            return
+        records = keeper.journal.mark.records - self._saved
+        enough = max(CHECKPOINT_SECONDS, CHECKPOINT_SHARE * self._saving)
+        if records >= CHECKPOINT_RECORDS or (records and self._spent >= enough):
+            start = time.monotonic()
+            write_sealed(self.folder, CHECKPOINT, keeper.to_bytes(), self.secret.key)
+            self._saving = time.monotonic() - start
+            self._saved, self._spent = keeper.journal.mark.records, 0.0
+
+
+def _joined(parts: Sequence[Keys]) -> Keys:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)

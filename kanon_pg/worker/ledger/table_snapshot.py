@@ -1,0 +1,200 @@
+"""Who is in a relation in one state of it, and which row stands where."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from pyroaring import BitMap
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.worker.ledger.index import MISSING, Index, Keys, Numbers
+
+_PLACE = np.dtype([("block", ">u4"), ("line", ">u2")])
+_LINE_BITS = 16
+_LINES = 1 << _LINE_BITS
+_SPARSE = 16
+
+Places = npt.NDArray[np.int64]
+
+
+def keys_of(data: bytes | memoryview) -> Keys:
+    """Return 64-bit hashes from their packed big-endian form."""
+    found: Keys = np.frombuffer(data, dtype=">u8").astype(np.uint64)
+    return found
+
+
+def bitmap_of(numbers: Numbers) -> BitMap:
+    """Return the set of some numbers."""
+    ordered = array("I")
+    ordered.frombytes(np.sort(numbers).tobytes())
+    return BitMap(ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One table of a relation as the database sent it.
+
+    Parameters
+    ----------
+    oid : int
+        Of the table, 0 for a view.
+    places : bytes
+        6 bytes a row; empty for a view.
+    contents : bytes
+        8 bytes a row.
+    people : bytes
+        8 bytes a row, or empty.
+    """
+
+    oid: int
+    places: bytes | memoryview
+    contents: bytes | memoryview
+    people: bytes | memoryview
+
+
+class Census:
+    """One state of a relation.
+
+    Parameters
+    ----------
+    leaves : sequence of Leaf
+        All its rows.
+    numbers : array of uint32
+        Of all rows, leaf by leaf.
+    """
+
+    def __init__(self, leaves: Sequence[Leaf], numbers: Numbers) -> None:
+        self.units = bitmap_of(numbers)
+        self._tables: dict[int, Table] = {}
+        self._contents = Index()
+        start = 0
+        for leaf in leaves:
+            count = len(leaf.contents) // 8
+            part = numbers[start : start + count]
+            start += count
+            if len(leaf.places):
+                self._tables[leaf.oid] = Table.of(_places(leaf.places), part)
+            elif count:
+                self._contents.add(keys_of(leaf.contents), part)
+
+    def tables(self) -> dict[int, Table]:
+        """Return the numbers by place of each table; not all rows, if some have no place."""
+        return dict(self._tables)
+
+    @classmethod
+    def of_tables(cls, units: BitMap, tables: dict[int, Table]) -> Census:
+        """Rebuild the census of tables whose rows all have places."""
+        found = cls((), np.zeros(0, dtype=np.uint32))
+        found.units, found._tables = units, tables
+        return found
+
+    @property
+    def has_places(self) -> bool:
+        """Whether every row has a place."""
+        return not len(self._contents)
+
+    def at(self, oid: int, data: bytes | memoryview) -> Numbers:
+        """Return the numbers of rows by their places.
+
+        Raises
+        ------
+        LedgerError
+            There is no row at a place.
+        """
+        table = self._tables.get(oid)
+        numbers = None if table is None else table.at(_places(data))
+        if numbers is None or np.any(numbers == MISSING):
+            raise LedgerError("An answer has rows that were not there when the table was read.")
+        return numbers
+
+    def like(self, data: bytes | memoryview) -> Numbers:
+        """Return the numbers of rows by their contents; rows that a join repeats count once.
+
+        Raises
+        ------
+        LedgerError
+            There is no row of such content.
+        """
+        keys = keys_of(data)
+        numbers = self._contents.find(keys)
+        lost = numbers == MISSING
+        if np.any(lost) and np.any(self._contents.find(np.unique(keys[lost])) == MISSING):
+            raise LedgerError("An answer has rows that were not there when the view was read.")
+        found: Numbers = numbers[~lost]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Numbers by place: in a table if it is not much larger than the rows are many, else in order.
+
+    Parameters
+    ----------
+    stride : int
+        Lines of a block.
+    places : array of int64
+        In order, without gaps between blocks; empty if `numbers` is indexed by place.
+    numbers : array of uint32
+        One for each place, `MISSING` where there is no row.
+    """
+
+    stride: int
+    places: Places
+    numbers: Numbers
+
+    @classmethod
+    def of(cls, places: Places, numbers: Numbers) -> Table:
+        """Return the table of some rows, at least one.
+
+        Parameters
+        ----------
+        places : array of int64
+            Block times 65,536 plus line, in any order.
+        numbers : array of uint32
+            One for each.
+        """
+        stride = int((places & (_LINES - 1)).max()) + 1
+        dense, _ = _dense(places, stride)
+        size = int(dense.max()) + 1
+        if size > _SPARSE * len(dense) + _LINES:
+            order = np.argsort(dense)
+            return cls(stride, dense[order], numbers[order])
+        direct = np.full(size, MISSING, dtype=np.uint32)
+        direct[dense] = numbers
+        return cls(stride, np.zeros(0, dtype=np.int64), direct)
+
+    def at(self, places: Places) -> Numbers:
+        """Return the numbers at some places, `MISSING` where there is no row."""
+        dense, lines = _dense(places, self.stride)
+        if not len(self.places):
+            if len(dense) and lines.max() < self.stride and dense.max() < len(self.numbers):
+                return self.numbers[dense]
+            inside = (lines < self.stride) & (dense < len(self.numbers))
+            found = np.full(len(places), MISSING, dtype=np.uint32)
+            found[inside] = self.numbers[dense[inside]]
+            return found
+        position = np.minimum(np.searchsorted(self.places, dense), len(self.places) - 1)
+        right = (self.places[position] == dense) & (lines < self.stride)
+        ordered: Numbers = np.where(right, self.numbers[position], MISSING).astype(np.uint32)
+        return ordered
+
+
+def _places(data: bytes | memoryview) -> Places:
+    packed = np.frombuffer(data, dtype=_PLACE)
+    found: Places = packed["block"].astype(np.int64)
+    found <<= _LINE_BITS
+    found |= packed["line"]
+    return found
+
+
+def _dense(places: Places, stride: int) -> tuple[Places, Places]:
+    """Return places without gaps between blocks, and the lines alone."""
+    lines = places & (_LINES - 1)
+    dense = places >> _LINE_BITS
+    dense *= stride
+    dense += lines
+    return dense, lines
