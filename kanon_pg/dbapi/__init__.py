@@ -11,7 +11,6 @@ Examples
 (412,)
 """
 
-from kanon_pg.dbapi.connection import Connection, connect
-from kanon_pg.dbapi.cursor import Cursor
+from kanon_pg.dbapi.connection import Connection, Cursor, connect
 
 __all__ = ["Connection", "Cursor", "connect"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.gateway.names import Chain
+from kanon_pg.gateway.reading import Chain
 from kanon_pg.gateway.session_settings import permitted, string_value
 from kanon_pg.gateway.tokens import Kind, Token
 from kanon_pg.gateway.vocabulary import CATALOG_VIEWS, HARMLESS_CATALOGS, SYNTAX_FUNCTIONS, Vocabulary

@@ -1,4 +1,6 @@
-"""What is sent to the server in place of a client's text, or why nothing is.
+"""The SELECT that asks a question in the server.
+
+What is sent to the server in place of a client's text, or why nothing is.
 
 Questions become calls of ``kanon_query_record``, so that types, formats, portals and cursors stay
 PostgreSQL's own. Other statements pass if their kind is on the list of `kinds`, written anew from their
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from kanon_pg.gateway.calls import call
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.gateway.reading import Reading, ReadQuery
 from kanon_pg.gateway.references import Replacement, check_passing, is_question
 from kanon_pg.gateway.tokens import Token
@@ -18,6 +20,48 @@ from kanon_pg.gateway.vocabulary import Vocabulary
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Finding, Refusal
 from kanon_pg.queries.check.verdict import Verdict
+
+
+def call(text: str, verdict: Verdict, types: Sequence[int], api_schema: str) -> str:
+    """Return a SELECT with the columns of the answer, which hands the question to the server as a text.
+
+    Parameters
+    ----------
+    text : str
+        The question, which is checked once more in the server.
+    verdict : Verdict
+        Accepted.
+    types : sequence of int
+        OIDs of the parameters' types as far as the client gives them; 0 or none leaves one open.
+    api_schema : str
+        Where ``kanon_query_record`` is.
+    """
+    columns = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
+    named = list(zip(columns, verdict.outputs, strict=True))
+    shown = ", ".join(f"{column} AS {Identifier((output.name,))}" for column, output in named)
+    defined = ", ".join(
+        f"{column} {Identifier(('pg_catalog', output.type_name))}" for column, output in named
+    )
+    function = Identifier((api_schema, "kanon_query_record"))
+    arguments = ", ".join(filter(None, (str(Literal(text)), _values(verdict, types))))
+    return f"SELECT {shown} FROM {function}({arguments}) AS kanon_answer({defined})"
+
+
+def _values(verdict: Verdict, types: Sequence[int]) -> str:
+    """Return the array of the parameters' values as text, nothing if there are none."""
+    expected = {parameter.number: parameter.type_name for parameter in verdict.parameters}
+    if not expected:
+        return ""
+    values = []
+    for number in range(1, max(expected) + 1):
+        value = f"${number}"
+        if number not in expected:
+            values.append("NULL")
+            continue
+        if number > len(types) or not types[number - 1]:
+            value = f"CAST({value} AS {Identifier(('pg_catalog', expected[number]))})"
+        values.append(f"CAST({value} AS pg_catalog.text)")
+    return f"CAST(ARRAY[{', '.join(values)}] AS pg_catalog.text[])"
 
 
 @dataclass(frozen=True, slots=True)

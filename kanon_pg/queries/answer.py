@@ -13,17 +13,13 @@ from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.gathering import worth_gathering
 from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.load_catalog import Loaded, load, with_records
 from kanon_pg.queries.parameters import values
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.record import prepare, record
-from kanon_pg.queries.refuse import refused, withheld
-from kanon_pg.queries.request import AnswerTable, Asked, Question, Told
-from kanon_pg.queries.run import run
-from kanon_pg.queries.statistics import uncounted
-from kanon_pg.queries.whole_reads import whole_reads
+from kanon_pg.queries.request import AnswerTable, Asked, Question, Told, refused, withheld
+from kanon_pg.queries.run import run, uncounted, whole_reads, worth_gathering
 
 _SECONDS, _ROWS = 30.0, 10_000
 """Limits of questions that read public relations only."""

@@ -17,8 +17,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QuestionRefused
 from kanon_pg.queries.load_catalog import Candidate, candidates
-from kanon_pg.queries.refuse import withheld
-from kanon_pg.queries.request import Question
+from kanon_pg.queries.request import Question, withheld
 
 _ATTEMPTS = 3
 

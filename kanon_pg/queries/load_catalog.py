@@ -1,4 +1,6 @@
-"""Loads the part of the catalog that a question names, as the checker wants it.
+"""The names that a question may mean: so that only their part of the catalog is read.
+
+Loads the part of the catalog that a question names, as the checker wants it.
 
 The rules are those at the head of `kanon_pg.queries.check.catalog`. A relation is read only if it, its
 schema and everything that it reads belong to somebody trusted: a superuser, the database's owner,
@@ -8,6 +10,7 @@ question runs.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +19,46 @@ from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Obstacle, Protection, Relation, Role
+from kanon_pg.queries.check.options import Limits
 from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.protection_rules import ProtectionRules, protection
-from kanon_pg.queries.words import words
+
+_PIECE = re.compile(
+    r"""'(?:[^']|'')*'
+    |--[^\r\n]*
+    |/\*.*?\*/
+    |"((?:[^"]|"")+)"
+    |([A-Za-z_][A-Za-z0-9_]*)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return every name in a text as the catalog would have it, in no particular order.
+
+    What is left out does not exist for the check that follows, so a text that this function reads
+    differently than the checker can only be refused.
+
+    Parameters
+    ----------
+    text : str
+        Any text; nothing is found in one that is too long to be checked.
+
+    Returns
+    -------
+    tuple of str
+        Distinct names: quoted ones as they are, others in lower case.
+
+    Examples
+    --------
+    >>> sorted(words('select "Ward" from Stays -- "not"'))
+    ['Ward', 'from', 'select', 'stays']
+    """
+    if len(text) > Limits().characters:
+        return ()
+    found = {quoted.replace('""', '"') if quoted else word.lower() for quoted, word in _PIECE.findall(text)}
+    return tuple(sorted(found - {""}))
+
 
 READER = "kanon_reader"
 """The role that reads what questions are about."""

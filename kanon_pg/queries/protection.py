@@ -13,7 +13,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.queries.ledgers import begin_record, has_folder
 from kanon_pg.queries.load_catalog import relation_of
-from kanon_pg.queries.protection_options import protection_rules
+from kanon_pg.queries.protection_rules import protection_rules
 
 
 def protect(

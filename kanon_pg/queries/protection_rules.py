@@ -1,12 +1,17 @@
-"""The rules under which a protected relation answers, as ``kanon_protect`` stored them."""
+"""The rules under which a protected relation answers, as ``kanon_protect`` stored them.
+
+Arguments of ``kanon_protect``: a mapping to rules, with a sentence for everything that is wrong.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +89,95 @@ def protection(db: Database, oid: int) -> ProtectionRules | None:
     """
     found = db.rows(statement("fetch_protection"), oid)
     return ProtectionRules(**found[0]) if found else None
+
+
+_LARGEST = 2**31 - 1
+_LONGEST = 1e9
+
+Judge = Callable[[Any], bool]
+
+
+def _is_whole(least: int, most: int) -> Judge:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def _is_number(above: float, most: float) -> Judge:
+    return lambda value: type(value) in {int, float} and above < value <= most
+
+
+def _is_none_or(judge: Judge) -> Judge:
+    return lambda value: value is None or judge(value)
+
+
+def _is_one_of(*choices: str) -> tuple[Judge, str]:
+    return lambda value: value in choices, "one of " + ", ".join(choices)
+
+
+_COUNT = "null or a whole number from 1"
+_SECONDS = "a number of seconds above 0"
+
+_RULES: Mapping[str, tuple[Judge, str]] = {
+    "mode": _is_one_of("reject", "suppress"),
+    "strict": (lambda value: isinstance(value, bool), "true or false"),
+    "simulatable": (lambda value: isinstance(value, bool), "true or false"),
+    "dominance": (
+        _is_none_or(lambda value: type(value) is float and 0 < value < 1),
+        "null or a share between 0 and 1",
+    ),
+    "extremes": _is_one_of("never", "insensitive", "always"),
+    "ledger": _is_one_of("off", "pairwise", "linear"),
+    "one_sided": (lambda value: isinstance(value, bool), "true or false"),
+    "rank": (_is_whole(8, 2048), "a whole number from 8 to 2048"),
+    "questions": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
+    "refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
+    "all_questions": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
+    "all_refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
+    "period": (_is_number(0, _LONGEST), _SECONDS),
+    "lockout": (_is_number(0, _LONGEST), _SECONDS),
+    "seconds": (_is_number(0, 86_400), "a number of seconds above 0, at most a day"),
+    "rows": (_is_whole(1, 1_000_000), "a whole number from 1 to 1000000"),
+}
+
+
+def protection_rules(relation: int, k: Any, options: Any) -> ProtectionRules:
+    """Return the rules that the arguments ask for.
+
+    Parameters
+    ----------
+    relation : int
+        OID of the relation.
+    k : Any
+        2 to 100.
+    options : Any
+        A mapping with fields of `ProtectionRules`, or None.
+
+    Raises
+    ------
+    InputError
+        With a sentence for the first thing that is wrong.
+    """
+    if not _is_whole(2, 100)(k):
+        raise InputError(
+            "k must be a whole number from 2 to 100.",
+            hint="For example: SELECT kanon_protect('patients', 5);",
+        )
+    if options is None:
+        options = {}
+    if not isinstance(options, Mapping):
+        raise InputError("options must be a JSON object.", hint='For example: {"ledger": "linear"}')
+    known = [field.name for field in fields(ProtectionRules) if field.name in _RULES]
+    for name, value in options.items():
+        if name not in _RULES:
+            raise InputError(
+                f"There is no option {name[:60]!r}.", hint="Options are: " + ", ".join(known) + "."
+            )
+        judge, wanted = _RULES[name]
+        if not judge(value):
+            raise InputError(f"Option {name} must be {wanted}.", hint="Leave it out for the default.")
+    rules = ProtectionRules(relation, k, **options)
+    if rules.simulatable and rules.dominance is not None:
+        raise InputError(
+            "Refusals by dominance depend on sensitive values.",
+            hint="Leave out one of the options simulatable and dominance.",
+        )
+    return rules

@@ -1,10 +1,16 @@
-"""What is asked, and what is answered."""
+"""What is asked, and what is answered.
+
+The two ways in which a question is refused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+from kanon_pg.errors import AnswerWithheld, QuestionRefused
+from kanon_pg.queries.check.findings import Finding
 
 Failure = Literal["size", "rows", "time", "error", "record"]
 """Why there is no answer: too few people, too many rows, the time limit, an error while it ran, or a record
@@ -92,3 +98,32 @@ class Told:
     answer: AnswerTable | None
     failure: Failure | None = None
     sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
+
+
+_MOST_SHOWN = 20
+
+
+def withheld() -> AnswerWithheld:
+    """Return the one refusal for every reason in which the data had a say; nothing about it can differ."""
+    return AnswerWithheld(
+        "The answer is withheld.",
+        detail="Too few people stand behind a part of it, alone or together with earlier answers, "
+        "or it could not be computed within the limits.",
+        hint="Ask about larger groups. The words are the same for every reason.",
+    )
+
+
+def refused(findings: Sequence[Finding]) -> QuestionRefused:
+    """Return the refusal that says everything that was found in a question's text.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        At least one; the first gives the message.
+    """
+    first = findings[0]
+    lines = [
+        f"{finding.code} at {finding.start}-{finding.end}: {finding.sentence}"
+        for finding in findings[:_MOST_SHOWN]
+    ]
+    return QuestionRefused(first.sentence, detail="\n".join(lines), hint=first.hint or None)

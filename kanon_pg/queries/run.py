@@ -1,14 +1,27 @@
-"""Runs canonical SQL once, and judges every row before any of them is looked at."""
+"""Runs canonical SQL once, and judges every row before any of them is looked at.
+
+What a question reads depends on its text, not on how many rows match.
+
+What a question reads stays out of the server's statistics.
+
+Decides whether the sets behind an answer are read in the scan that computes the answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
 from kanon_pg.queries.check.verdict import Gathering, Verdict
+from kanon_pg.queries.ledgers import moment
+from kanon_pg.queries.protection_rules import ProtectionRules
+from kanon_pg.queries.record import key_of
 from kanon_pg.queries.request import AnswerTable, Told
+from kanon_pg.runner import ledger_parent
 
 _BACKED = "kanon_backed"
 _SET = "kanon_set"
@@ -121,3 +134,100 @@ def _judging(verdict: Verdict) -> str:
     texts = [f"CAST(q.{name} AS pg_catalog.text) AS {name}" for name in shown]
     texts.append(f"{' AND '.join(judged) or 'true'} AS {_BACKED}")
     return f"SELECT {', '.join(texts)}"
+
+
+@contextmanager
+def whole_reads(db: Database) -> Iterator[None]:
+    """Have relations read as a whole inside the block, whatever the session prefers.
+
+    An index reads as many blocks as rows match, and what does not fit into ``work_mem`` goes to files. Both
+    numbers are shown by ``EXPLAIN (ANALYZE, BUFFERS)`` around a call that catches the refusal, exactly and as
+    often as one likes.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role.
+    """
+    before = db.row(statement("pin_planner"))
+    yield
+    # an exception takes the settings back with everything else
+    db.row(statement("unpin_planner"), before["names"], before["was"])
+
+
+_COUNTING = "track_counts"
+
+
+@contextmanager
+def uncounted(db: Database) -> Iterator[None]:
+    """Keep what is read inside the block out of the statistics, which every role can see at once.
+
+    How many rows an index found tells how many there are, whether the answer is withheld or not. Servers
+    before PostgreSQL 15 cannot let the reading role do this; they count.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role.
+    """
+    try:
+        with db.savepoint():
+            before = db.row(statement("set_locally"), _COUNTING, "off")["before"]
+    except DatabaseError:
+        yield
+        return
+    yield
+    # an exception takes the setting back with everything else
+    db.row(statement("set_locally"), _COUNTING, before)
+
+
+def worth_gathering(
+    db: Database,
+    verdict: Verdict,
+    arguments: Sequence[str | None],
+    rules: Mapping[int, ProtectionRules],
+    *,
+    folder: str | None,
+) -> bool:
+    """Return whether some set will be compared that the ledger's worker does not know already.
+
+    This decides how often a relation is read, never what is compared: a set that was not gathered, and turns
+    out to be needed, is read by itself.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role.
+    verdict : Verdict
+        Accepted.
+    arguments : sequence of (str or None)
+        Values of its parameters.
+    rules : Mapping of int to ProtectionRules
+        By the OID of a relation.
+    folder : str or None
+        As in `kanon_pg.queries.ledgers.moment`.
+    """
+    gathered = verdict.gathering.sets if verdict.gathering is not None else ()
+    wanted = [verdict.entity_sets[number] for number in gathered]
+    wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
+    if not wanted or not ledger_parent.is_ready():
+        # one that is only starting knows nothing
+        return bool(wanted)
+    now = moment(db, folder)
+    known = _known(db, {rules[item.relation].relation for item in wanted}, now.parent, now.epoch)
+    keys = ((rules[item.relation].relation, key_of(verdict, item, arguments, now.zone)) for item in wanted)
+    return any(key not in known.get(root, ()) for root, key in keys)
+
+
+def _known(
+    db: Database, roots: Collection[int], parent: str, epoch: str
+) -> Mapping[int, Collection[str | None]]:
+    names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
+    try:
+        found = ledger_parent.states(parent, epoch, list(names.values()), db.checkpoint)
+    except LimitExceeded:
+        raise
+    except KanonError:
+        # what is wrong with the record is found, and recorded, when the answer is
+        return {}
+    return {root: state["sets"] for root, state in zip(names, found, strict=True)}

@@ -16,11 +16,10 @@ from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.runner.serving import Reply, Service, serve, settle
 from kanon_pg.worker.ledger.answers import Answer
-from kanon_pg.worker.ledger.budget import Budget
 from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder
-from kanon_pg.worker.ledger.heads import heads
+from kanon_pg.worker.ledger.journal import heads
 from kanon_pg.worker.ledger.relation_ledger import Book, Pieces, Rows, Terms
-from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.rules import Budget, Rules
 from kanon_pg.worker.ledger.session import Part, Question, decide
 from kanon_pg.worker.ledger.table_snapshot import Leaf
 

@@ -16,8 +16,7 @@ from kanon_pg.queries import formats as shapes
 from kanon_pg.queries import hold as handover
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.hold import Call
-from kanon_pg.queries.refuse import refused
-from kanon_pg.queries.request import AnswerTable, Question
+from kanon_pg.queries.request import AnswerTable, Question, refused
 from kanon_pg.server.values import SqlValue
 
 

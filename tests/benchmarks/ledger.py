@@ -14,10 +14,9 @@ import numpy.typing as npt
 from pyroaring import BitMap
 from rich.table import Table
 
-from kanon_pg.worker.ledger.answers import Answer
-from kanon_pg.worker.ledger.disk import create_journal
+from kanon_pg.worker.ledger.answers import Answer, Population
 from kanon_pg.worker.ledger.field import KEY_BYTES
-from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.journal import create_journal
 from kanon_pg.worker.ledger.rules import Mode, Rules
 from kanon_pg.worker.ledger.session import Keeper, Part, Question, decide
 from tests.benchmarks.settings import Settings, table

@@ -8,9 +8,8 @@ import hypothesis.strategies as st
 from hypothesis import given, note, settings
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.answers import Answer, Population
 from kanon_pg.worker.ledger.disclosure import Ledger
-from kanon_pg.worker.ledger.population import Population
 from kanon_pg.worker.ledger.rules import Mode, Rules
 from tests.fixtures.tracking import singled_out
 

@@ -9,9 +9,7 @@ from pyroaring import BitMap
 
 from kanon_pg.worker.ledger.disclosed_sets import ToldSets, folded
 from kanon_pg.worker.ledger.field import Field
-from kanon_pg.worker.ledger.forms import Form
-from kanon_pg.worker.ledger.linear_code import Code
-from kanon_pg.worker.ledger.sparse import holds_sparse_vector
+from kanon_pg.worker.ledger.linear_code import Code, Form, holds_sparse_vector
 from tests.fixtures.tracking import singled_out
 
 SIZE = 12

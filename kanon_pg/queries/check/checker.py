@@ -12,21 +12,19 @@ are statements for the ledger, to be run in the same snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from kanon_pg.queries.check.bind.queries import Binder
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Finding, Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.levels import Output, Plan
-from kanon_pg.queries.check.plan.named_groups import hidden_conditions
 from kanon_pg.queries.check.plan.typed import number_type, size_of
 from kanon_pg.queries.check.read.queries import read_query
 from kanon_pg.queries.check.rules import RULES
+from kanon_pg.queries.check.rules.named_groups import hidden_conditions
 from kanon_pg.queries.check.rules.simulatable import simulatable
-from kanon_pg.queries.check.rules.suppression import suppressible
+from kanon_pg.queries.check.rules.suppression import _mixed_parameters, suppressible
 from kanon_pg.queries.check.verdict import OutputColumn, Verdict
-from kanon_pg.queries.check.write.canonical import Canonical, given, parameters
+from kanon_pg.queries.check.write.canonical import Canonical, parameters
 from kanon_pg.queries.check.write.entity_sets import entity_sets, gathering
 
 __all__ = ["CatalogSnapshot", "Finding", "Options", "Verdict", "check"]
@@ -112,19 +110,3 @@ def _output(output: Output) -> OutputColumn:
 def _refused(findings: list[Finding]) -> Verdict:
     ordered = sorted(set(findings), key=lambda item: (item.start, item.end, item.code, item.sentence))
     return Verdict(accepted=False, findings=tuple(ordered))
-
-
-def _mixed_parameters(plan: Plan) -> Iterator[Finding]:
-    uses = given(plan)
-    types: dict[int, str] = {}
-    for use in uses:
-        if types.setdefault(use.number, use.type) != use.type:
-            sentence = "This parameter stands for values of different types."
-            yield Finding(
-                "Q208", use.span.start, use.span.end, sentence, "Use one parameter per type, or a cast."
-            )
-    if len({use.number >= 100 for use in uses}) > 1:
-        use = uses[0]
-        yield Finding(
-            "Q208", use.span.start, use.span.end, "Parameters are written $1 or %s, not both.", "Write $1."
-        )

@@ -3,7 +3,7 @@
 A function is on this list if it cannot fail on any value of its columns, has no side effect, reads
 nothing but its arguments and gives the same result within a statement. Where PostgreSQL's function can
 fail on some value (``ln`` of a negative number), the template gives NULL there instead. Arguments that
-could make it fail or large are constants, checked by name in `kanon_pg.queries.check.bind.constant_checks`.
+could make it fail or large are constants, checked by name in `kanon_pg.queries.check.bind.constants`.
 """
 
 from __future__ import annotations

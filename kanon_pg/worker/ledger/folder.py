@@ -25,9 +25,7 @@ from pathlib import Path
 from zlib import crc32
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.disk import create_journal, sync_folder
-from kanon_pg.worker.ledger.frames import DIGEST_BYTES
-from kanon_pg.worker.ledger.journal import Journal, Mark
+from kanon_pg.worker.ledger.journal import DIGEST_BYTES, Journal, Mark, create_journal, sync_folder
 
 JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
 CHECKPOINT, CENSUS = "checkpoint", "census"

@@ -1,4 +1,8 @@
-r"""An append-only file of records that survives the rollback of whoever asked.
+r"""The bytes of a journal: header, frames, and the difference between a torn end and damage.
+
+Bytes to and from the disk: making a journal's file, writing and reading it completely.
+
+An append-only file of records that survives the rollback of whoever asked.
 
 A function inside PostgreSQL runs in its caller's transaction: a row it writes vanishes with ``ROLLBACK``, and
 the caller decides about that after having read the answer. A file does not take part in transactions. One
@@ -17,22 +21,196 @@ cut off by the next writer; everything else that does not fit is damage, and the
 
 The file must lie on a local file system (``flock``), below a directory that only the server's account can
 enter. This module imports the standard library alone.
+
+Reads who asked what from a journal, without the sets and without holding the file in memory.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
+from zlib import crc32
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.disk import read_span, write_all
-from kanon_pg.worker.ledger.frames import HEADER_BYTES, framed, is_header, next_digest, parse
+
+MAGIC = b"KANONJ1\n"
+"""First bytes of every journal."""
+
+HEADER_BYTES = 24
+"""Magic and 16 random bytes."""
+
+DIGEST_BYTES = 32
+"""Bytes of a chain digest."""
+
+_PREFIX_BYTES = 8
+
+
+def new_header() -> bytes:
+    """Return the header of a new journal, unlike every other."""
+    return MAGIC + os.urandom(HEADER_BYTES - len(MAGIC))
+
+
+def is_header(data: bytes) -> bool:
+    """Whether `data` is a complete header."""
+    return len(data) == HEADER_BYTES and data.startswith(MAGIC)
+
+
+def next_digest(digest: bytes, data: bytes) -> bytes:
+    """Return the chain digest after `data`, 32 bytes (BLAKE2b).
+
+    Parameters
+    ----------
+    digest : bytes
+        Chain digest of what comes before, empty at the beginning.
+    data : bytes
+        What is added.
+    """
+    return blake2b(digest + data, digest_size=DIGEST_BYTES).digest()
+
+
+def framed(payload: bytes, digest: bytes) -> tuple[bytes, bytes]:
+    """Return the frame of a record, and the chain digest after it.
+
+    Parameters
+    ----------
+    payload : bytes
+        What is recorded.
+    digest : bytes
+        Chain digest of what comes before.
+    """
+    body = _prefix(len(payload)) + payload
+    after = next_digest(digest, body)
+    return body + after, after
+
+
+def parse(data: bytes, position: int, digest: bytes) -> tuple[bytes, bytes, int] | None:
+    """Return payload, chain digest and end of the frame at `position`; None at the end or a torn end.
+
+    A frame is torn if the data end inside it, or if nothing but zeros follows (some file systems grow a
+    file before its content arrives). No confirmed record looks like that.
+
+    Parameters
+    ----------
+    data : bytes
+        Part of a journal.
+    position : int
+        Where the frame begins.
+    digest : bytes
+        Chain digest of what comes before.
+
+    Raises
+    ------
+    LedgerError
+        The frame is neither whole nor torn: somebody or something changed the file.
+    """
+    prefix = data[position : position + _PREFIX_BYTES]
+    if len(prefix) < _PREFIX_BYTES:
+        return None
+    length = int.from_bytes(prefix[:4])
+    if prefix != _prefix(length) or length == 0:
+        if data.count(0, position) == len(data) - position:
+            return None
+        raise LedgerError("The ledger's journal is damaged.", detail="A record has no readable length.")
+    middle = position + _PREFIX_BYTES + length
+    if middle + DIGEST_BYTES > len(data):
+        return None
+    after = next_digest(digest, data[position:middle])
+    if data[middle : middle + DIGEST_BYTES] != after:
+        raise LedgerError(
+            "The ledger's journal is damaged.", detail="A record differs from what was written."
+        )
+    return data[position + _PREFIX_BYTES : middle], after, middle + DIGEST_BYTES
+
+
+def payload_length(prefix: bytes) -> int | None:
+    """Return the length that a frame's first 8 bytes tell; None if there is no frame yet.
+
+    Raises
+    ------
+    LedgerError
+        They are no frame's.
+    """
+    length = int.from_bytes(prefix[:4])
+    if prefix == _prefix(length) and length:
+        return length
+    if not any(prefix):
+        return None
+    raise LedgerError("The ledger's journal is damaged.", detail="A record has no readable length.")
+
+
+def _prefix(length: int) -> bytes:
+    encoded = length.to_bytes(4)
+    return encoded + crc32(encoded).to_bytes(4)
+
+
+def create_journal(path: Path) -> None:
+    """Make an empty journal, durably, readable by its owner alone.
+
+    Parameters
+    ----------
+    path : Path
+        Where; the folder must exist.
+
+    Raises
+    ------
+    LedgerError
+        There is something of that name, or the file cannot be written.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}")
+    try:
+        descriptor = os.open(
+            draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        )
+        try:
+            write_all(descriptor, new_header())
+            os.fsync(descriptor)
+            # a link, not a rename: it fails if the name is taken, so that no history is ever replaced
+            os.link(draft, path)
+        finally:
+            os.close(descriptor)
+            with suppress(FileNotFoundError):
+                draft.unlink()
+        sync_folder(path.parent)
+    except OSError as error:
+        raise LedgerError("The ledger's journal cannot be created.", detail=error.strerror) from error
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all bytes at the end of a file opened for appending, or raise ``OSError``."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def read_span(descriptor: int, start: int, end: int) -> bytes:
+    """Return the bytes from `start` up to `end`, fewer if the file ends before."""
+    pieces = []
+    while start < end:
+        piece = os.pread(descriptor, min(end - start, 1 << 24), start)
+        if not piece:
+            break
+        pieces.append(piece)
+        start += len(piece)
+    return b"".join(pieces)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
 """Longest record."""
@@ -259,3 +437,76 @@ class Turn:
             # a decision that overlooked what others recorded is worthless
             raise LedgerError("The ledger's journal must be read before it is written.")
         return self._journal._append(payload)
+
+
+_CHUNK_BYTES = 1 << 24
+_LENGTH_BYTES = 4
+
+
+def heads(path: Path) -> Iterator[list[Any]]:
+    """Yield the head of every record, in order; every digest is checked.
+
+    What a writer is just appending, or left half-written, is not there yet.
+
+    Parameters
+    ----------
+    path : Path
+        A journal.
+
+    Yields
+    ------
+    list
+        Time, asker, question, verdict, reason (see `kanon_pg.worker.ledger.session.Entry`).
+
+    Raises
+    ------
+    LedgerError
+        The file cannot be read, or is damaged.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise LedgerError("The ledger's journal cannot be opened.", detail=error.strerror) from error
+    try:
+        yield from _heads(descriptor)
+    except OSError as error:
+        raise LedgerError("The ledger's journal cannot be read.", detail=error.strerror) from error
+    finally:
+        os.close(descriptor)
+
+
+def _heads(descriptor: int) -> Iterator[list[Any]]:
+    header = read_span(descriptor, 0, HEADER_BYTES)
+    if not is_header(header):
+        raise LedgerError("The ledger's journal is damaged.", detail="It does not begin like one.")
+    digest, position, end = next_digest(b"", header), HEADER_BYTES, os.fstat(descriptor).st_size
+    while position + _PREFIX_BYTES <= end:
+        length = payload_length(read_span(descriptor, position, position + _PREFIX_BYTES))
+        middle = position + _PREFIX_BYTES + (length or 0)
+        if length is None or middle + DIGEST_BYTES > end:
+            return
+        digest = _chained(descriptor, digest, position, middle)
+        if read_span(descriptor, middle, middle + DIGEST_BYTES) != digest:
+            raise LedgerError(
+                "The ledger's journal is damaged.", detail="A record differs from what was written."
+            )
+        yield _head(descriptor, position + _PREFIX_BYTES)
+        position = middle + DIGEST_BYTES
+
+
+def _chained(descriptor: int, digest: bytes, start: int, end: int) -> bytes:
+    """Return the chain digest after a record, read in chunks (see `next_digest`)."""
+    chain = blake2b(digest, digest_size=DIGEST_BYTES)
+    for position in range(start, end, _CHUNK_BYTES):
+        chain.update(read_span(descriptor, position, min(end, position + _CHUNK_BYTES)))
+    return chain.digest()
+
+
+def _head(descriptor: int, start: int) -> list[Any]:
+    begin = start + _LENGTH_BYTES
+    length = int.from_bytes(read_span(descriptor, start, begin))
+    try:
+        found: list[Any] = json.loads(read_span(descriptor, begin, begin + length))
+    except ValueError as error:
+        raise LedgerError("A record of the ledger cannot be read.") from error
+    return found

@@ -1,4 +1,12 @@
-"""All that follows from a list of answers by adding and subtracting, and whether it singles people out.
+"""Systematic forms of a linear code: the same space of vectors, seen from disjoint sets of columns.
+
+Does a space of vectors hold a non-zero one with few non-zero columns? Bounded search.
+
+In general this is the minimum distance of a linear code, which is NP-hard (Vardy, "The intractability of
+computing the minimum distance of a code", 1997), so that the search has a limit and may end without an
+answer.
+
+All that follows from a list of answers by adding and subtracting, and whether it singles people out.
 
 The answers' vectors span a linear code over a prime field; somebody is singled out if a word of the code
 depends on the units of fewer than k people (for sums: Chin and Ozsoyoglu, "Auditing and inference control in
@@ -25,6 +33,7 @@ of exactly k people can then look lighter, and an answer is refused that could h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Literal
@@ -33,8 +42,194 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_pg.worker.ledger.field import Field, Matrix
-from kanon_pg.worker.ledger.forms import Form
-from kanon_pg.worker.ledger.sparse import holds_sparse_vector
+
+Columns = npt.NDArray[np.intp]
+
+_BLOCK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A basis of the space that is the identity matrix on some columns.
+
+    Parameters
+    ----------
+    rows : matrix, shape (rank, width)
+        The basis.
+    pivots : array of int, shape (rank,)
+        Column ``pivots[i]`` is 1 in row ``i`` and 0 in every other.
+    """
+
+    rows: Matrix
+    pivots: Columns
+
+    @classmethod
+    def empty(cls, width: int) -> Form:
+        """Return the form of the space that holds only zero."""
+        return cls(np.zeros((0, width)), np.zeros(0, dtype=np.intp))
+
+    def remainder(self, vectors: Matrix, field: Field) -> Matrix:
+        """Return vectors less their part in the space: zero if they lie in it."""
+        if not len(self.pivots):
+            return vectors
+        return field.reduced(vectors - field.times(vectors[:, self.pivots], self.rows))
+
+    def extended(self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: Field) -> Form | None:
+        """Return the form of the space with more vectors, or None if the allowed columns do not suffice.
+
+        Time O((rank + vectors) * vectors * width), in blocks, so that most of it is matrix products.
+
+        Parameters
+        ----------
+        vectors : matrix, shape (any, width)
+            What to add; may depend on each other or lie in the space.
+        allowed : array of bool, shape (width,)
+            Columns that may become pivots.
+        field : Field
+            Where to calculate.
+        """
+        form = self
+        for start in range(0, len(vectors), _BLOCK):
+            grown = form._with_block(vectors[start : start + _BLOCK], allowed, field)
+            if grown is None:
+                return None
+            form = grown
+        return form
+
+    def _with_block(self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: Field) -> Form | None:
+        rest = self.remainder(vectors, field).copy()
+        needed = np.count_nonzero(self.rows, axis=0)
+        chosen: list[int] = []
+        pivots: list[int] = []
+        for index in range(len(rest)):
+            row = rest[index]
+            support = np.flatnonzero(row)
+            if not len(support):
+                continue
+            usable = support[allowed[support]]
+            if not len(usable):
+                return None
+            # a column that few rows need, so that others find theirs
+            pivot = int(usable[np.argmin(needed[usable])])
+            row = field.reduced(row * field.inverse(int(row[pivot])))
+            rest[index] = 0
+            concerned = np.flatnonzero(rest[:, pivot])
+            if len(concerned):
+                rest[concerned] = field.reduced(rest[concerned] - np.outer(rest[concerned, pivot], row))
+            rest[index] = row
+            chosen.append(index)
+            pivots.append(pivot)
+        return self._joined(rest[chosen], np.array(pivots, dtype=np.intp), field)
+
+    def _joined(self, added: Matrix, pivots: Columns, field: Field) -> Form:
+        if not len(pivots):
+            return self
+        rows = np.vstack((self.rows, added))
+        factors = self.rows[:, pivots]
+        concerned = np.flatnonzero(np.any(factors != 0, axis=1))
+        rows[concerned] = field.reduced(rows[concerned] - field.times(factors[concerned], added))
+        return Form(rows, np.concatenate((self.pivots, pivots)))
+
+
+class _LimitReached(Exception):
+    """The search visited as many spaces as it may."""
+
+
+def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field: Field) -> bool | None:
+    """Whether some non-zero vector has fewer than `k` non-zero columns and at most `most_pivots` at pivots.
+
+    Branches on one column: either the vector is zero there (the space loses a dimension) or it is not (one
+    of the ``k - 1`` columns is used up). With rank ``r`` at most ``C(r + k, k)`` spaces are visited.
+
+    Parameters
+    ----------
+    form : Form
+        The space.
+    k : int
+        Non-zero columns from which on a vector is not sparse.
+    most_pivots : int
+        Non-zero pivot columns considered, >= 1. The answer covers all vectors if this is ``k - 1`` or more.
+    nodes : int
+        Most spaces to visit.
+    field : Field
+        Where to calculate.
+
+    Returns
+    -------
+    bool or None
+        None if the limit was reached before the answer was known.
+    """
+    search = _Search(k, most_pivots, nodes, field)
+    # columns in which every vector is zero decide nothing
+    alive = np.flatnonzero(np.any(form.rows != 0, axis=0))
+    small = Form(form.rows[:, alive], np.searchsorted(alive, form.pivots))
+    try:
+        return search.holds(small, (), small.pivots.tolist())
+    except _LimitReached:
+        return None
+
+
+@dataclass
+class _Search:
+    k: int
+    most_pivots: int
+    nodes: int
+    field: Field
+
+    def holds(self, form: Form, used: tuple[int, ...], undecided: Sequence[int]) -> bool:
+        self.nodes -= 1
+        if self.nodes < 0:
+            raise _LimitReached
+        weights = np.count_nonzero(form.rows, axis=1)
+        if len(weights) == 0 or len(used) >= self.k or not _reaches(form, used):
+            return False
+        if int(weights.min()) < self.k:
+            return True
+        if len(weights) == 1:
+            return False
+        if undecided and len(used) < self.most_pivots:
+            return self._branch(form, used, undecided[0], undecided[1:])
+        if undecided:
+            # no further pivot may be non-zero
+            return self.holds(_without(form, undecided), used, ())
+        column = _undecided_column(form, used)
+        return column is not None and self._branch(form, used, column, ())
+
+    def _branch(self, form: Form, used: tuple[int, ...], column: int, rest: Sequence[int]) -> bool:
+        if self.holds(_vanishing(form, column, self.field), used, rest):
+            return True
+        return self.holds(form, (*used, column), rest)
+
+
+def _reaches(form: Form, used: tuple[int, ...]) -> bool:
+    return bool(np.all(np.any(form.rows[:, list(used)] != 0, axis=0)))
+
+
+def _without(form: Form, pivots: Sequence[int]) -> Form:
+    kept = ~np.isin(form.pivots, pivots)
+    return Form(form.rows[kept], form.pivots[kept])
+
+
+def _undecided_column(form: Form, used: tuple[int, ...]) -> int | None:
+    needed = np.count_nonzero(form.rows, axis=0)
+    needed[list(used)] = 0
+    column = int(np.argmax(needed))
+    return column if needed[column] else None
+
+
+def _vanishing(form: Form, column: int, field: Field) -> Form:
+    """Return the vectors that are zero in a column; the pivots of the others stay what they are."""
+    values = form.rows[:, column]
+    concerned = np.flatnonzero(values)
+    if not len(concerned):
+        return form
+    pivot_row = np.flatnonzero(form.pivots == column)
+    leaving = int(pivot_row[0]) if len(pivot_row) else int(concerned[0])
+    factors = field.reduced(values * field.inverse(int(values[leaving])))
+    rows = field.reduced(form.rows - np.outer(factors, form.rows[leaving]))
+    kept = np.arange(len(rows)) != leaving
+    return Form(rows[kept], form.pivots[kept])
+
 
 Proof = Literal["safe", "unsafe", "undecided"]
 """``safe``: no word depends on fewer than k people. ``unsafe``: some word has fewer than k non-zero columns

@@ -1,9 +1,12 @@
-"""Everything about one protected relation that a process keeps: numbers, keeper, the last census."""
+"""The sets behind recent answers, by what they were read with, so that the same need not be read again.
+
+Everything about one protected relation that a process keeps: numbers, keeper, the last census.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +15,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import Answer
-from kanon_pg.worker.ledger.budget import Budget
-from kanon_pg.worker.ledger.census_file import census_bytes, census_from
+from kanon_pg.worker.ledger.answers import Answer, Population
 from kanon_pg.worker.ledger.folder import (
     CENSUS,
     CHECKPOINT,
@@ -27,13 +28,65 @@ from kanon_pg.worker.ledger.folder import (
     write_marks,
     write_sealed,
 )
-from kanon_pg.worker.ledger.index import Keys, Numbers
-from kanon_pg.worker.ledger.known_sets import KnownSets, Parts, distinct
-from kanon_pg.worker.ledger.numbering import Numbering, NumberingTurn
-from kanon_pg.worker.ledger.population import Population
-from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.row_numbers import Keys, Numbering, NumberingTurn, Numbers
+from kanon_pg.worker.ledger.rules import Budget, Rules
 from kanon_pg.worker.ledger.session import Keeper
-from kanon_pg.worker.ledger.table_snapshot import Census, Leaf, bitmap_of, keys_of
+from kanon_pg.worker.ledger.table_snapshot import Census, Leaf, bitmap_of, census_bytes, census_from, keys_of
+
+Parts = tuple[tuple[BitMap, ...], ...]
+
+_MOST = 32
+_MOST_UNITS = 30_000_000
+"""In all sets together; at most some 60 MB."""
+
+
+class KnownSets:
+    """Sets of one state of a relation, those used last."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, Parts] = {}
+        self._units: dict[str, int] = {}
+
+    def keys(self) -> list[str]:
+        """Return the keys that `get` knows."""
+        return list(self._parts)
+
+    def get(self, key: str) -> Parts:
+        """Return what was remembered.
+
+        Raises
+        ------
+        LedgerError
+            Nothing was.
+        """
+        parts = self._parts.pop(key, None)
+        if parts is None:
+            raise LedgerError("The rows behind an answer are not known any more.", hint="Ask again.")
+        self._parts[key] = parts
+        return parts
+
+    def remember(self, key: str, parts: Parts) -> None:
+        """Remember sets, and forget those that were not used for longest if there are too many."""
+        self._parts[key] = parts
+        self._units[key] = sum(len(units) for part in parts for units in part)
+        while len(self._parts) > _MOST or sum(self._units.values()) > _MOST_UNITS:
+            oldest = next(iter(self._parts))
+            del self._parts[oldest], self._units[oldest]
+
+    def clear(self) -> None:
+        """Forget everything: the relation is in another state."""
+        self._parts.clear()
+        self._units.clear()
+
+
+def distinct(parts: Iterable[tuple[BitMap, ...]]) -> Parts:
+    """Return parts in order, equal and empty ones left out."""
+    found: list[tuple[BitMap, ...]] = []
+    for part in parts:
+        if part and part not in found:
+            found.append(part)
+    return tuple(found)
+
 
 CHECKPOINT_RECORDS = 256
 CHECKPOINT_SECONDS = 2.0

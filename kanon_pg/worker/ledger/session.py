@@ -1,4 +1,6 @@
-"""One decision at a time: catch up with what others recorded, check, record durably, then tell.
+"""One record of the journal: who asked what, when, and the people behind what was told.
+
+One decision at a time: catch up with what others recorded, check, record durably, then tell.
 
 All of it happens within one turn on the journal of every protected relation that the question touches, taken
 in one fixed order, so that no two sessions can overlook each other or wait for each other in a circle.
@@ -12,20 +14,81 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import Answer
-from kanon_pg.worker.ledger.budget import Budget, Outcome, standing
+from kanon_pg.worker.ledger.answers import Answer, Population
 from kanon_pg.worker.ledger.disclosure import Decision, Ledger, Reason
-from kanon_pg.worker.ledger.entries import Entry
 from kanon_pg.worker.ledger.journal import Journal, Mark, Turn
-from kanon_pg.worker.ledger.population import Population
-from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.rules import Budget, Outcome, Rules, standing
+
+Verdict = Literal["answered", "withheld"]
+
+_ENTRY_HEAD_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A question that was answered or withheld.
+
+    Parameters
+    ----------
+    time : float
+        Seconds since 1970, by the server's clock.
+    asker : str
+        Role that asked.
+    question : str
+        The canonical question. Contains the asker's constants, hence nothing of the data.
+    verdict : {'answered', 'withheld'}
+        What happened.
+    reason : str
+        Why it was withheld, for the owner; empty if answered.
+    answer : Answer or None
+        What was told; None if nothing was.
+    """
+
+    time: float
+    asker: str
+    question: str
+    verdict: Verdict
+    reason: str = ""
+    answer: Answer | None = None
+
+    def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
+        """Return the record: a JSON head with its length before it, then the sets (see `Answer.to_bytes`)."""
+        head = json.dumps([self.time, self.asker, self.question, self.verdict, self.reason]).encode()
+        return (
+            len(head).to_bytes(_ENTRY_HEAD_BYTES)
+            + head
+            + (self.answer.to_bytes(is_known) if self.answer else b"")
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None) -> Entry:
+        """Rebuild what `to_bytes` wrote (see `Answer.from_bytes`).
+
+        Raises
+        ------
+        LedgerError
+            The bytes are no entry.
+        """
+        end = _ENTRY_HEAD_BYTES + int.from_bytes(data[:_ENTRY_HEAD_BYTES])
+        try:
+            time, asker, question, verdict, reason = json.loads(data[_ENTRY_HEAD_BYTES:end])
+        except ValueError as error:
+            raise LedgerError("A record of the ledger cannot be read.") from error
+        if verdict not in {"answered", "withheld"} or (verdict == "answered") != (len(data) > end):
+            raise LedgerError("A record of the ledger contradicts itself.")
+        answer = Answer.from_bytes(data[end:], find) if verdict == "answered" else None
+        return cls(time, asker, question, verdict, reason, answer)
+
 
 BUDGET: Reason = "budget"
 """Reason of a question that was not even checked; it does not count as a refusal."""
 
-_HEAD_BYTES = 8
+_CHECKPOINT_HEAD_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +161,7 @@ class Keeper:
         mark = self.journal.mark
         outcomes = [(asker, outcome.time, outcome.answered) for asker, outcome in self._outcomes]
         head = json.dumps([mark.records, mark.length, mark.digest.hex(), outcomes]).encode()
-        return len(head).to_bytes(_HEAD_BYTES) + head + self.ledger.to_bytes()
+        return len(head).to_bytes(_CHECKPOINT_HEAD_BYTES) + head + self.ledger.to_bytes()
 
     def close(self) -> None:
         """Close the journal."""
@@ -216,9 +279,9 @@ def _entry(question: Question, part: Part, refused: Decision | None) -> Entry:
 
 
 def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, Outcome]], bytes]:
-    end = _HEAD_BYTES + int.from_bytes(checkpoint[:_HEAD_BYTES])
+    end = _CHECKPOINT_HEAD_BYTES + int.from_bytes(checkpoint[:_CHECKPOINT_HEAD_BYTES])
     try:
-        records, length, digest, outcomes = json.loads(checkpoint[_HEAD_BYTES:end])
+        records, length, digest, outcomes = json.loads(checkpoint[_CHECKPOINT_HEAD_BYTES:end])
         mark = Mark(int(records), int(length), bytes.fromhex(digest))
         return (
             mark,

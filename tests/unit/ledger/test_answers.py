@@ -8,10 +8,9 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import InputError, LedgerError
-from kanon_pg.worker.ledger.answers import Answer, packed
-from kanon_pg.worker.ledger.entries import Entry
-from kanon_pg.worker.ledger.population import Population
+from kanon_pg.worker.ledger.answers import Answer, Population, packed
 from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.session import Entry
 
 ANSWER = Answer(((BitMap([1, 2]), BitMap([70_000])), (BitMap(range(10_000)),), ()))
 

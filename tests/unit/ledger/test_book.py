@@ -17,11 +17,10 @@ from pyroaring import BitMap
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger import relation_ledger as books
 from kanon_pg.worker.ledger.answers import Answer
-from kanon_pg.worker.ledger.budget import Budget
 from kanon_pg.worker.ledger.folder import CENSUS, CHECKPOINT, MARKS, SECRET, create_folder, existing_folder
-from kanon_pg.worker.ledger.heads import heads
+from kanon_pg.worker.ledger.journal import heads
 from kanon_pg.worker.ledger.relation_ledger import Book, Pieces, Rows, Terms
-from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.rules import Budget, Rules
 from kanon_pg.worker.ledger.session import Part, Question, decide
 from kanon_pg.worker.ledger.table_snapshot import Leaf
 

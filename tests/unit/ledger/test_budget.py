@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.worker.ledger.budget import Budget, Outcome, Standing, standing
+from kanon_pg.worker.ledger.rules import Budget, Outcome, Standing, standing
 
 
 def refused(*times: float) -> list[Outcome]:

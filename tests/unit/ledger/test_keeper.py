@@ -11,15 +11,11 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import Answer
-from kanon_pg.worker.ledger.budget import Budget
+from kanon_pg.worker.ledger.answers import Answer, Population
 from kanon_pg.worker.ledger.disclosure import Decision, Ledger
-from kanon_pg.worker.ledger.disk import create_journal
-from kanon_pg.worker.ledger.entries import Entry
-from kanon_pg.worker.ledger.journal import Journal
-from kanon_pg.worker.ledger.population import Population
-from kanon_pg.worker.ledger.rules import Rules
-from kanon_pg.worker.ledger.session import Keeper, Part, Question, decide
+from kanon_pg.worker.ledger.journal import Journal, create_journal
+from kanon_pg.worker.ledger.rules import Budget, Rules
+from kanon_pg.worker.ledger.session import Entry, Keeper, Part, Question, decide
 
 ROOT = Path(__file__).parents[3]
 KEY = bytes(16)

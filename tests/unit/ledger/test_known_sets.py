@@ -6,8 +6,8 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger import known_sets
-from kanon_pg.worker.ledger.known_sets import KnownSets, distinct
+from kanon_pg.worker.ledger import relation_ledger as known_sets
+from kanon_pg.worker.ledger.relation_ledger import KnownSets, distinct
 
 
 def part(*numbers: int) -> tuple[BitMap, ...]:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.disk import create_journal
-from kanon_pg.worker.ledger.index import MISSING, Index, occurrences
-from kanon_pg.worker.ledger.numbering import Numbering
+from kanon_pg.worker.ledger.journal import create_journal
+from kanon_pg.worker.ledger.row_numbers import MISSING, Index, Numbering, occurrences
 
 ROWS = [["age", "int4"]]
 WITH_PEOPLE = [["age", "int4"], ["person"]]

@@ -7,9 +7,8 @@ from array import array
 import pytest
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import Answer
+from kanon_pg.worker.ledger.answers import Answer, Population
 from kanon_pg.worker.ledger.disclosure import Ledger, Reason
-from kanon_pg.worker.ledger.population import Population
 from kanon_pg.worker.ledger.rules import Mode, Rules
 
 K = 5

@@ -2,6 +2,14 @@
 
 A constant that PostgreSQL would refuse at run time is refused here, so that no run-time error can
 depend on the order in which rows and constants are looked at.
+
+Checks of arguments that have to be constants, by the names that `functions` uses.
+
+Regular expressions that may be asked: constants without groups, matched in linear time.
+
+PostgreSQL compiles a pattern without parentheses, back references and counted repetitions to a
+deterministic automaton and reads the text once, so that neither its time nor its memory grows beyond
+proportion with a person's value. Nothing in such a pattern can fail while it is matched.
 """
 
 from __future__ import annotations
@@ -11,9 +19,10 @@ import re
 import uuid
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from typing import Final
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.typed import Fixed, Given
+from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, constant_value
 from kanon_pg.queries.check.types import UNKNOWN
 
 _NUMBER = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?")
@@ -235,3 +244,160 @@ def whole_number(constant: Fixed) -> int | None:
 def unknown_text(text: str | None, span: Span) -> Fixed:
     """Return a string or NULL that has no type yet."""
     return Fixed(type=UNKNOWN, text=text, span=span)
+
+
+_UNITS = frozenset(
+    {
+        "microseconds",
+        "milliseconds",
+        "second",
+        "minute",
+        "hour",
+        "day",
+        "week",
+        "month",
+        "quarter",
+        "year",
+        "decade",
+        "century",
+    }
+)
+_DAY_FIELDS = frozenset(
+    {"year", "isoyear", "quarter", "month", "week", "day", "dow", "isodow", "doy", "decade", "century"}
+)
+_CLOCK_FIELDS = frozenset({"hour", "minute", "second"})
+_FIELDS: Final = {
+    "date field": _DAY_FIELDS | {"epoch"},
+    "timestamp field": _DAY_FIELDS | _CLOCK_FIELDS | {"epoch"},
+    "timestamptz field": _DAY_FIELDS | _CLOCK_FIELDS | {"epoch"},
+    "interval field": frozenset({"year", "month", "day", "epoch"}) | _CLOCK_FIELDS,
+}
+_FORMAT = re.compile(r"[A-Za-z0-9 :/._,\"-]{1,60}")
+_PATTERN_LENGTH = 200
+_WILDCARDS = 8
+
+
+def text_of(expression: Bound) -> str | None:
+    """Return the text of a constant, through casts to text, or None."""
+    while isinstance(expression, Operation) and expression.name == "cast":
+        expression = expression.operands[0]
+    return expression.text if isinstance(expression, Fixed) else None
+
+
+def _between(lowest: int, highest: int) -> Callable[[Bound], bool]:
+    def check(expression: Bound) -> bool:
+        value = constant_value(expression)
+        return value is not None and value == value.to_integral_value() and lowest <= value <= highest
+
+    return check
+
+
+def _word(words: frozenset[str]) -> Callable[[Bound], bool]:
+    return lambda expression: (text_of(expression) or "").lower() in words
+
+
+def _format(expression: Bound) -> bool:
+    return bool(_FORMAT.fullmatch(text_of(expression) or ""))
+
+
+def _characters(expression: Bound) -> bool:
+    return 1 <= len(text_of(expression) or "") <= 100
+
+
+_CHECKS: dict[str, tuple[Callable[[Bound], bool], str]] = {
+    "position": (_between(1, 100_000), "a whole number from 1"),
+    "length": (_between(0, 100_000), "a whole number from 0"),
+    "digits": (_between(-30, 30), "a whole number from -30 to 30"),
+    "buckets": (_between(1, 100_000), "a whole number from 1 to 100000"),
+    "number": (lambda expression: constant_value(expression) is not None, "a constant number"),
+    "characters": (_characters, "a constant text of 1 to 100 characters"),
+    "unit": (_word(_UNITS), "a unit such as 'month'"),
+    "format": (_format, "a constant format such as 'YYYY-MM'"),
+    **{name: (_word(words), "a field such as year or month") for name, words in _FIELDS.items()},
+}
+
+
+def check_constant(expression: Bound, name: str, function: str) -> None:
+    """Refuse an argument that is not the constant that the function needs.
+
+    Parameters
+    ----------
+    expression : Bound
+        The argument.
+    name : str
+        Name of the check.
+    function : str
+        For the message.
+
+    Raises
+    ------
+    Refusal
+        Q204.
+    """
+    check, wanted = _CHECKS[name]
+    if not check(expression):
+        sentence = f"This argument of {function} has to be {wanted}."
+        raise Refusal("Q204", expression.span, sentence, "Write it as a constant.")
+
+
+def check_pattern(expression: Bound) -> None:
+    """Refuse a pattern of LIKE that is not constant, could fail, or is slow.
+
+    Raises
+    ------
+    Refusal
+        Q205.
+    """
+    text = text_of(expression)
+    if text is None:
+        raise Refusal(
+            "Q205", expression.span, "The pattern of LIKE has to be a constant.", "Write LIKE 'abc%'."
+        )
+    trailing = len(text) - len(text.rstrip("\\"))
+    if trailing % 2 or len(text) > _PATTERN_LENGTH or text.count("%") > _WILDCARDS:
+        hint = (
+            f"At most {_PATTERN_LENGTH} characters and {_WILDCARDS} percent signs, no backslash at the end."
+        )
+        raise Refusal("Q205", expression.span, "This pattern of LIKE is not allowed.", hint)
+
+
+_ATOM = r"(?:[A-Za-z0-9 _,;:@%&='\"#~/<>-]|\.|\[\^?(?:[A-Za-z0-9](?:-[A-Za-z0-9])?|[ _,;:@%./])+\])"
+_BRANCH = rf"\^?(?:{_ATOM}[*+?]?)+\$?"
+_PATTERN = re.compile(rf"{_BRANCH}(?:\|{_BRANCH})*")
+_LENGTH = 100
+_REPETITIONS = 8
+
+
+def check_regular_expression(expression: Bound) -> None:
+    """Refuse a pattern that is not constant, could fail, or could be slow.
+
+    Parameters
+    ----------
+    expression : Bound
+        The pattern.
+
+    Raises
+    ------
+    Refusal
+        Q205.
+    """
+    text = text_of(expression)
+    if text is None:
+        hint = "Write ~ '^abc', or LIKE with a parameter."
+        raise Refusal("Q205", expression.span, "A regular expression has to be a constant.", hint)
+    repeated = sum(text.count(sign) for sign in "*+?")
+    if len(text) <= _LENGTH and repeated <= _REPETITIONS and _PATTERN.fullmatch(text) and _in_order(text):
+        return
+    sentence = "This regular expression is not allowed."
+    hint = "Letters, digits, dots, [a-z], ^, $, | and * + ? are allowed; use LIKE for everything else."
+    raise Refusal("Q205", expression.span, sentence, hint)
+
+
+def _in_order(text: str) -> bool:
+    """Tell whether every range runs upwards, inside one kind of characters."""
+    ranges = re.findall(r"([A-Za-z0-9])-([A-Za-z0-9])", text)
+    return all(first <= last and _kind(first) == _kind(last) for first, last in ranges)
+
+
+def _kind(character: str) -> str:
+    return "digit" if character.isdigit() else "upper" if character.isupper() else "lower"

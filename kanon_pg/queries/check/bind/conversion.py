@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from kanon_pg.queries.check.bind.constants import typed
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, number_type
@@ -149,13 +147,3 @@ def _cannot_fail(source: str, target: str) -> bool:
     if target == "text":
         return source in {*INTEGERS, "numeric", "bool", "date", "timestamp", "uuid", "time", "text"}
     return (source, target) in {("date", "timestamp"), ("timestamp", "date")}
-
-
-def constant_value(expression: Bound) -> Decimal | None:
-    """Return the value of a numeric constant (through casts and a sign), or None."""
-    if isinstance(expression, Fixed) and expression.type in NUMBERS and expression.text is not None:
-        return Decimal(expression.text)
-    if isinstance(expression, Operation) and expression.name in {"cast", "neg"}:
-        value = constant_value(expression.operands[0])
-        return None if value is None else -value if expression.name == "neg" else value
-    return None

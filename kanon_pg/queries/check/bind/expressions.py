@@ -8,15 +8,12 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
-from kanon_pg.queries.check.bind.choices import case, coalesce, extreme, nullif
-from kanon_pg.queries.check.bind.constant_checks import check_constant
-from kanon_pg.queries.check.bind.constants import interval_text, number_constant, unknown_text
-from kanon_pg.queries.check.bind.conversion import as_type, constant_value, real, written_cast
-from kanon_pg.queries.check.bind.operators import apply, modulo
+from kanon_pg.queries.check.bind.constants import check_constant, interval_text, number_constant, unknown_text
+from kanon_pg.queries.check.bind.conversion import as_type, real, written_cast
+from kanon_pg.queries.check.bind.operators import apply, case, coalesce, extreme, modulo, nullif
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import ADVICE, AGGREGATES, FUNCTIONS, Overload
-from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation
-from kanon_pg.queries.check.read.aggregates import is_aggregate
+from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, constant_value
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Call,
@@ -32,6 +29,7 @@ from kanon_pg.queries.check.read.syntax import (
     Placeholder,
     Star,
     Windowed,
+    is_aggregate,
 )
 from kanon_pg.queries.check.types import UNKNOWN, common_type, written_type
 

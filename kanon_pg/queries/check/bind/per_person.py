@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from kanon_pg.queries.check.bind.sources import Environment
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
-from kanon_pg.queries.check.read.aggregates import is_aggregate
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Call,
@@ -25,6 +24,7 @@ from kanon_pg.queries.check.read.syntax import (
     Query,
     Select,
     Table,
+    is_aggregate,
 )
 from kanon_pg.queries.check.types import FLOATS, NUMBERS
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kanon_pg.queries.check.bind.aggregates import bind_aggregate
-from kanon_pg.queries.check.bind.bind_windows import bind_window
+from kanon_pg.queries.check.bind.aggregates import bind_aggregate, bind_window
 from kanon_pg.queries.check.bind.case_aggregates import as_filtered
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.findings import Refusal, Span

@@ -1,4 +1,6 @@
-"""FROM: relations, derived tables and joins to numbered instances.
+"""What a relation must be for its columns to be read.
+
+FROM: relations, derived tables and joins to numbered instances.
 
 A derived table or common table expression that only selects rows (no grouping, no DISTINCT, no LIMIT) is
 dissolved into the level around it, like a view; any other one becomes a level of its own.
@@ -12,13 +14,12 @@ from dataclasses import dataclass, field
 from kanon_pg.queries.check.bind.conversion import as_type
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.bind.operators import apply
-from kanon_pg.queries.check.bind.relations import check_relation, column_of, usable
 from kanon_pg.queries.check.bind.scopes import Rows, Visible
-from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Relation
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.levels import Instance, Plan, conjuncts
+from kanon_pg.queries.check.plan.joins import conjuncts
+from kanon_pg.queries.check.plan.levels import Instance, Plan
 from kanon_pg.queries.check.plan.typed import Bound, ColumnOf
-from kanon_pg.queries.check.read.aggregates import holds_aggregate
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Call,
@@ -33,7 +34,62 @@ from kanon_pg.queries.check.read.syntax import (
     Select,
     Star,
     Table,
+    holds_aggregate,
 )
+from kanon_pg.queries.check.types import AS_TEXT, TYPES
+
+
+def usable(column: Column) -> bool:
+    """Tell whether a column has a type that may be read, and an equality of bytes."""
+    return column.deterministic and (column.type_name in TYPES or column.type_name in AS_TEXT)
+
+
+def column_of(column: Column, instance: int, outer: bool) -> ColumnOf:
+    """Return a column of an instance as an expression."""
+    kind = "text" if column.type_name in AS_TEXT else column.type_name
+    return ColumnOf(
+        type=kind,
+        instance=instance,
+        name=column.name,
+        nullable=column.nullable or outer,
+        stored_type=column.type_name,
+        span=Span(0, 0),
+    )
+
+
+def check_relation(relation: Relation, span: Span) -> None:
+    """Refuse a relation that cannot be read safely, or whose people cannot be counted.
+
+    Raises
+    ------
+    Refusal
+        Q105 to Q109.
+    """
+    name = f"{relation.schema}.{relation.name}"
+    if relation.obstacle is not None:
+        raise Refusal("Q109", span, relation.obstacle.sentence, relation.obstacle.hint)
+    if relation.kind in {Kind.FOREIGN, Kind.OTHER} or not relation.plain:
+        hint = "Ask ordinary tables and releases."
+        raise Refusal("Q105", span, f"{name} cannot be asked: reading it may run code of others.", hint)
+    protection = relation.protection
+    if protection is None:
+        return
+    if not protection.declared:
+        hint = "Ask the table itself, or let its curator declare this view."
+        raise Refusal(
+            "Q106", span, f"{name} reads a protected table and has no declaration of its own.", hint
+        )
+    if protection.k < 2:
+        raise Refusal("Q107", span, f"{name} has no valid k.", "Let its curator declare it again.")
+    entity = protection.entity
+    column = relation.column(entity) if entity is not None else None
+    if entity is not None and (column is None or not usable(column)):
+        raise Refusal(
+            "Q108", span, f"The people of {name} cannot be counted.", "Let its curator declare it again."
+        )
+    if entity is None and relation.kind is Kind.VIEW:
+        hint = "Let its curator declare the column that names a person."
+        raise Refusal("Q108", span, f"The people of the view {name} cannot be counted.", hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TypeAlias
 
-from kanon_pg.queries.check.plan.levels import Instance, Level, determined, equated, plain_column
-from kanon_pg.queries.check.plan.typed import Bound, ColumnOf, columns
+from kanon_pg.queries.check.plan.levels import Instance, Level
+from kanon_pg.queries.check.plan.typed import Bound, ColumnOf, Operation, columns
+from kanon_pg.queries.check.types import FLOATS
 
 
 def fact(level: Level) -> Instance | None:
@@ -117,3 +118,67 @@ def _links(condition: Bound, people: dict[int, Instance]) -> list[frozenset[int]
 
 def _identifies(column: ColumnOf, instance: Instance) -> bool:
     return instance.protection is not None and instance.protection.entity == column.name
+
+
+_EXACT_FLOATS = frozenset({("int2", "float4"), ("int2", "float8"), ("int4", "float8"), ("float4", "float8")})
+
+
+def plain_column(expression: Bound) -> ColumnOf | None:
+    """Return the column behind casts that keep different values different, or None."""
+    while isinstance(expression, Operation) and expression.name == "cast":
+        inner = expression.operands[0]
+        if _may_merge(inner.type, expression.type):
+            return None
+        expression = inner
+    return expression if isinstance(expression, ColumnOf) else None
+
+
+def _may_merge(source: str, target: str) -> bool:
+    """Tell whether a cast can make different values equal."""
+    if target in FLOATS:
+        return (source, target) not in _EXACT_FLOATS
+    return (source, target) in {("timestamp", "date"), ("timestamp", "timestamptz")}
+
+
+def equalities(level: Level) -> tuple[tuple[ColumnOf, ColumnOf], ...]:
+    """Return pairs of columns that every row has equal, so that the second determines the first."""
+    found = ((one, plain_column(other)) for one, other in determined(level))
+    return tuple((one, other) for one, other in found if other is not None)
+
+
+def determined(level: Level) -> tuple[tuple[ColumnOf, Bound], ...]:
+    """Return columns with an expression over other instances that every row has equal.
+
+    An equality of WHERE holds both ways. That of a LEFT JOIN restricts the rows of the joined instance only,
+    whatever else it names.
+    """
+    pairs = [pair for condition in level.where for pair in _determined(condition)]
+    for instance in level.instances:
+        if instance.condition is not None:
+            found = _determined(instance.condition)
+            pairs += [pair for pair in found if pair[0].instance == instance.number]
+    return tuple(pairs)
+
+
+def _determined(condition: Bound) -> list[tuple[ColumnOf, Bound]]:
+    found = []
+    for left, right in equated(condition):
+        for own, other in ((left, right), (right, left)):
+            column = plain_column(own)
+            read = {item.instance for item in columns(other)}
+            if column is not None and read and column.instance not in read:
+                found.append((column, other))
+    return found
+
+
+def equated(condition: Bound) -> list[tuple[Bound, Bound]]:
+    """Return both sides of every equality that has to hold where the condition holds."""
+    parts = (part for part in conjuncts(condition) if isinstance(part, Operation) and part.name == "=")
+    return [(part.operands[0], part.operands[1]) for part in parts]
+
+
+def conjuncts(condition: Bound) -> tuple[Bound, ...]:
+    """Return the parts of a condition that is joined by AND."""
+    if isinstance(condition, Operation) and condition.name == "and":
+        return tuple(part for operand in condition.operands for part in conjuncts(operand))
+    return (condition,)

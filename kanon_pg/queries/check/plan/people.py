@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
-from kanon_pg.queries.check.functions import PERCENTILES
+from kanon_pg.queries.check.functions import PERCENTILES, SUMS
 from kanon_pg.queries.check.plan.divisions import (
     Cells,
     both,
@@ -15,8 +15,18 @@ from kanon_pg.queries.check.plan.divisions import (
     may_be_null,
     minimum,
 )
+from kanon_pg.queries.check.plan.joins import fact
 from kanon_pg.queries.check.plan.levels import Instance, Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, Operation, walk
+from kanon_pg.queries.check.plan.typed import (
+    Aggregate,
+    Bound,
+    ColumnOf,
+    Fixed,
+    Operation,
+    columns,
+    is_constant,
+    walk,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +155,84 @@ def participation(aggregate: Aggregate) -> Bound | None:
     if len(parts) == 2:
         return both(parts[0], parts[1])
     return parts[0] if parts else None
+
+
+def dominated(level: Level) -> tuple[Aggregate, ...]:
+    """Return the aggregates of a level to which the rule applies."""
+    if not level.protected():
+        return ()
+    return tuple(
+        item for item in level.aggregates() if item.function in SUMS and not isinstance(item.argument, Fixed)
+    )
+
+
+def uneven_percentiles(level: Level) -> tuple[Aggregate, ...]:
+    """Return the percentiles of a level in which a person may have several rows."""
+    if not level.protected():
+        return ()
+    rows = fact(level)
+    if rows is None or rows.relation is None or rows.protection is None:
+        return ()
+    person = rows.protection.entity
+    if person is None or frozenset({person}) in rows.relation.unique_keys:
+        return ()
+    return tuple(item for item in level.aggregates() if item.function in PERCENTILES)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGroups:
+    """The values that the text gives a group key.
+
+    Parameters
+    ----------
+    key : int
+        Position of the key.
+    values : int
+        Number of values other than NULL.
+    null : bool
+        Whether NULL is one, too.
+    """
+
+    key: int
+    values: int
+    null: bool
+
+    def counts(self, base: str) -> tuple[tuple[str, int], ...]:
+        """Return scalar subqueries, each with the smallest value that means "every group is there"."""
+        column = f'"k{self.key}"'
+        distinct = f"(SELECT pg_catalog.count(DISTINCT {column}) FROM {base})"
+        found = [(distinct, self.values)] if self.values else []
+        if self.null:
+            found.append((f"(SELECT pg_catalog.count(*) FROM {base} WHERE {column} IS NULL)", 1))
+        return tuple(found)
+
+
+def named_groups(level: Level) -> tuple[NamedGroups, ...]:
+    """Return the keys of a level whose values the text names."""
+    found = []
+    for position, key in enumerate(level.keys):
+        named = _values(key)
+        if named is not None:
+            found.append(NamedGroups(position, *named))
+    return tuple(found)
+
+
+def _values(key: Bound) -> tuple[int, bool] | None:
+    if isinstance(key, ColumnOf) or is_constant(key):
+        return None
+    if key.type == "bool":
+        return 2, any(column.nullable for column in columns(key))
+    if isinstance(key, Operation) and key.name == "case":
+        results = _results(key)
+        if all(isinstance(result, Fixed) for result in results):
+            texts = {result.text for result in results if isinstance(result, Fixed)}
+            return len(texts - {None}), None in texts or not _has_default(key)
+    return None
+
+
+def _has_default(case: Operation) -> bool:
+    return len(case.operands) % 2 == 1
+
+
+def _results(case: Operation) -> list[Bound]:
+    return [*case.operands[1::2], *(case.operands[-1:] if _has_default(case) else ())]

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TypeAlias
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.types import INTEGERS
+from kanon_pg.queries.check.types import INTEGERS, NUMBERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,3 +170,13 @@ def is_constant(expression: Bound) -> bool:
 def number_type(expression: Bound) -> str:
     """Return the type in which the rendered number really is."""
     return "numeric" if expression.wide and expression.type in INTEGERS else expression.type
+
+
+def constant_value(expression: Bound) -> Decimal | None:
+    """Return the value of a numeric constant (through casts and a sign), or None."""
+    if isinstance(expression, Fixed) and expression.type in NUMBERS and expression.text is not None:
+        return Decimal(expression.text)
+    if isinstance(expression, Operation) and expression.name in {"cast", "neg"}:
+        value = constant_value(expression.operands[0])
+        return None if value is None else -value if expression.name == "neg" else value
+    return None

@@ -1,18 +1,239 @@
-"""Raw nodes to expressions of the syntax tree; a kind that is not listed here is refused."""
+"""Raw nodes without expressions inside: names, constants, parameters.
+
+Forms with a syntax of their own: CASE, EXTRACT, SUBSTRING, POSITION, TRIM.
+
+Casts: ``x::type``, ``CAST(x AS type)``.
+
+Raw nodes to expressions of the syntax tree; a kind that is not listed here is refused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Final, TypeAlias
 
-from kanon_pg.queries.check.findings import Refusal
-from kanon_pg.queries.check.read.raw_tree import child, children, identifier, only, optional, string, unknown
-from kanon_pg.queries.check.read.reader_casts import read_cast
-from kanon_pg.queries.check.read.reader_forms import FORMS, Read
-from kanon_pg.queries.check.read.reader_leaves import LEAVES
-from kanon_pg.queries.check.read.sqlglot_parser import RawNode
-from kanon_pg.queries.check.read.syntax import Apply, Call, Constant, Expression, Listing, OrderItem, Windowed
+from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.read.raw_tree import (
+    RawNode,
+    child,
+    children,
+    identifier,
+    only,
+    optional,
+    string,
+    unknown,
+)
+from kanon_pg.queries.check.read.syntax import (
+    Apply,
+    Call,
+    Case,
+    Cast,
+    Constant,
+    Expression,
+    Interval,
+    Listing,
+    Name,
+    Now,
+    OrderItem,
+    Placeholder,
+    Star,
+    Windowed,
+    holds_aggregate,
+)
+
+_UNITS = frozenset({"year", "month", "week", "day", "hour", "minute", "second"})
+
+
+def _column(node: RawNode) -> Expression:
+    only(node, "this", "table")
+    table = optional(node, "table")
+    last = child(node, "this")
+    if last.kind == "Star":
+        only(last)
+        return Star(span=node.span, table=identifier(table) if table else None)
+    parts = (identifier(table), identifier(last)) if table else (identifier(last),)
+    return Name(span=node.span, parts=parts)
+
+
+def _star(node: RawNode) -> Expression:
+    only(node)
+    return Star(span=node.span)
+
+
+def _literal(node: RawNode) -> Expression:
+    only(node, "this", "is_string")
+    kind = "string" if node.values.get("is_string") else "number"
+    return Constant(span=node.span, kind=kind, text=string(node, "this"))  # type: ignore[arg-type]
+
+
+def _boolean(node: RawNode) -> Expression:
+    only(node, "this")
+    return Constant(span=node.span, kind="boolean", text="true" if node.values.get("this") else "false")
+
+
+def _null(node: RawNode) -> Expression:
+    only(node)
+    return Constant(span=node.span, kind="null", text=None)
+
+
+def _parameter(node: RawNode) -> Expression:
+    only(node, "this")
+    number = child(node, "this")
+    only(number, "this")
+    text = string(number, "this")
+    if not text.isdigit() or not 1 <= int(text) <= 99:
+        raise Refusal("Q023", node.span, "Parameters are numbered from $1 to $99.", "Write $1.")
+    return Placeholder(span=Span(node.span.start - 1, node.span.end), number=int(text))
+
+
+def _placeholder(node: RawNode) -> Expression:
+    only(node)
+    return Placeholder(span=Span(node.span.end - 2, node.span.end), number=100 + node.span.end)
+
+
+def _interval(node: RawNode) -> Expression:
+    only(node, "this", "unit")
+    value, unit = child(node, "this"), optional(node, "unit")
+    only(value, "this", "is_string")
+    text = string(value, "this")
+    if unit is not None:
+        word = string(unit, "this").lower().removesuffix("s")
+        if word not in _UNITS:
+            raise Refusal(
+                "Q025", node.span, "This unit of an interval is not allowed.", "Write interval '30 days'."
+            )
+        text = f"{text} {word}"
+    return Interval(span=node.span, text=text)
+
+
+def _now(what: str) -> Callable[[RawNode], Expression]:
+    def read(node: RawNode) -> Expression:
+        only(node)
+        return Now(span=node.span, what=what)  # type: ignore[arg-type]
+
+    return read
+
+
+LEAVES: Final[dict[str, Callable[[RawNode], Expression]]] = {
+    "Column": _column,
+    "Star": _star,
+    "Literal": _literal,
+    "Boolean": _boolean,
+    "Null": _null,
+    "Parameter": _parameter,
+    "Placeholder": _placeholder,
+    "Interval": _interval,
+    "CurrentDate": _now("current_date"),
+    "CurrentTimestamp": _now("current_timestamp"),
+    "Localtimestamp": _now("localtimestamp"),
+}
+"""How to read each kind of node that holds no other expression."""
+
+
+Read: TypeAlias = Callable[[RawNode], Expression]
+
+
+def _case(node: RawNode, read: Read) -> Expression:
+    only(node, "this", "ifs", "default")
+    subject = optional(node, "this")
+    compared = read(subject) if subject else None
+    branches = []
+    for branch in children(node, "ifs"):
+        only(branch, "this", "true")
+        condition = read(child(branch, "this"))
+        if compared is not None:
+            condition = Apply(span=condition.span, operator="=", operands=(compared, condition))
+        branches.append((condition, read(child(branch, "true"))))
+    default = optional(node, "default")
+    return Case(span=node.span, branches=tuple(branches), default=read(default) if default else None)
+
+
+def _extract(node: RawNode, read: Read) -> Expression:
+    only(node, "this", "expression")
+    field = child(node, "this")
+    only(field, "this", "is_string")
+    name = Constant(span=field.span, kind="string", text=string(field, "this").lower())
+    return Call(span=node.span, function="extract", arguments=(name, read(child(node, "expression"))))
+
+
+def _substring(node: RawNode, read: Read) -> Expression:
+    only(node, "this", "start", "length")
+    names = [name for name in ("this", "start", "length") if name in node.values]
+    arguments = tuple(read(child(node, name)) for name in names)
+    return Call(span=node.span, function="substring", arguments=arguments)
+
+
+def _position(node: RawNode, read: Read) -> Expression:
+    only(node, "this", "substr")
+    arguments = read(child(node, "this")), read(child(node, "substr"))
+    return Call(span=node.span, function="strpos", arguments=arguments)
+
+
+def _trim(node: RawNode, read: Read) -> Expression:
+    only(node, "this", "expression", "position")
+    side = str(node.values.get("position", "BOTH")).upper()
+    function = {"BOTH": "btrim", "LEADING": "ltrim", "TRAILING": "rtrim"}.get(side)
+    if function is None:
+        unknown(node)
+    arguments = [read(child(node, "this"))]
+    if "expression" in node.values:
+        arguments.append(read(child(node, "expression")))
+    return Call(span=node.span, function=function, arguments=tuple(arguments))
+
+
+FORMS: Final[dict[str, Callable[[RawNode, Read], Expression]]] = {
+    "Case": _case,
+    "Extract": _extract,
+    "Substring": _substring,
+    "StrPosition": _position,
+    "Trim": _trim,
+}
+"""How to read each form; the second argument reads the expressions inside."""
+
+
+def read_cast(node: RawNode, read: Read) -> Expression:
+    """Read a cast; ``read`` reads the expression inside."""
+    only(node, "this", "to")
+    target = child(node, "to")
+    only(target, "this", "expressions", "kind", "nested")
+    name = string(target, "this").lower()
+    if "expressions" in target.values and name == "decimal":
+        return _rounded(node, target, read)
+    if "expressions" in target.values:
+        hint = "Write the type without a length or precision; round() cuts decimals."
+        raise Refusal("Q024", node.span, "Casts to a type with a length or precision can fail.", hint)
+    operand = read(child(node, "this"))
+    if name == "user-defined":
+        name = _qualified(child(target, "kind"))
+    return Cast(span=node.span, operand=operand, type_name=name)
+
+
+def _rounded(node: RawNode, target: RawNode, read: Read) -> Expression:
+    """Read ``numeric(precision, scale)`` as rounding to the scale, which cannot be out of range."""
+    numbers = []
+    for parameter in children(target, "expressions"):
+        only(parameter, "this")
+        literal = child(parameter, "this")
+        only(literal, "this")
+        numbers.append(string(literal, "this"))
+    if not 1 <= len(numbers) <= 2 or not all(number.isdigit() and len(number) < 4 for number in numbers):
+        raise Refusal("Q024", node.span, "This type is not allowed.", "Write round(x, 2).")
+    scale = Constant(span=target.span, kind="number", text=numbers[1] if len(numbers) == 2 else "0")
+    operand = read(child(node, "this"))
+    if not holds_aggregate(operand):
+        raise Refusal("Q024", node.span, "Casts to a type with a precision can fail.", "Write round(x, 2).")
+    number = Cast(span=node.span, operand=operand, type_name="numeric")
+    return Call(span=node.span, function="round", arguments=(number, scale))
+
+
+def _qualified(node: RawNode) -> str:
+    if node.kind == "Dot":
+        only(node, "this", "expression")
+        return f"{identifier(child(node, 'this'))}.{identifier(child(node, 'expression'))}"
+    return identifier(node)
+
 
 _BINARY = {
     "And": "and",

@@ -1,20 +1,29 @@
-"""Text to syntax tree: queries, sources, clauses.
+"""GROUP BY with ROLLUP, CUBE and GROUPING SETS, read as the lists of keys that they stand for.
+
+WHERE: an expression whose parts, joined by AND, may also be ``IN (SELECT ...)``.
+
+Text to syntax tree: queries, sources, clauses.
 
 `read_query` is the whole way from text; expressions are read by `kanon_pg.queries.check.read.expressions`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from itertools import combinations
+from typing import Final
+
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import Limits
 from kanon_pg.queries.check.read.expressions import read_expression, read_order_item
-from kanon_pg.queries.check.read.raw_tree import child, children, identifier, only, optional, unknown
-from kanon_pg.queries.check.read.reader_groupings import read_grouping
-from kanon_pg.queries.check.read.reader_where import read_where
-from kanon_pg.queries.check.read.sqlglot_parser import RawNode, read_text
+from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, identifier, only, optional, unknown
+from kanon_pg.queries.check.read.sqlglot_parser import read_text
 from kanon_pg.queries.check.read.syntax import (
+    Apply,
     Derived,
     Expression,
+    Groupings,
+    InQuery,
     Item,
     Join,
     OrderItem,
@@ -23,6 +32,115 @@ from kanon_pg.queries.check.read.syntax import (
     Table,
 )
 from kanon_pg.queries.check.read.text import check_text
+
+MOST_GROUPINGS: Final = 16
+_SETS = frozenset({"Rollup", "Cube", "GroupingSets"})
+_MOST_PARTS = 8
+
+
+def read_grouping(node: RawNode) -> tuple[tuple[Expression, ...], tuple[Groupings, ...]]:
+    """Read the elements of GROUP BY.
+
+    Parameters
+    ----------
+    node : RawNode
+        The clause.
+
+    Returns
+    -------
+    tuple of Expression
+        Ordinary group keys.
+    tuple of Groupings
+        One entry for every ROLLUP, CUBE or GROUPING SETS.
+
+    Raises
+    ------
+    Refusal
+        Q507 if they stand for too many groupings.
+    """
+    only(node, "expressions")
+    keys: list[Expression] = []
+    sets: list[Groupings] = []
+    for item in children(node, "expressions"):
+        if item.kind in _SETS:
+            sets.append(_bounded(item, _groupings(item)))
+        else:
+            keys.extend(_part(item))
+    return tuple(keys), tuple(sets)
+
+
+def _groupings(node: RawNode) -> Groupings:
+    only(node, "expressions")
+    items = children(node, "expressions")
+    if node.kind == "GroupingSets":
+        nested = (_groupings(item) if item.kind in _SETS else (_part(item),) for item in items)
+        return tuple(grouping for groupings in nested for grouping in groupings)
+    parts = [_part(item) for item in items]
+    if not 1 <= len(parts) <= _MOST_PARTS:
+        raise _too_many(node)
+    if node.kind == "Rollup":
+        return tuple(_joined(parts[:length]) for length in range(len(parts), -1, -1))
+    return tuple(
+        _joined(chosen) for length in range(len(parts), -1, -1) for chosen in combinations(parts, length)
+    )
+
+
+def _part(node: RawNode) -> tuple[Expression, ...]:
+    """Read one element: an expression, or several in parentheses that belong together."""
+    if node.kind in _SETS:
+        unknown(node)
+    if node.kind != "Tuple":
+        return (read_expression(node),)
+    only(node, "expressions")
+    return tuple(read_expression(item) for item in children(node, "expressions"))
+
+
+def _joined(parts: Iterable[tuple[Expression, ...]]) -> tuple[Expression, ...]:
+    return tuple(item for part in parts for item in part)
+
+
+def _bounded(node: RawNode, groupings: Groupings) -> Groupings:
+    if len(groupings) > MOST_GROUPINGS:
+        raise _too_many(node)
+    return groupings
+
+
+def _too_many(node: RawNode) -> Refusal:
+    sentence = f"ROLLUP, CUBE and GROUPING SETS stand for {MOST_GROUPINGS} groupings at most."
+    return Refusal("Q507", node.span, sentence, "Ask for fewer totals at a time.")
+
+
+def read_where(node: RawNode, read_query: Callable[[RawNode], Query]) -> Expression:
+    """Read the condition of WHERE.
+
+    Only a part that has to hold by itself may be a membership in the answer of a query: under OR and NOT it
+    would not be a join.
+
+    Parameters
+    ----------
+    node : RawNode
+        The condition.
+    read_query : callable
+        Reads a query.
+
+    Returns
+    -------
+    Expression
+        The condition.
+    """
+    if node.kind == "Paren":
+        only(node, "this")
+        return read_where(child(node, "this"), read_query)
+    if node.kind == "And":
+        only(node, "this", "expression")
+        parts = tuple(read_where(child(node, name), read_query) for name in ("this", "expression"))
+        return Apply(span=node.span, operator="and", operands=parts)
+    if node.kind == "In" and "query" in node.values:
+        only(node, "this", "query")
+        value = read_expression(child(node, "this"))
+        return InQuery(span=node.span, value=value, query=read_query(child(node, "query")))
+    return read_expression(node)
+
 
 _AROUND = ("with_", "order", "limit", "offset")
 _SIDES = {"": "inner", "INNER": "inner", "CROSS": "cross", "LEFT": "left", "LEFT OUTER": "left"}

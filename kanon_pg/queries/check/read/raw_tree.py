@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NoReturn, TypeAlias
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.read.sqlglot_parser import RawNode, RawValue
 
 
 def only(node: RawNode, *names: str) -> None:
@@ -140,3 +141,25 @@ _KINDS = {
     "Collate": ("COLLATE is not allowed.", "Leave it out."),
     "Anonymous": ("A function is not allowed here.", "Name a table."),
 }
+
+
+RawValue: TypeAlias = "RawNode | tuple[RawValue, ...] | str | bool | int"
+
+
+@dataclass(frozen=True, slots=True)
+class RawNode:
+    """A node of the parser's tree: its class, its arguments that are not empty, its place.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the parser's class.
+    values : Mapping
+        Arguments by name.
+    span : Span
+        Place in the text.
+    """
+
+    kind: str
+    values: Mapping[str, RawValue]
+    span: Span

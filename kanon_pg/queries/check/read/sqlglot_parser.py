@@ -8,8 +8,7 @@ so that a call stays the name and the arguments that were written. What comes ou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
@@ -17,28 +16,9 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.postgres import PostgresParser
 
 from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.read.raw_tree import RawNode, RawValue
 
-RawValue: TypeAlias = "RawNode | tuple[RawValue, ...] | str | bool | int"
 _KEPT = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM")
-
-
-@dataclass(frozen=True, slots=True)
-class RawNode:
-    """A node of the parser's tree: its class, its arguments that are not empty, its place.
-
-    Parameters
-    ----------
-    kind : str
-        Name of the parser's class.
-    values : Mapping
-        Arguments by name.
-    span : Span
-        Place in the text.
-    """
-
-    kind: str
-    values: Mapping[str, RawValue]
-    span: Span
 
 
 class KanonPostgres(Postgres):

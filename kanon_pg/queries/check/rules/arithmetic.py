@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.bind.conversion import constant_value
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Bound, Given, Operation, is_constant, walk
+from kanon_pg.queries.check.plan.typed import Bound, Given, Operation, constant_value, is_constant, walk
 from kanon_pg.queries.check.types import FLOATS, MOMENTS
 
 _PRODUCTS = {"*", "/", "%"}

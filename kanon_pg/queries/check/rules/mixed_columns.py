@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.plan.divisions import entangled
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.mixed_conditions import entangled
 
 
 def mixed_columns(level: Level) -> Iterator[Finding]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.catalog import Role
 from kanon_pg.queries.check.findings import Finding
-from kanon_pg.queries.check.plan.levels import Level, conjuncts, plain_column
+from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
+from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, Operation, columns
 
 

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.catalog import Kind
 from kanon_pg.queries.check.findings import Finding
-from kanon_pg.queries.check.plan.levels import Level, conjuncts
+from kanon_pg.queries.check.plan.joins import conjuncts
+from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, Operation, columns
 from kanon_pg.queries.check.types import MOMENTS, NUMBERS
 

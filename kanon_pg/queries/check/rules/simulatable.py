@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.functions import SUMS
 from kanon_pg.queries.check.options import Options
+from kanon_pg.queries.check.plan.divisions import Kinds
 from kanon_pg.queries.check.plan.levels import Level, Plan
-from kanon_pg.queries.check.plan.mixed_conditions import Kinds
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, columns, walk
 from kanon_pg.queries.check.types import INTEGERS
 

@@ -18,59 +18,12 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.options import Options
-from kanon_pg.queries.check.plan.divisions import divisions
-from kanon_pg.queries.check.plan.levels import Level, Plan
-from kanon_pg.queries.check.plan.mixed_conditions import known_conditions
-from kanon_pg.queries.check.plan.people import Counted
-from kanon_pg.queries.check.write.percentile_sides import uneven_percentiles
-from kanon_pg.queries.check.write.shares import dominated
+from kanon_pg.queries.check.plan.divisions import divisions, known_conditions
+from kanon_pg.queries.check.plan.levels import Plan, given
+from kanon_pg.queries.check.plan.people import dominated, uneven_percentiles
 
 _MOST_DIVISIONS = 3
 """Every one doubles the numbers that are counted with a group."""
-
-
-def kept_groups(
-    level: Level, counts: tuple[Counted, ...], lacking: tuple[str, ...], base: str, table: str
-) -> tuple[str, ...]:
-    """Return the common table expressions that reduce the groups of a level to those that may be shown.
-
-    Parameters
-    ----------
-    level : Level
-        The protected level.
-    counts : tuple of Counted
-        What its columns ``h0`` ... hold.
-    lacking : tuple of str
-        SQL conditions under which a group that the text names has nobody.
-    base, table : str
-        Quoted names of the groups and of those kept.
-
-    Returns
-    -------
-    tuple of str
-        In order; both are materialized, so that nothing above looks at groups left out.
-    """
-    large = " AND ".join(
-        f'"h{position}" OPERATOR(pg_catalog.>=) {item.minimum}' for position, item in enumerate(counts)
-    )
-    short = " OR ".join([*(_short(position, item) for position, item in enumerate(counts)), *lacking])
-    order = ", ".join(['"h0"', *(f'"k{position}"' for position in range(len(level.keys)))])
-    ranked = (
-        f'SELECT *, ({large}) AS "ok",'
-        f' pg_catalog.row_number() OVER (PARTITION BY ({large}) ORDER BY {order}) AS "place" FROM {base}'
-    )
-    short_of_people = f'SELECT ({short}) AS "short" FROM ({ranked}) AS "g" WHERE NOT "ok"'
-    kept = (
-        f'SELECT "g".* FROM ({ranked}) AS "g" CROSS JOIN ({short_of_people}) AS "d"'
-        ' WHERE "g"."ok" AND ("d"."short" IS NOT TRUE OR "g"."place" OPERATOR(pg_catalog.>) 1)'
-    )
-    return (f"{table} AS MATERIALIZED ({kept})",)
-
-
-def _short(position: int, item: Counted) -> str:
-    k = item.instance.protection.k if item.instance.protection is not None else item.minimum
-    largest = f'pg_catalog.max("h{position}")'
-    return f"({largest} OPERATOR(pg_catalog.>) 0 AND {largest} OPERATOR(pg_catalog.<) {k})"
 
 
 def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
@@ -103,4 +56,20 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
         sentence = "Groups can be left out of the query itself only, not of a subquery."
         yield Finding(
             "Q510", levels[0].span.start, levels[0].span.end, sentence, "Ask the subquery by itself."
+        )
+
+
+def _mixed_parameters(plan: Plan) -> Iterator[Finding]:
+    uses = given(plan)
+    types: dict[int, str] = {}
+    for use in uses:
+        if types.setdefault(use.number, use.type) != use.type:
+            sentence = "This parameter stands for values of different types."
+            yield Finding(
+                "Q208", use.span.start, use.span.end, sentence, "Use one parameter per type, or a cast."
+            )
+    if len({use.number >= 100 for use in uses}) > 1:
+        use = uses[0]
+        yield Finding(
+            "Q208", use.span.start, use.span.end, "Parameters are written $1 or %s, not both.", "Write $1."
         )

@@ -8,20 +8,24 @@ at before its people are counted, and errors up there depend on counted groups o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import cells_of, minimum
 from kanon_pg.queries.check.plan.joins import fact
-from kanon_pg.queries.check.plan.levels import Level, Plan, Sorting
-from kanon_pg.queries.check.plan.named_groups import named_groups
-from kanon_pg.queries.check.plan.people import Counted, counted, counted_in_cells, percentile_minimum
-from kanon_pg.queries.check.plan.typed import Bound, Given, walk
-from kanon_pg.queries.check.rules.suppression import kept_groups
+from kanon_pg.queries.check.plan.levels import Level, Plan, Sorting, given
+from kanon_pg.queries.check.plan.people import (
+    Counted,
+    counted,
+    counted_in_cells,
+    dominated,
+    named_groups,
+    percentile_minimum,
+    uneven_percentiles,
+)
+from kanon_pg.queries.check.plan.typed import Bound
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
 from kanon_pg.queries.check.write.expressions import Writer, people, quoted, rows_of
-from kanon_pg.queries.check.write.percentile_sides import sides, uneven_percentiles
-from kanon_pg.queries.check.write.shares import dominated, shares, within
+from kanon_pg.queries.check.write.shares import shares, sides, within
 
 
 class Canonical:
@@ -269,17 +273,6 @@ def _numbers(plan: Plan) -> dict[int, int]:
     return {number: number if number < 100 else position for position, number in enumerate(written, 1)}
 
 
-@lru_cache(maxsize=4)
-def given(plan: Plan) -> tuple[Given, ...]:
-    """Return every use of a parameter in a plan."""
-    roots = [item for level in plan.levels() for item in level.expressions()] + _counts(plan)
-    return tuple(item for root in roots for item in walk(root) if isinstance(item, Given))
-
-
-def _counts(plan: Plan) -> list[Bound]:
-    return [count for count in (plan.limit, plan.offset) if count is not None]
-
-
 def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:
     """Return the parameters of the canonical SQL in the order of their numbers."""
     found = {numbers[item.number]: item.type for item in given(plan)}
@@ -304,3 +297,47 @@ def _expression(item: Sorting) -> Bound:
 
 def _sorted(item: Sorting, sql: str) -> str:
     return f"{sql} {'DESC' if item.descending else 'ASC'} NULLS {'FIRST' if item.nulls_first else 'LAST'}"
+
+
+def kept_groups(
+    level: Level, counts: tuple[Counted, ...], lacking: tuple[str, ...], base: str, table: str
+) -> tuple[str, ...]:
+    """Return the common table expressions that reduce the groups of a level to those that may be shown.
+
+    Parameters
+    ----------
+    level : Level
+        The protected level.
+    counts : tuple of Counted
+        What its columns ``h0`` ... hold.
+    lacking : tuple of str
+        SQL conditions under which a group that the text names has nobody.
+    base, table : str
+        Quoted names of the groups and of those kept.
+
+    Returns
+    -------
+    tuple of str
+        In order; both are materialized, so that nothing above looks at groups left out.
+    """
+    large = " AND ".join(
+        f'"h{position}" OPERATOR(pg_catalog.>=) {item.minimum}' for position, item in enumerate(counts)
+    )
+    short = " OR ".join([*(_short(position, item) for position, item in enumerate(counts)), *lacking])
+    order = ", ".join(['"h0"', *(f'"k{position}"' for position in range(len(level.keys)))])
+    ranked = (
+        f'SELECT *, ({large}) AS "ok",'
+        f' pg_catalog.row_number() OVER (PARTITION BY ({large}) ORDER BY {order}) AS "place" FROM {base}'
+    )
+    short_of_people = f'SELECT ({short}) AS "short" FROM ({ranked}) AS "g" WHERE NOT "ok"'
+    kept = (
+        f'SELECT "g".* FROM ({ranked}) AS "g" CROSS JOIN ({short_of_people}) AS "d"'
+        ' WHERE "g"."ok" AND ("d"."short" IS NOT TRUE OR "g"."place" OPERATOR(pg_catalog.>) 1)'
+    )
+    return (f"{table} AS MATERIALIZED ({kept})",)
+
+
+def _short(position: int, item: Counted) -> str:
+    k = item.instance.protection.k if item.instance.protection is not None else item.minimum
+    largest = f'pg_catalog.max("h{position}")'
+    return f"({largest} OPERATOR(pg_catalog.>) 0 AND {largest} OPERATOR(pg_catalog.<) {k})"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.options import Options
-from kanon_pg.queries.check.plan.joins import fact
-from kanon_pg.queries.check.plan.levels import Instance, Level, Plan, equalities
+from kanon_pg.queries.check.plan.joins import equalities, fact
+from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns
 from kanon_pg.queries.check.verdict import EntitySet, Gathering

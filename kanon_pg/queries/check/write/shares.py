@@ -3,27 +3,23 @@
 The share is that of the person's own total among the absolute totals of all persons of the group, over
 the rows that take part in the aggregate. It is computed in the same statement and snapshot as the answer,
 by grouping the rows once more by person.
+
+Percentiles of tables in which a person has many rows: k people on each side, not k rows.
+
+A percentile with the fraction f leaves at least f * n of n rows on its smaller side. If nobody has more than
+m rows, those belong to at least f * n / m people, so n / m has to be k / f at least. Where every row is a
+person m is 1, and counting people is the same rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_pg.queries.check.functions import SUMS
 from kanon_pg.queries.check.plan.joins import fact
 from kanon_pg.queries.check.plan.levels import Level, Plan
 from kanon_pg.queries.check.plan.people import participation
-from kanon_pg.queries.check.plan.typed import Aggregate, Fixed
+from kanon_pg.queries.check.plan.typed import Aggregate
 from kanon_pg.queries.check.write.expressions import Writer, entity, rows_of
-
-
-def dominated(level: Level) -> tuple[Aggregate, ...]:
-    """Return the aggregates of a level to which the rule applies."""
-    if not level.protected():
-        return ()
-    return tuple(
-        item for item in level.aggregates() if item.function in SUMS and not isinstance(item.argument, Fixed)
-    )
 
 
 def shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
@@ -68,3 +64,39 @@ def within(share: float, table: str) -> str:
     kept = f'"top" OPERATOR(pg_catalog.<=) ({allowed} OPERATOR(pg_catalog.*) "total")'
     smallest = f'pg_catalog.min(CASE WHEN "top" IS NULL OR {kept} THEN 1 ELSE 0 END)'
     return f"(SELECT COALESCE({smallest}, 1) FROM {table})"
+
+
+def sides(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
+    """Return a SELECT with the number of rows over the largest number of one person (``ratio``) per group.
+
+    Parameters
+    ----------
+    level : Level
+        A level with a fact.
+    aggregate : Aggregate
+        A percentile.
+    writer : Writer
+        The level's writer.
+    answers : Mapping
+        Names of answers of inner queries.
+
+    Returns
+    -------
+    str
+        One row per group in which somebody takes part; rounded down.
+    """
+    rows = fact(level)
+    if rows is None:
+        raise TypeError("only percentiles over a fact have sides")
+    keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
+    columns = [*keys, f'{entity(rows)} AS "e"', 'pg_catalog.count(*) AS "n"']
+    mask = participation(aggregate)
+    text = rows_of(level, writer, answers)
+    if mask is not None:
+        text += (" AND " if level.where else " WHERE ") + writer.write(mask)
+    grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
+    persons = f"SELECT {', '.join(columns)}{text} GROUP BY {grouping}"
+    groups = ", ".join(f'"k{position}"' for position in range(len(keys)))
+    ratio = 'CAST(pg_catalog.div(pg_catalog.sum("n"), pg_catalog.max("n")) AS pg_catalog.int8)'
+    result = f'SELECT {ratio} AS "ratio" FROM ({persons}) AS "p"'
+    return f"{result} GROUP BY {groups}" if keys else result
