@@ -12,8 +12,8 @@ import typer
 
 from kanon_pg.cli.connection import Dsn, chosen_dsn
 from kanon_pg.cli.output import Json, errors_as
-from kanon_pg.gateway.gate import Limits
 from kanon_pg.gateway.server import GatewayOptions, run_gateway
+from kanon_pg.gateway.state import Limits
 
 _MEBIBYTE = 1024 * 1024
 

@@ -1,6 +1,6 @@
 """Cursors that ask, and make rows of answers by psycopg's row factories.
 
-Connections whose cursors ask; each question is a transaction of its own.
+Connections whose cursors ask; each query is a transaction of its own.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class _Answer:
 
 
 class Cursor:
-    """Asks questions and holds the answers to the last call.
+    """Asks queries and holds the answers to the last call.
 
     Attributes
     ----------
     rowcount : int
-        Rows of the answer, -1 before the first question; after `executemany` that keeps no answers those of
+        Rows of the answer, -1 before the first query; after `executemany` that keeps no answers those of
         all together.
     arraysize : int
         Rows that `fetchmany` returns unless told.
@@ -66,7 +66,7 @@ class Cursor:
             self._make_row = driver.row_maker(self._answers[self._chosen].shape, row_factory)
 
     def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
-        """Ask a question.
+        """Ask a query.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Cursor:
         Raises
         ------
         QuestionRefused
-            The question cannot be asked, whatever the data.
+            The query cannot be asked, whatever the data.
         AnswerWithheld
             The data had a say in the refusal.
         """
@@ -90,9 +90,9 @@ class Cursor:
     def executemany(
         self, query: str, parameters_seq: Iterable[Parameters], *, returning: bool = False
     ) -> None:
-        """Ask the same question with one set of parameters after the other.
+        """Ask the same query with one set of parameters after the other.
 
-        Each is a question of its own, checked and recorded like any other. The first that is refused ends the
+        Each is a query of its own, checked and recorded like any other. The first that is refused ends the
         call: those before it have been asked, and none of the answers can be fetched.
 
         Parameters
@@ -100,7 +100,7 @@ class Cursor:
         query : str
             See `execute`.
         parameters_seq : iterable of (sequence or mapping)
-            The values of each question.
+            The values of each query.
         returning : bool
             Whether the answers are kept, to be fetched one after the other: see `results` and `nextset`.
 
@@ -206,7 +206,7 @@ class Cursor:
 
 
 def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **parameters: Any) -> Connection:
-    """Open a connection whose cursors ask questions.
+    """Open a connection whose cursors ask queries.
 
     Parameters
     ----------
@@ -229,12 +229,12 @@ def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **paramet
 
 
 class Connection:
-    """A connection whose cursors ask; each question is a transaction of its own.
+    """A connection whose cursors ask; each query is a transaction of its own.
 
     Parameters
     ----------
     raw : psycopg.Connection
-        Its rights are the asker's; it is closed with this one.
+        Its rights are the analyst's; it is closed with this one.
     row_factory : callable
         What new cursors make rows of, one of psycopg's or of that kind.
     """
@@ -262,7 +262,7 @@ class Connection:
         return Cursor(self, row_factory)
 
     def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
-        """Ask a question with a new cursor, see `Cursor.execute`."""
+        """Ask a query with a new cursor, see `Cursor.execute`."""
         return self.cursor().execute(query, parameters)
 
     def call(self, name: str, *arguments: Any) -> Sequence[Row]:
@@ -292,10 +292,10 @@ class Connection:
             raise
 
     def commit(self) -> None:
-        """Do nothing: a question that was answered is recorded already."""
+        """Do nothing: a query that was answered is recorded already."""
 
     def rollback(self) -> None:
-        """Do nothing: nothing takes a question back."""
+        """Do nothing: nothing takes a query back."""
 
     def close(self) -> None:
         """Close the connection."""

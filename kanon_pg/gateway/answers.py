@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kanon_pg.gateway import protocol
-from kanon_pg.gateway.gate import Gate
 from kanon_pg.gateway.protocol import Fields, Message, ProtocolViolation, error_message
+from kanon_pg.gateway.state import GatewayState
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.request import refused
 
@@ -95,7 +95,7 @@ class SessionState:
         Whether positions in errors may be those of another text than the client's.
     refused : dict
         What to say in place of the server's errors, by the words that cause them.
-    statements, questions, refusals : int
+    statements, queries, refusals : int
         How many there were.
     """
 
@@ -110,7 +110,7 @@ class SessionState:
     moved: bool = False
     refused: dict[bytes, Message] = field(default_factory=dict)
     statements: int = 0
-    questions: int = 0
+    queries: int = 0
     refusals: int = 0
 
 
@@ -119,7 +119,7 @@ class Answers:
 
     Parameters
     ----------
-    gate : Gate
+    shared : GatewayState
         What all sessions share.
     state : SessionState
         Of the session; kept up to date.
@@ -130,8 +130,8 @@ class Answers:
         Keys for cancelling that the client got.
     """
 
-    def __init__(self, gate: Gate, state: SessionState) -> None:
-        self._gate = gate
+    def __init__(self, shared: GatewayState, state: SessionState) -> None:
+        self._shared = shared
         self.state = state
         self.keys: list[bytes] = []
 
@@ -162,7 +162,7 @@ class Answers:
         code = int.from_bytes(message.body[:4], "big")
         if code in _CHALLENGES:
             self.state.challenged = True
-        if code == _OK and not (self.state.challenged or self._gate.trusts_server):
+        if code == _OK and not (self.state.challenged or self._shared.trusts_server):
             raise ProtocolViolation(
                 "The server let this role in without a password, which the gateway does not allow.",
                 hint="Let pg_hba.conf ask connections from the gateway for scram-sha-256.",
@@ -177,7 +177,7 @@ class Answers:
         """Give the client a key of its own for cancelling, so that the server's stays here."""
         process, key = message.body[:4], message.body[4:]
         own = process + secrets.token_bytes(len(key))
-        self._gate.keys[own] = message.body
+        self._shared.keys[own] = message.body
         self.keys.append(own)
         return Message(b"K", own)
 
@@ -200,7 +200,7 @@ class Answers:
         fields = protocol.notice_fields(message.body)
         code = fields.get(b"C", b"")
         if code in _CATALOG_CHANGED or code.startswith(b"KA"):
-            self._gate.source.forget(self.state.user)
+            self._shared.source.forget(self.state.user)
         if code.startswith(b"KA") or self.state.moved:
             return without_places(fields)
         return message

@@ -1,7 +1,7 @@
 """What a statement names: relations in FROM, catalogs anywhere, functions that it calls.
 
-Works on tokens, without a grammar. A relation of the asker's that this misses reaches PostgreSQL under the
-asker's own rights, which end at protected tables; names of catalogs are found wherever they stand.
+Works on tokens, without a grammar. A relation of the analyst's that this misses reaches PostgreSQL under the
+analyst's own rights, which end at protected tables; names of catalogs are found wherever they stand.
 
 A client's text, taken apart: its statements, the queries in them, and what those name.
 """
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kanon_pg.gateway.statements import KINDS, Part, unknown_kind
-from kanon_pg.gateway.tokens import Kind, Token, statements, tokens
+from kanon_pg.gateway.statements import STATEMENTS, StatementPart, unknown_kind
+from kanon_pg.gateway.tokens import Token, TokenKind, statements, tokens
 from kanon_pg.gateway.vocabulary import BEFORE_PARENTHESIS
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class NameChain:
     """Names joined by dots.
 
     Parameters
@@ -69,7 +69,7 @@ _BEFORE_RELATION = ("only", "lateral", "rows")
 
 
 @dataclass
-class Scan:
+class NameScan:
     """Walks over the tokens of one statement.
 
     Parameters
@@ -81,7 +81,7 @@ class Scan:
     tokens: Sequence[Token]
     _levels: list[_Level] = field(default_factory=lambda: [_Level()])
 
-    def chains(self) -> Iterator[Chain]:
+    def chains(self) -> Iterator[NameChain]:
         """Yield every chain of names in order, words of the grammar among them."""
         index = 0
         while index < len(self.tokens):
@@ -104,22 +104,22 @@ class Scan:
 
     def _step(self, token: Token) -> None:
         level = self._levels[-1]
-        if token.kind is Kind.OPEN:
+        if token.kind is TokenKind.OPEN:
             # a subquery or a joined table, if a relation was expected
             self._levels.append(_Level(is_list=level.expects, expects=level.expects))
             level.expects = False
-        elif token.kind is Kind.CLOSE:
+        elif token.kind is TokenKind.CLOSE:
             if len(self._levels) > 1:
                 self._levels.pop()
         elif token.text == "," and level.is_list:
             level.expects, level.in_condition = True, False
-        elif token.kind is not Kind.SIGN or token.text != "*":
+        elif token.kind is not TokenKind.SIGN or token.text != "*":
             level.expects = False
 
     def _is_clause(self, index: int) -> bool:
         """Whether the token is a word that moves between clauses, and do it."""
         token, level = self.tokens[index], self._levels[-1]
-        if self._text(index - 1) == "." or token.kind is Kind.QUOTED:
+        if self._text(index - 1) == "." or token.kind is TokenKind.QUOTED:
             return False
         if token.name in ("from", "join"):
             distinct = self._is_word(index - 1, "distinct") and self._is_word(index - 2, "is", "not")
@@ -139,21 +139,21 @@ class Scan:
         before = self.tokens[index - 1] if index else None
         return (
             before is None
-            or before.kind in (Kind.OPEN, Kind.CLOSE)
+            or before.kind in (TokenKind.OPEN, TokenKind.CLOSE)
             or before.is_word("union", "intersect", "except", "all", "for", "as", "distinct")
         )
 
-    def _chain(self, index: int) -> Chain:
+    def _chain(self, index: int) -> NameChain:
         names = [self.tokens[index]]
         length = 1
         while self._text(index + length) == "." and self._is_name(index + length + 1):
             names.append(self.tokens[index + length + 1])
             length += 2
         before = self.tokens[index - 1] if index else None
-        opens = index + length < len(self.tokens) and self.tokens[index + length].kind is Kind.OPEN
+        opens = index + length < len(self.tokens) and self.tokens[index + length].kind is TokenKind.OPEN
         word = len(names) == 1 and names[0].is_word(*BEFORE_PARENTHESIS)
         called = opens and not word and not self._lists_columns(index, index + length)
-        return Chain(
+        return NameChain(
             tuple(names),
             index,
             length,
@@ -173,15 +173,15 @@ class Scan:
             return begins and self._is_common_table(opening)
         if level.expects or level.in_condition:
             return False
-        named = before.kind is Kind.WORD and before.name not in BEFORE_PARENTHESIS
-        return named or before.kind in (Kind.CLOSE, Kind.QUOTED)
+        named = before.kind is TokenKind.WORD and before.name not in BEFORE_PARENTHESIS
+        return named or before.kind in (TokenKind.CLOSE, TokenKind.QUOTED)
 
     def _is_common_table(self, opening: int) -> bool:
         """Whether parentheses are the columns of a common table expression: AS ( SELECT follows them."""
         depth = 0
         for index in range(opening, len(self.tokens)):
             kind = self.tokens[index].kind
-            depth += (kind is Kind.OPEN) - (kind is Kind.CLOSE)
+            depth += (kind is TokenKind.OPEN) - (kind is TokenKind.CLOSE)
             if not depth:
                 return self.introduces_query(index + 1)
         return False
@@ -193,12 +193,12 @@ class Scan:
         index += 1
         while self._is_word(index, "not", "materialized"):
             index += 1
-        opens = index < len(self.tokens) and self.tokens[index].kind is Kind.OPEN
+        opens = index < len(self.tokens) and self.tokens[index].kind is TokenKind.OPEN
         inside = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
         return (
             opens
             and inside is not None
-            and (inside.kind is Kind.OPEN or inside.is_word("select", "with", "values", "table"))
+            and (inside.kind is TokenKind.OPEN or inside.is_word("select", "with", "values", "table"))
         )
 
     def common_tables(self) -> frozenset[str]:
@@ -207,7 +207,7 @@ class Scan:
         for index, token in enumerate(self.tokens):
             if not token.is_name or self._text(index - 1) == ".":
                 continue
-            followed = index + 1 < len(self.tokens) and self.tokens[index + 1].kind is Kind.OPEN
+            followed = index + 1 < len(self.tokens) and self.tokens[index + 1].kind is TokenKind.OPEN
             if self.introduces_query(index + 1) or (followed and self._is_common_table(index + 1)):
                 found.add(token.name)
         return frozenset(found)
@@ -230,14 +230,14 @@ class ReadQuery:
     ----------
     tokens : sequence of Token
         All of it.
-    chains : tuple of Chain
+    chains : tuple of NameChain
         The names in it.
     common_tables : frozenset of str
         Names of its common table expressions.
     """
 
     tokens: Sequence[Token]
-    chains: tuple[Chain, ...]
+    chains: tuple[NameChain, ...]
     common_tables: frozenset[str]
 
 
@@ -247,13 +247,13 @@ class ReadStatement:
 
     Parameters
     ----------
-    part : Part
+    part : StatementPart
         What its kind says.
     query : ReadQuery or None
         The query in it.
     """
 
-    part: Part
+    part: StatementPart
     query: ReadQuery | None
 
 
@@ -295,7 +295,7 @@ class Reading:
 _OF_THE_SYSTEM = frozenset({"pg_catalog", "information_schema", "kanon_catalog"})
 
 
-def read(text: str) -> Reading:
+def read_text(text: str) -> Reading:
     """Take a text apart.
 
     Parameters
@@ -313,9 +313,9 @@ def read(text: str) -> Reading:
 
 
 def _statement(statement: Sequence[Token]) -> ReadStatement:
-    part = KINDS.get(statement[0].text.lower(), unknown_kind)(statement)
+    part = STATEMENTS.get(statement[0].text.lower(), unknown_kind)(statement)
     if part.query is None:
         return ReadStatement(part, None)
     query = statement[part.query]
-    scan = Scan(query)
+    scan = NameScan(query)
     return ReadStatement(part, ReadQuery(query, tuple(scan.chains()), scan.common_tables()))

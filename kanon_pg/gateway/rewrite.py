@@ -1,8 +1,8 @@
-"""The SELECT that asks a question in the server.
+"""The SELECT that asks a query in the server.
 
 What is sent to the server in place of a client's text, or why nothing is.
 
-Questions become calls of ``kanon_query_record``, so that types, formats, portals and cursors stay
+Queries become calls of ``kanon_query_record``, so that types, formats, portals and cursors stay
 PostgreSQL's own. Other statements pass if their kind is on the list of `kinds`, written anew from their
 tokens without comments; the names of catalogs in them become those of the views in ``kanon_catalog``.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.gateway.reading import Reading, ReadQuery
-from kanon_pg.gateway.references import Replacement, check_passing, is_question
+from kanon_pg.gateway.references import Replacement, check_passing, reads_protected
 from kanon_pg.gateway.tokens import Token
 from kanon_pg.gateway.vocabulary import Vocabulary
 from kanon_pg.queries.check.catalog import CatalogSnapshot
@@ -22,13 +22,13 @@ from kanon_pg.queries.check.findings import Finding, Refusal
 from kanon_pg.queries.check.verdict import Verdict
 
 
-def call(text: str, verdict: Verdict, types: Sequence[int], api_schema: str) -> str:
-    """Return a SELECT with the columns of the answer, which hands the question to the server as a text.
+def query_call(text: str, verdict: Verdict, types: Sequence[int], api_schema: str) -> str:
+    """Return a SELECT with the columns of the answer, which hands the query to the server as a text.
 
     Parameters
     ----------
     text : str
-        The question, which is checked once more in the server.
+        The query, which is checked once more in the server.
     verdict : Verdict
         Accepted.
     types : sequence of int
@@ -75,7 +75,7 @@ class Knowledge:
     vocabulary : Vocabulary
         Catalogs and functions.
     check : callable
-        Checks a question against a snapshot, under the rules of the protected relations.
+        Checks a query against a snapshot, under the rules of the protected relations.
     """
 
     snapshot: CatalogSnapshot
@@ -93,15 +93,15 @@ class Passed:
         Instead of the client's.
     same_places : bool
         Whether positions in it are those of the client's text.
-    questions : int
-        How many questions are in it.
+    queries : int
+        How many queries are in it.
     search_path : tuple of str or None
         What the session's search path becomes, None if it stays.
     """
 
     text: str
     same_places: bool = True
-    questions: int = 0
+    queries: int = 0
     search_path: tuple[str, ...] | None = None
 
 
@@ -171,7 +171,7 @@ class _Rewriting:
     start_path: tuple[str, ...]
     types: Sequence[int]
     replaced: list[Replacement] = field(default_factory=list)
-    questions: int = 0
+    queries: int = 0
     new_path: tuple[str, ...] | None = None
 
     def passed(self) -> Passed:
@@ -181,16 +181,16 @@ class _Rewriting:
                 self.path = self.new_path = part.search_path or self.start_path
             if statement.query is not None:
                 self._query(statement.query)
-        return Passed(self._written(), not self.replaced, self.questions, self.new_path)
+        return Passed(self._written(), not self.replaced, self.queries, self.new_path)
 
     def _query(self, query: ReadQuery) -> None:
         snapshot = replace(self.knowledge.snapshot, search_path=self.path)
-        if is_question(query.chains, query.common_tables, snapshot):
-            self._question(query.tokens, snapshot)
+        if reads_protected(query.chains, query.common_tables, snapshot):
+            self._checked_query(query.tokens, snapshot)
         else:
             self.replaced += check_passing(query.tokens, query.chains, self.knowledge.vocabulary)
 
-    def _question(self, query: Sequence[Token], snapshot: CatalogSnapshot) -> None:
+    def _checked_query(self, query: Sequence[Token], snapshot: CatalogSnapshot) -> None:
         start, end = query[0].start, query[-1].end
         text = self.reading.text[start:end]
         verdict = self.knowledge.check(text, snapshot)
@@ -200,8 +200,8 @@ class _Rewriting:
                     replace(item, start=item.start + start, end=item.end + start) for item in verdict.findings
                 )
             )
-        self.questions += 1
-        written = call(text, verdict, self.types, self.knowledge.vocabulary.api_schema)
+        self.queries += 1
+        written = query_call(text, verdict, self.types, self.knowledge.vocabulary.api_schema)
         self.replaced.append(Replacement(start, end, written))
 
     def _written(self) -> str:

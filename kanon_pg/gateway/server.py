@@ -19,9 +19,9 @@ from pathlib import Path
 from kanon_pg.db.psycopg_adapter import Endpoint, endpoint
 from kanon_pg.errors import ClusterError, InputError
 from kanon_pg.gateway.answers import fatal
-from kanon_pg.gateway.gate import Gate, Limits, Upstream
 from kanon_pg.gateway.session import Session
 from kanon_pg.gateway.source import DatabaseSource
+from kanon_pg.gateway.state import GatewayState, Limits, Upstream
 from kanon_pg.gateway.wire import Wire
 
 _log = logging.getLogger("kanon_pg.gateway")
@@ -33,7 +33,7 @@ class Listener:
 
     Parameters
     ----------
-    gate : Gate
+    shared : GatewayState
         What all sessions share.
     host : str
         Address to listen on; with a leading slash a folder for a Unix socket.
@@ -41,17 +41,17 @@ class Listener:
         Port; 0 lets the system choose one.
     """
 
-    def __init__(self, gate: Gate, host: str, port: int) -> None:
-        self._gate = gate
+    def __init__(self, shared: GatewayState, host: str, port: int) -> None:
+        self._shared = shared
         self._host = host
         self._port = port
         self._sessions: dict[asyncio.Task[None], Session] = {}
         self._accepting: asyncio.Server | None = None
 
     @property
-    def gate(self) -> Gate:
+    def shared(self) -> GatewayState:
         """What all sessions share."""
-        return self._gate
+        return self._shared
 
     @property
     def port(self) -> int:
@@ -93,12 +93,12 @@ class Listener:
         connection = wire.transport.get_extra_info("socket")
         if connection is not None and connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        if len(self._sessions) >= self._gate.limits.connections:
+        if len(self._sessions) >= self._shared.limits.connections:
             _log.warning("a client is turned away: there are too many")
             wire.transport.write(fatal("53300", "The gateway has too many clients already.").encode())
             wire.finish()
             return
-        session = Session(wire, self._gate)
+        session = Session(wire, self._shared)
         task = asyncio.get_running_loop().create_task(session.run())
         self._sessions[task] = session
         task.add_done_callback(self._ended)
@@ -233,8 +233,8 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, DatabaseSourc
         await source.vocabulary()
         found = await asyncio.to_thread(endpoint, options.dsn)
         upstream = Upstream(found.host, found.port, found.database, _tls_to_server(found))
-        gate = Gate(upstream, source, options.limits, tls, options.trusts_server)
-        listener = Listener(gate, options.host, options.port)
+        shared = GatewayState(upstream, source, options.limits, tls, options.trusts_server)
+        listener = Listener(shared, options.host, options.port)
         await listener.start()
     except BaseException:
         source.close()

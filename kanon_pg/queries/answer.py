@@ -1,4 +1,4 @@
-"""The two operations on questions: check one, ask one."""
+"""The two operations on queries: check one, ask one."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.ledgers import has_folder
-from kanon_pg.queries.load_catalog import Loaded, load, with_records
-from kanon_pg.queries.parameters import values
+from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_records
+from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.record import prepare, record
-from kanon_pg.queries.request import AnswerTable, Asked, Question, Told, refused, withheld
-from kanon_pg.queries.run import run, uncounted, whole_reads, worth_gathering
+from kanon_pg.queries.record import record_query, start_ledger
+from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
+from kanon_pg.queries.run import full_scans, run_query, without_statistics, worth_gathering
 
 _SECONDS, _ROWS = 30.0, 10_000
-"""Limits of questions that read public relations only."""
+"""Limits of queries that read public relations only."""
 
 _KEPT_VERDICTS = 32
 
 
 def check_query(db: Database, text: str, role: str, *, search_path: tuple[str, ...] = ("public",)) -> Verdict:
-    """Check a question without running it; reads the catalog only.
+    """Check a query without running it; reads the catalog only.
 
     Parameters
     ----------
@@ -39,33 +39,33 @@ def check_query(db: Database, text: str, role: str, *, search_path: tuple[str, .
     role : str
         Whose rights count.
     search_path : tuple of str
-        The asker's.
+        The analyst's.
 
     Returns
     -------
     Verdict
         Accepted, or refused with findings.
     """
-    loaded = with_records(db, load(db, text, search_path, role), None)
+    loaded = require_records(db, load_catalog(db, text, search_path, role), None)
     return verdict_on(text, loaded.snapshot, loaded.rules)
 
 
-def ask(
+def answer_query(
     db: Database,
-    question: Question,
+    query: QueryRequest,
     role: str,
     login: str,
     *,
     held: Collection[int],
     folder: str | None = None,
 ) -> AnswerTable:
-    """Answer a question about public and protected relations.
+    """Answer a query about public and protected relations.
 
     Parameters
     ----------
     db : Database
         Has the rights of the reading role; one snapshot.
-    question : Question
+    query : Query
         What is asked.
     role : str
         Whose rights count.
@@ -74,7 +74,7 @@ def ask(
     held : collection of int
         OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
     folder : str, optional
-        Folder of the records of questions; None in a server's backend, which has its own.
+        Folder of the records of queries; None in a server's backend, which has its own.
 
     Returns
     -------
@@ -90,12 +90,12 @@ def ask(
     AnswerWithheld
         For every other reason.
     """
-    loaded = with_records(db, load(db, question.text, question.search_path, role), folder)
-    verdict = verdict_on(question.text, loaded.snapshot, loaded.rules)
+    loaded = require_records(db, load_catalog(db, query.text, query.search_path, role), folder)
+    verdict = verdict_on(query.text, loaded.snapshot, loaded.rules)
     if not verdict.accepted:
         raise refused(verdict.findings)
     try:
-        given = values(verdict, question.text, question.parameters)
+        given = parameter_values(verdict, query.text, query.parameters)
     except Refusal as refusal:
         raise refused((refusal.finding,)) from None
     if any(loaded.rules[oid].ledger != "off" for oid in verdict.protected) and not has_folder(folder):
@@ -105,59 +105,59 @@ def ask(
         )
     if not set(verdict.relations) <= set(held):
         raise withheld()
-    asked = Asked(question.text, question.parameters, login, role, db.row(statement("now"))["seconds"])
+    query_record = QueryRecord(query.text, query.parameters, login, role, db.row(statement("now"))["seconds"])
     if verdict.protected:
-        prepare()
-    with uncounted(db), whole_reads(db):
-        told = _told(db, verdict, loaded, given, folder)
-        may_leave = not verdict.protected or _recorded(db, asked, verdict, loaded, told, folder)
-    if told.answer is None or not may_leave:
+        start_ledger()
+    with without_statistics(db), full_scans(db):
+        outcome = _outcome(db, verdict, loaded, given, folder)
+        may_leave = not verdict.protected or _is_recorded(db, query_record, verdict, loaded, outcome, folder)
+    if outcome.answer is None or not may_leave:
         raise withheld()
-    return told.answer
+    return outcome.answer
 
 
-def _recorded(
+def _is_recorded(
     db: Database,
-    asked: Asked,
+    query_record: QueryRecord,
     verdict: Verdict,
-    loaded: Loaded,
-    told: Told,
+    loaded: LoadedCatalog,
+    outcome: QueryOutcome,
     folder: str | None,
 ) -> bool:
     try:
         with db.savepoint():
-            return record(db, asked, verdict, loaded.snapshot, told, folder=folder)
+            return record_query(db, query_record, verdict, loaded.snapshot, outcome, folder=folder)
     except KanonError:
         return False
 
 
-def _told(
-    db: Database, verdict: Verdict, loaded: Loaded, given: tuple[str | None, ...], folder: str | None
-) -> Told:
+def _outcome(
+    db: Database, verdict: Verdict, loaded: LoadedCatalog, given: tuple[str | None, ...], folder: str | None
+) -> QueryOutcome:
     rules = [loaded.rules[oid] for oid in verdict.protected]
     seconds = min((rule.seconds for rule in rules), default=_SECONDS)
     most_rows = min((rule.rows for rule in rules), default=_ROWS)
     try:
         with db.deadline(seconds), db.savepoint():
             gathers = worth_gathering(db, verdict, given, loaded.rules, folder=folder)
-            return run(db, verdict, given, most_rows, gathers=gathers)
+            return run_query(db, verdict, given, most_rows, gathers=gathers)
     except LimitExceeded:
-        return Told(None, "time")
+        return QueryOutcome(None, "time")
     except KanonError:
-        return Told(None, "error")
+        return QueryOutcome(None, "error")
 
 
 def verdict_on(text: str, snapshot: CatalogSnapshot, rules: Mapping[int, ProtectionRules]) -> Verdict:
-    """Check a question under the strictest choices of the relations that it reads; asks no database.
+    """Check a query under the strictest choices of the relations that it reads; asks no database.
 
     Parameters
     ----------
     text : str
         One SELECT.
     snapshot : CatalogSnapshot
-        What the asker may name.
+        What the analyst may name.
     rules : Mapping of int to ProtectionRules
-        By the OID of a relation in the snapshot, as in `kanon_pg.queries.load_catalog.Loaded`.
+        By the OID of a relation in the snapshot, as in `kanon_pg.queries.load_catalog.LoadedCatalog`.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def _options(rules: Mapping[int, ProtectionRules]) -> Options:
     return Options(
         mode="suppress" if rules and all(rule.mode == "suppress" for rule in rules.values()) else "reject",
         strict=any(rule.strict for rule in rules.values()),
-        # a question to two tables, one of each kind, is refused under the stricter rule
+        # a query to two tables, one of each kind, is refused under the stricter rule
         dominance=None if simulatable else min(shares, default=None),
         simulatable=simulatable,
     )

@@ -1,4 +1,4 @@
-"""Hands a question from the function that was called to the functions that have the reading role's rights.
+"""Hands a query from the function that was called to the functions that have the reading role's rights.
 
 The outer functions run with the caller's rights, so they know whose these are. The inner ones are definer
 functions without arguments: what they serve lies in the memory of this process, where only the outer ones put
@@ -17,20 +17,20 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QuestionRefused
 from kanon_pg.queries.load_catalog import Candidate, candidates
-from kanon_pg.queries.request import Question, withheld
+from kanon_pg.queries.request import QueryRequest, withheld
 
 _ATTEMPTS = 3
 
-Operation = Callable[[Database, "Call"], Any]
+Operation = Callable[[Database, "PendingQuery"], Any]
 
 
 @dataclass(slots=True)
-class Call:
-    """A question on its way.
+class PendingQuery:
+    """A query on its way.
 
     Parameters
     ----------
-    question : Question
+    query : Query
         What is asked.
     role, login : str
         Whose rights and whose budgets count.
@@ -44,7 +44,7 @@ class Call:
         Why it did not.
     """
 
-    question: Question
+    query: QueryRequest
     role: str
     login: str
     operation: Operation
@@ -53,17 +53,17 @@ class Call:
     error: KanonError | None = None
 
 
-_calls: list[Call] = []
+_pending: list[PendingQuery] = []
 
 
-def hand_over(db: Database, question: Question, operation: Operation) -> Any:
+def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> Any:
     """Have an operation done with the rights of the reading role, in one snapshot of its own.
 
     Parameters
     ----------
     db : Database
         Has the rights of the caller.
-    question : Question
+    query : Query
         What is asked.
     operation : callable
         Receives a database with the reading role's rights, and the call.
@@ -80,51 +80,51 @@ def hand_over(db: Database, question: Question, operation: Operation) -> Any:
     QuestionRefused, AnswerWithheld
         As the operation raised them; anything else that went wrong is withheld.
     """
-    asker = db.row(statement("asker"))
-    if not asker["sees_present"]:
+    analyst = db.row(statement("asker"))
+    if not analyst["sees_present"]:
         raise InputError(
             "Questions are answered in transactions of isolation level READ COMMITTED only.",
             hint="BEGIN ISOLATION LEVEL READ COMMITTED;",
         )
-    call = Call(question, asker["role"], asker["login"], operation)
-    with _handed(call):
+    pending = PendingQuery(query, analyst["role"], analyst["login"], operation)
+    with _handed(pending):
         db.row(statement("hold_relations"))
         db.row(statement("serve_question"))
-    if call.error is not None:
-        raise call.error
-    return call.result
+    if pending.error is not None:
+        raise pending.error
+    return pending.result
 
 
 @contextmanager
-def _handed(call: Call) -> Iterator[None]:
-    _calls.append(call)
+def _handed(pending: PendingQuery) -> Iterator[None]:
+    _pending.append(pending)
     try:
         yield
     finally:
-        _calls.pop()
+        _pending.pop()
 
 
-def _current() -> Call:
-    if not _calls:
+def _current_pending() -> PendingQuery:
+    if not _pending:
         raise NotPermitted("An inner function was called directly.", hint="Call kanon_query instead.")
-    return _calls[-1]
+    return _pending[-1]
 
 
-def hold(db: Database) -> None:
-    """Lock what the question of the current call may name, until the transaction ends."""
-    call = _current()
-    with _refusing(db, call):
-        call.held = hold_relations(db, call.question)
+def hold_pending(db: Database) -> None:
+    """Lock what the query of the current call may name, until the transaction ends."""
+    pending = _current_pending()
+    with _refusing(db, pending):
+        pending.held = hold_relations(db, pending.query)
 
 
-def hold_relations(db: Database, question: Question) -> frozenset[int]:
-    """Lock what a question may name, as reading it would do, until the transaction ends.
+def hold_relations(db: Database, query: QueryRequest) -> frozenset[int]:
+    """Lock what a query may name, as reading it would do, until the transaction ends.
 
     Parameters
     ----------
     db : Database
         Has the rights of the reading role.
-    question : Question
+    query : Query
         What is asked.
 
     Returns
@@ -133,7 +133,7 @@ def hold_relations(db: Database, question: Question) -> frozenset[int]:
         OIDs of the relations whose names mean them until then; empty if that does not come to rest.
     """
     for _ in range(_ATTEMPTS):
-        found = _readable(db, question)
+        found = _readable(db, query)
         for candidate in found:
             db.hold(Identifier((candidate.schema, candidate.name)))
         names = [str(Identifier((candidate.schema, candidate.name))) for candidate in found]
@@ -143,34 +143,34 @@ def hold_relations(db: Database, question: Question) -> frozenset[int]:
     return frozenset()
 
 
-def _readable(db: Database, question: Question) -> list[Candidate]:
-    found = candidates(db, question.text, question.search_path)
+def _readable(db: Database, query: QueryRequest) -> list[Candidate]:
+    found = candidates(db, query.text, query.search_path)
     return [candidate for candidate in found if candidate.readable]
 
 
-def serve(db: Database) -> None:
+def serve_pending(db: Database) -> None:
     """Do the operation of the current call; leave its result, or why there is none, with the call.
 
-    Functions that a question runs could write although its statement cannot: the transaction stops them.
+    Functions that a query runs could write although its statement cannot: the transaction stops them.
     """
-    call = _current()
-    if call.error is not None:
+    pending = _current_pending()
+    if pending.error is not None:
         return
-    with _refusing(db, call):
+    with _refusing(db, pending):
         if not db.row(statement("cannot_write"))["read_only"]:
             raise AssertionError("A question is served in a transaction that can write.")
-        call.result = call.operation(db, call)
+        pending.result = pending.operation(db, pending)
 
 
 @contextmanager
-def _refusing(db: Database, call: Call) -> Iterator[None]:
+def _refusing(db: Database, pending: PendingQuery) -> Iterator[None]:
     """Leave a refusal with the call for whatever goes wrong; only a cancellation by the user passes."""
     try:
         yield
     except (QuestionRefused, AnswerWithheld) as error:
-        call.error = error
+        pending.error = error
     except Exception as error:
         # errors of the server and defects may carry values
         if db.was_cancelled(error):
             raise
-        call.error = withheld()
+        pending.error = withheld()

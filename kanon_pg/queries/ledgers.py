@@ -1,4 +1,4 @@
-"""The records of questions: where they are, how they begin, and what curators read in them."""
+"""The records of queries: where they are, how they begin, and what curators read in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kanon_pg.db.catalog import describe, require_readable
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import LedgerError, UnknownName
-from kanon_pg.queries.request import Asked
+from kanon_pg.queries.request import QueryRecord
 from kanon_pg.runner import ledger_parent
 
 FOLDER = "kanon_ledger"
@@ -20,8 +20,8 @@ FOLDER = "kanon_ledger"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
-    """The state of the database that a question sees, and where its records are.
+class LedgerContext:
+    """The state of the database that a query sees, and where its records are.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Moment:
         return int(self.snapshot.partition(":")[0])
 
 
-def moment(db: Database, folder: str | None) -> Moment:
+def ledger_context(db: Database, folder: str | None) -> LedgerContext:
     """Return the present state.
 
     Parameters
@@ -69,7 +69,7 @@ def moment(db: Database, folder: str | None) -> Moment:
         # what was asked there is not known here, nor what is asked here there
         raise LedgerError("A standby server has no record of questions.", hint="Ask the primary server.")
     parent = Path(folder) if folder is not None else _data_directory() / FOLDER
-    return Moment(
+    return LedgerContext(
         row["snapshot"], not row["writes"], str(parent / str(row["database"])), row["epoch"], row["zone"]
     )
 
@@ -101,14 +101,14 @@ def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None
     role : str
         Who begins it.
     folder : str, optional
-        As in `moment`.
+        As in `ledger_context`.
 
     Raises
     ------
     LedgerError
         There was one, and its files are missing or damaged.
     """
-    now = moment(db, folder)
+    now = ledger_context(db, folder)
     found = db.rows(statement("fetch_ledgers"), [oid])
     if found:
         ledger_parent.states(now.parent, now.epoch, [found[0]["name"]], db.checkpoint)
@@ -121,7 +121,7 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
     """Begin a new record of a relation; what was told before is no longer compared with what is asked.
 
     The files of the old one stay where they are, so that a curator can read or remove them. A relation that
-    answers questions without a record gets one.
+    answers queries without a record gets one.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
     role : str
         Whose rights count: it must be able to read the relation.
     folder : str, optional
-        As in `moment`.
+        As in `ledger_context`.
 
     Raises
     ------
     UnknownName
-        There is no record of the relation, and it does not answer questions.
+        There is no record of the relation, and it does not answer queries.
     LedgerError
         The new files cannot be made.
     """
@@ -149,31 +149,31 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
             f"There is no record of questions about {facts.identifier}.",
             hint="It begins with: SELECT kanon_protect('relation', 5).",
         )
-    name = ledger_parent.create_record(moment(db, folder).parent, db.checkpoint)
+    name = ledger_parent.create_record(ledger_context(db, folder).parent, db.checkpoint)
     db.execute(statement("replace_ledger" if has_record else "store_ledger"), facts.oid, name, role)
 
 
-def encoded(asked: Asked) -> str:
-    """Return how a question stands in the record."""
-    return json.dumps([asked.text, asked.parameters, asked.role])
+def encoded_query(query_record: QueryRecord) -> str:
+    """Return how a query stands in the record."""
+    return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
 def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
-    """Return all questions about relations that still exist, in the order of time.
+    """Return all queries about relations that still exist, in the order of time.
 
     Parameters
     ----------
     db : Database
         May read ``kanon.ledger``.
     folder : str, optional
-        As in `moment`.
+        As in `ledger_context`.
 
     Returns
     -------
     list of dict
-        ``relation``, ``asked_at``, ``login``, ``role``, ``question``, ``parameters``, ``outcome``
+        ``relation``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``
         ('answered', 'withheld'; 'unreadable' for a whole record), ``reason`` (why). Nothing of the data, but
-        what askers wrote.
+        what analysts wrote.
 
     Raises
     ------
@@ -183,14 +183,14 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     relations = {row["name"]: row["relation"] for row in db.rows(statement("list_ledgers"))}
     if not relations:
         return []
-    entries = ledger_parent.read_log(moment(db, folder).parent, list(relations), db.checkpoint)
+    entries = ledger_parent.read_log(ledger_context(db, folder).parent, list(relations), db.checkpoint)
     in_time = sorted(entries, key=lambda entry: entry[1] or 0.0)
     return [_log_row(relations[name], entry) for name, *entry in in_time]
 
 
 def _log_row(relation: str, entry: list[Any]) -> dict[str, Any]:
-    time, login, question, outcome, reason = entry
-    text, parameters, role = json.loads(question) if question is not None else (None, None, None)
+    time, login, query, outcome, reason = entry
+    text, parameters, role = json.loads(query) if query is not None else (None, None, None)
     return {
         "relation": relation,
         "asked_at": datetime.fromtimestamp(time, UTC).isoformat() if time is not None else None,

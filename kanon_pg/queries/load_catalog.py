@@ -1,11 +1,11 @@
-"""The names that a question may mean: so that only their part of the catalog is read.
+"""The names that a query may mean: so that only their part of the catalog is read.
 
-Loads the part of the catalog that a question names, as the checker wants it.
+Loads the part of the catalog that a query names, as the checker wants it.
 
 The rules are those at the head of `kanon_pg.queries.check.catalog`. A relation is read only if it, its
 schema and everything that it reads belong to somebody trusted: a superuser, the database's owner,
 ``kanon_owner``, curators, or owners of protected relations. Else its owner could exchange it while a
-question runs.
+query runs.
 """
 
 from __future__ import annotations
@@ -18,10 +18,18 @@ from dataclasses import dataclass, replace
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
-from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Obstacle, Protection, Relation, Role
+from kanon_pg.queries.check.catalog import (
+    CatalogSnapshot,
+    Column,
+    ColumnRole,
+    Obstacle,
+    Protection,
+    Relation,
+    RelationKind,
+)
 from kanon_pg.queries.check.options import Limits
 from kanon_pg.queries.ledgers import has_folder
-from kanon_pg.queries.protection_rules import ProtectionRules, protection
+from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 
 _PIECE = re.compile(
     r"""'(?:[^']|'')*'
@@ -33,7 +41,7 @@ _PIECE = re.compile(
 )
 
 
-def words(text: str) -> tuple[str, ...]:
+def names_in(text: str) -> tuple[str, ...]:
     """Return every name in a text as the catalog would have it, in no particular order.
 
     What is left out does not exist for the check that follows, so a text that this function reads
@@ -61,14 +69,14 @@ def words(text: str) -> tuple[str, ...]:
 
 
 READER = "kanon_reader"
-"""The role that reads what questions are about."""
+"""The role that reads what queries are about."""
 
 _KINDS = {
-    "r": Kind.TABLE,
-    "p": Kind.PARTITIONED,
-    "v": Kind.VIEW,
-    "m": Kind.MATERIALIZED,
-    "f": Kind.FOREIGN,
+    "r": RelationKind.TABLE,
+    "p": RelationKind.PARTITIONED,
+    "v": RelationKind.VIEW,
+    "m": RelationKind.MATERIALIZED,
+    "f": RelationKind.FOREIGN,
 }
 
 _NOBODY = 2
@@ -76,7 +84,7 @@ _NOBODY = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedCatalog:
     """A part of the catalog, and the rules of what is protected in it.
 
     Parameters
@@ -93,7 +101,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A relation whose name occurs in a question, and whether the reading role may read it."""
+    """A relation whose name occurs in a query, and whether the reading role may read it."""
 
     oid: int
     schema: str
@@ -103,49 +111,51 @@ class Candidate:
 
 def candidates(db: Database, text: str, search_path: Sequence[str]) -> tuple[Candidate, ...]:
     """Return the relations whose names occur in a text, temporary and internal ones left out."""
-    found = words(text)
+    found = names_in(text)
     if not found:
         return ()
     rows = db.rows(statement("question_candidates"), list(found), list(search_path))
     return tuple(Candidate(**row) for row in rows)
 
 
-def load(db: Database, text: str, search_path: Sequence[str], role: str) -> Loaded:
-    """Load what a question may name.
+def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str) -> LoadedCatalog:
+    """Load what a query may name.
 
     Parameters
     ----------
     db : Database
         Has the rights of the reading role.
     text : str
-        The question.
+        The query.
     search_path : sequence of str
-        The asker's schemas, in order.
+        The analyst's schemas, in order.
     role : str
         Whose rights count.
 
     Returns
     -------
-    Loaded
+    LoadedCatalog
         Reads as many rows of the catalog as the named relations have, however many others there are.
     """
     oids = [candidate.oid for candidate in candidates(db, text, search_path)]
     relations = _relations(db, oids, role)
     rules = {relation.oid: own for relation, own in relations if own is not None}
-    return Loaded(CatalogSnapshot(tuple(relation for relation, _ in relations), tuple(search_path)), rules)
+    return LoadedCatalog(
+        CatalogSnapshot(tuple(relation for relation, _ in relations), tuple(search_path)), rules
+    )
 
 
-def with_records(db: Database, loaded: Loaded, folder: str | None) -> Loaded:
-    """Refuse relations that answer questions and have no record of them where one must be kept.
+def require_records(db: Database, loaded: LoadedCatalog, folder: str | None) -> LoadedCatalog:
+    """Refuse relations that answer queries and have no record of them where one must be kept.
 
     Parameters
     ----------
     db : Database
         May read ``kanon.ledger``.
-    loaded : Loaded
-        What a question may name.
+    loaded : LoadedCatalog
+        What a query may name.
     folder : str or None
-        Folder of the records of questions, as in `kanon_pg.queries.ledgers.moment`.
+        Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
     """
     unrecorded = _unrecorded(db, loaded.rules, folder)
     shown = tuple(
@@ -169,8 +179,8 @@ def _no_record(relation: Relation) -> Obstacle:
     return Obstacle(f"{name} has no record of questions here.", f"A curator can begin one: {call}")
 
 
-def relation_of(db: Database, oid: int, role: str) -> Relation:
-    """Return one relation that exists, as a question would find it."""
+def load_relation(db: Database, oid: int, role: str) -> Relation:
+    """Return one relation that exists, as a query would find it."""
     ((relation, _),) = _relations(db, [oid], role)
     return relation
 
@@ -182,7 +192,7 @@ def _relations(db: Database, oids: list[int], role: str) -> list[tuple[Relation,
     keys = _by_relation(db, "question_keys", [row["oid"] for row in known])
     found = []
     for row in known:
-        own = protection(db, row["protected_by"]) if row["protected_by"] is not None else None
+        own = fetch_rules(db, row["protected_by"]) if row["protected_by"] is not None else None
         found.append((_relation(db, row, own, columns[row["oid"]], keys[row["oid"]]), own))
     return found
 
@@ -214,26 +224,26 @@ def _relation(
     )
 
 
-def _roles(db: Database, declared_by: int | None) -> dict[str, Role | None]:
+def _roles(db: Database, declared_by: int | None) -> dict[str, ColumnRole | None]:
     """Return the role of each declared column; None stands for the column that identifies a person."""
     if declared_by is None:
         return {}
     row = db.row(statement("fetch_declaration"), declared_by)
     return {
-        **dict.fromkeys(row["insensitive"], Role.INSENSITIVE),
-        **dict.fromkeys(row["sensitive"], Role.SENSITIVE),
-        **dict.fromkeys(row["quasi_identifiers"], Role.QUASI_IDENTIFIER),
-        **dict.fromkeys(row["identifiers"], Role.IDENTIFIER),
+        **dict.fromkeys(row["insensitive"], ColumnRole.INSENSITIVE),
+        **dict.fromkeys(row["sensitive"], ColumnRole.SENSITIVE),
+        **dict.fromkeys(row["quasi_identifiers"], ColumnRole.QUASI_IDENTIFIER),
+        **dict.fromkeys(row["identifiers"], ColumnRole.IDENTIFIER),
         **({row["entity"]: None} if row["entity"] is not None else {}),
     }
 
 
-def _column(column: Row, row: Row, roles: Mapping[str, Role | None]) -> Column:
+def _column(column: Row, row: Row, roles: Mapping[str, ColumnRole | None]) -> Column:
     if row["declared_by"] is not None:
-        role = roles.get(column["name"], Role.WITHHELD) or Role.IDENTIFIER
+        role = roles.get(column["name"], ColumnRole.WITHHELD) or ColumnRole.IDENTIFIER
     else:
         is_person = column["is_key"] and row["known"]
-        role = Role.WITHHELD if is_person else Role.QUASI_IDENTIFIER
+        role = ColumnRole.WITHHELD if is_person else ColumnRole.QUASI_IDENTIFIER
     return Column(
         name=column["name"],
         type_name=column["type_name"],

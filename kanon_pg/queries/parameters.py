@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 
-from kanon_pg.queries.check.bind.constants import typed, unknown_text
+from kanon_pg.queries.check.bind.constants import typed_constant, unknown_text
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.verdict import Verdict
 
 
-def values(verdict: Verdict, text: str, parameters: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    """Return the values of a question's parameters as the canonical SQL takes them.
+def parameter_values(
+    verdict: Verdict, text: str, parameters: tuple[str | None, ...]
+) -> tuple[str | None, ...]:
+    """Return the values of a query's parameters as the canonical SQL takes them.
 
     Parameters
     ----------
     verdict : Verdict
         Accepted.
     text : str
-        The question, for positions.
+        The query, for positions.
     parameters : tuple of (str or None)
-        As the asker gave them.
+        As the analyst gave them.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def _read(value: str, number: int, type_name: str, whole: Span) -> str:
 
 def _constant(value: str, number: int, type_name: str, whole: Span) -> str:
     try:
-        constant = typed(unknown_text(value, whole), type_name)
+        constant = typed_constant(unknown_text(value, whole), type_name)
     except Refusal as refusal:
         sentence = f"The value of ${number} is none of type {type_name} that can be used."
         raise Refusal("Q201", whole, sentence, refusal.finding.hint) from None

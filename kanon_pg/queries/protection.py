@@ -1,4 +1,4 @@
-"""Turns answering questions about a relation on and off."""
+"""Turns answering queries about a relation on and off."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.queries.ledgers import begin_record, has_folder
-from kanon_pg.queries.load_catalog import relation_of
-from kanon_pg.queries.protection_rules import protection_rules
+from kanon_pg.queries.load_catalog import load_relation
+from kanon_pg.queries.protection_rules import rules_from_arguments
 
 
 def protect(
     db: Database, relation: str, k: Any, options: Any, *, role: str, folder: str | None = None
 ) -> None:
-    """Let a relation answer questions, or change the rules under which it does.
+    """Let a relation answer queries, or change the rules under which it does.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def protect(
     role : str
         Whose rights count: it must be able to read the relation.
     folder : str, optional
-        Folder of the records of questions, as in `kanon_pg.queries.ledgers.moment`.
+        Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
 
     Raises
     ------
@@ -42,10 +42,10 @@ def protect(
         With a sentence for what has to be changed; a relation without declared roles is refused, because
         then nobody has said which columns name people.
     LedgerError
-        If the relation has a record of questions whose files are missing or damaged.
+        If the relation has a record of queries whose files are missing or damaged.
     """
     facts = describe(db, relation, role)
-    rules = protection_rules(facts.oid, k, options)
+    rules = rules_from_arguments(facts.oid, k, options)
     require_readable(facts, facts.columns, role)
     if facts.schema in {"kanon", "safe", "information_schema"} or facts.schema.startswith("pg_"):
         raise UnsuitableRelation(
@@ -54,7 +54,7 @@ def protect(
         )
     _require_declared(db, facts)
     db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
-    made = relation_of(db, facts.oid, role)
+    made = load_relation(db, facts.oid, role)
     if made.obstacle is not None:
         raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
     if not made.plain:
@@ -90,7 +90,7 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
 
 
 def unprotect(db: Database, relation: str, *, role: str) -> None:
-    """End that a relation answers questions; the record of questions stays.
+    """End that a relation answers queries; the record of queries stays.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def unprotect(db: Database, relation: str, *, role: str) -> None:
     Raises
     ------
     UnknownName
-        If the relation does not exist or answers no questions.
+        If the relation does not exist or answers no queries.
     """
     facts = describe(db, relation, role)
     require_readable(facts, facts.columns, role)

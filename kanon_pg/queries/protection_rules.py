@@ -71,7 +71,7 @@ class ProtectionRules:
     rows: int = 10_000
 
 
-def protection(db: Database, oid: int) -> ProtectionRules | None:
+def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
     """Return the rules under which a relation answers.
 
     Parameters
@@ -139,7 +139,7 @@ _RULES: Mapping[str, tuple[Judge, str]] = {
 }
 
 
-def protection_rules(relation: int, k: Any, options: Any) -> ProtectionRules:
+def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules:
     """Return the rules that the arguments ask for.
 
     Parameters

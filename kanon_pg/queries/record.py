@@ -1,4 +1,4 @@
-"""The record of questions: decides whether an answer may leave, after it was made durable."""
+"""The record of queries: decides whether an answer may leave, after it was made durable."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LimitExceeded
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.verdict import EntitySet, Verdict
-from kanon_pg.queries.check.write.table_snapshot import census, description, fingerprint, has_places
-from kanon_pg.queries.ledgers import Moment, encoded, has_folder, moment
-from kanon_pg.queries.load_catalog import relation_of
-from kanon_pg.queries.parameters import values
-from kanon_pg.queries.protection_rules import ProtectionRules, protection
-from kanon_pg.queries.request import Asked, Failure, Told
+from kanon_pg.queries.check.write.table_snapshot import (
+    content_description,
+    fingerprint_sql,
+    has_places,
+    table_snapshot_sql,
+)
+from kanon_pg.queries.ledgers import LedgerContext, encoded_query, has_folder, ledger_context
+from kanon_pg.queries.load_catalog import load_relation
+from kanon_pg.queries.parameters import parameter_values
+from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
+from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
 from kanon_pg.runner.ledger_parent import Request
 
@@ -28,26 +33,26 @@ _SECONDS_FOR_REFUSALS = 5.0
 """Time to record that no answer could be given."""
 
 _BROKEN_OFF = frozenset({"time", "error"})
-"""Failures of a question that did not run to its end."""
+"""Failures of a query that did not run to its end."""
 
 _MOST_TRANSACTIONS = 2**30
-"""Since a census; rows name their writers by 32 bits."""
+"""Since a table snapshot; rows name their writers by 32 bits."""
 
 _OF_THE_MOMENT = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
 
 _STRICTNESS = ("off", "pairwise", "linear")
 
 
-def record(
+def record_query(
     db: Database,
-    asked: Asked,
+    query_record: QueryRecord,
     verdict: Verdict,
     snapshot: CatalogSnapshot,
-    told: Told,
+    outcome: QueryOutcome,
     *,
     folder: str | None = None,
 ) -> bool:
-    """Record a question and decide whether its answer may leave.
+    """Record a query and decide whether its answer may leave.
 
     Whatever stands behind the answer is read in the snapshot of the answer. When this returns True, the
     record is durable; when it raises, something may have been recorded that was not told, which only refuses
@@ -57,13 +62,13 @@ def record(
     ----------
     db : Database
         Has the rights of the reading role and the snapshot in which the answer was computed.
-    asked : Asked
+    query_record : QueryRecord
         Who asks what.
     verdict : Verdict
         Accepted; names the protected relations and the sets of people.
     snapshot : CatalogSnapshot
         What the verdict is about.
-    told : Told
+    outcome : QueryOutcome
         The answer, or why there is none.
     folder : str, optional
         Folder of all records; None in a server's backend, for the one in the data directory.
@@ -80,19 +85,19 @@ def record(
     """
     rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
     if not has_folder(folder) and all(rule.ledger == "off" for rule in rules.values()):
-        return told.answer is not None
-    question = _Recorded(db, asked, verdict, snapshot, rules, moment(db, folder), told.sets)
-    if told.failure in _BROKEN_OFF:
+        return outcome.answer is not None
+    query = _Recording(db, query_record, verdict, snapshot, rules, ledger_context(db, folder), outcome.sets)
+    if outcome.failure in _BROKEN_OFF:
         # a savepoint here, too: messages of the server at the level debug5 count them
         with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
-            return question.decide(told.failure, reads=False)
+            return query.decide(outcome.failure, reads=False)
     try:
         with db.deadline(min(rule.seconds for rule in rules.values())), db.savepoint():
-            return question.decide(told.failure, reads=True)
+            return query.decide(outcome.failure, reads=True)
     except KanonError as error:
         # what went wrong may depend on the data, so it must count like any other refusal
         with suppress(KanonError), db.deadline(_SECONDS_FOR_REFUSALS):
-            question.decide(told.failure or _failure(error), reads=False)
+            query.decide(outcome.failure or _failure(error), reads=False)
         raise
 
 
@@ -102,8 +107,8 @@ def _failure(error: KanonError) -> Failure:
     return "record" if isinstance(error, LedgerError) else "error"
 
 
-def prepare() -> None:
-    """Start the session's ledger worker, which loads its libraries while the question runs."""
+def start_ledger() -> None:
+    """Start the session's ledger worker, which loads its libraries while the query runs."""
     # if it cannot be started, that is said when it is needed
     with suppress(KanonError):
         ledger_parent.start_worker()
@@ -111,7 +116,7 @@ def prepare() -> None:
 
 _NOTHING: Mapping[str, Any] = {
     "description": None,
-    "census": None,
+    "table_snapshot": None,
     "sets": None,
     "seen": None,
     "state": None,
@@ -119,22 +124,22 @@ _NOTHING: Mapping[str, Any] = {
 
 
 def _rules_of(db: Database, oid: int) -> ProtectionRules:
-    found = protection(db, oid)
+    found = fetch_rules(db, oid)
     if found is None:
         raise LedgerError("A relation ceased to be protected while a question about it ran.")
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Recorded:
-    """One question on its way into the record."""
+class _Recording:
+    """One query on its way into the record."""
 
     db: Database
-    asked: Asked
+    query_record: QueryRecord
     verdict: Verdict
     snapshot: CatalogSnapshot
     rules: Mapping[int, ProtectionRules]
-    now: Moment
+    now: LedgerContext
     sets: Mapping[int, Sequence[bytes]]
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
@@ -145,8 +150,12 @@ class _Recorded:
         known = ledger_parent.states(
             self.now.parent, self.now.epoch, list(names.values()), self.db.checkpoint
         )
-        question = {"time": self.asked.time, "asker": self.asked.login, "text": encoded(self.asked)}
-        request = Request({"parent": self.now.parent, "epoch": self.now.epoch, "question": question})
+        query = {
+            "time": self.query_record.time,
+            "analyst": self.query_record.login,
+            "text": encoded_query(self.query_record),
+        }
+        request = Request({"parent": self.now.parent, "epoch": self.now.epoch, "query": query})
         request.fields["records"] = [
             {
                 "name": name,
@@ -177,8 +186,8 @@ class _Recorded:
         seen, state, leaves = self._state(request, relation, known)
         # what is refused already reads as much as what is compared, so that nobody can tell why it is refused
         return {
-            "description": description(relation),
-            "census": leaves,
+            "description": content_description(relation),
+            "table_snapshot": leaves,
             "sets": self._sets(request, root, known, may_be_known=leaves is None),
             "seen": seen,
             "state": state,
@@ -189,12 +198,12 @@ class _Recorded:
 
     def _relation(self, root: int) -> Relation:
         named = next((relation for relation in self.snapshot.relations if relation.oid == root), None)
-        return named if named is not None else relation_of(self.db, root, self.asked.role)
+        return named if named is not None else load_relation(self.db, root, self.query_record.role)
 
     def _state(
         self, request: Request, relation: Relation, known: Mapping[str, Any]
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
-        """Return the state that the worker must have seen, the present one, and a census if it has to."""
+        """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
         before = json.loads(known["state"]) if known["state"] is not None else {}
         if self.now.settled and before.get("snapshot") == self.now.snapshot:
             return known["state"], known["state"], None
@@ -203,7 +212,7 @@ class _Recorded:
         if version is not None and version == self._version(relation, files, version[-1]):
             return known["state"], self._shown(version), None
         horizon = self.now.horizon
-        command = Statement(census(relation), ("text", "text"))
+        command = Statement(table_snapshot_sql(relation), ("text", "text"))
         leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
         total = 0
         for leaf in leaves:
@@ -220,9 +229,9 @@ class _Recorded:
         return state, state, packed
 
     def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
-        """Return what tells the present state from that of a census; None if nothing does."""
-        text = fingerprint(relation)
-        # a census of an older version of this package has none
+        """Return what tells the present state from that of a table snapshot; None if nothing does."""
+        text = fingerprint_sql(relation)
+        # a table snapshot of an older version of this package has none
         is_known = isinstance(horizon, int) and self.now.horizon - horizon < _MOST_TRANSACTIONS
         if text is None or not is_known:
             return None
@@ -236,13 +245,13 @@ class _Recorded:
     def _sets(
         self, request: Request, root: int, known: Mapping[str, Any], *, may_be_known: bool
     ) -> list[dict[str, Any]]:
-        given = values(self.verdict, self.asked.text, self.asked.parameters)
+        given = parameter_values(self.verdict, self.query_record.text, self.query_record.parameters)
         found = []
         for number, item in enumerate(self.verdict.entity_sets):
             if self.rules[item.relation].relation != root or self._is_covered(item):
                 continue
             arguments = (*given, str(known["seed"])) if item.seed is not None else given
-            key = key_of(self.verdict, item, arguments, self.now.zone)
+            key = set_key(self.verdict, item, arguments, self.now.zone)
             packed: dict[str, Any] = {
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,
@@ -276,7 +285,7 @@ def _number_of(transaction: int) -> str:
     return str(transaction % 2**32)
 
 
-def key_of(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
+def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
     """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
     if len(verdict.relations) > 1 or _OF_THE_MOMENT.search(item.sql):
         return None
@@ -292,7 +301,7 @@ def _terms(rules: ProtectionRules) -> dict[str, Any]:
             "one_sided": rules.one_sided,
             "rank": rules.rank,
         },
-        "per_asker": _budget(rules, rules.questions, rules.refusals),
+        "per_analyst": _budget(rules, rules.questions, rules.refusals),
         "overall": _budget(rules, rules.all_questions, rules.all_refusals),
     }
 

@@ -1,6 +1,6 @@
 """What is asked, and what is answered.
 
-The two ways in which a question is refused.
+The two ways in which a query is refused.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from kanon_pg.queries.check.findings import Finding
 
 Failure = Literal["size", "rows", "time", "error", "record"]
 """Why there is no answer: too few people, too many rows, the time limit, an error while it ran, or a record
-that could not be compared. For the record only: the asker must not learn it."""
+that could not be compared. For the record only: the analyst must not learn it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question as the asker wrote it.
+class QueryRequest:
+    """A query as the analyst wrote it.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Question:
     parameters : tuple of (str or None)
         Values of ``$1``, ``$2`` ... as text; None for NULL.
     search_path : tuple of str
-        Schemas that the asker's session tries, in order, for names without a schema.
+        Schemas that the analyst's session tries, in order, for names without a schema.
     """
 
     text: str
@@ -56,13 +56,13 @@ class AnswerTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryRecord:
     """Who asks what, for the record.
 
     Parameters
     ----------
     text : str
-        The question as the asker wrote it.
+        The query as the analyst wrote it.
     parameters : tuple of (str or None)
         Its values.
     login : str
@@ -81,7 +81,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class QueryOutcome:
     """What would leave the server if the record allows it.
 
     Parameters
@@ -114,7 +114,7 @@ def withheld() -> AnswerWithheld:
 
 
 def refused(findings: Sequence[Finding]) -> QuestionRefused:
-    """Return the refusal that says everything that was found in a question's text.
+    """Return the refusal that says everything that was found in a query's text.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Runs canonical SQL once, and judges every row before any of them is looked at.
 
-What a question reads depends on its text, not on how many rows match.
+What a query reads depends on its text, not on how many rows match.
 
-What a question reads stays out of the server's statistics.
+What a query reads stays out of the server's statistics.
 
 Decides whether the sets behind an answer are read in the scan that computes the answer.
 """
@@ -17,20 +17,20 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
 from kanon_pg.queries.check.verdict import Gathering, Verdict
-from kanon_pg.queries.ledgers import moment
+from kanon_pg.queries.ledgers import ledger_context
 from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.record import key_of
-from kanon_pg.queries.request import AnswerTable, Told
+from kanon_pg.queries.record import set_key
+from kanon_pg.queries.request import AnswerTable, QueryOutcome
 from kanon_pg.runner import ledger_parent
 
 _BACKED = "kanon_backed"
 _SET = "kanon_set"
 
 
-def run(
+def run_query(
     db: Database, verdict: Verdict, values: Sequence[str | None], most_rows: int, *, gathers: bool = False
-) -> Told:
-    """Run the canonical SQL of an accepted question.
+) -> QueryOutcome:
+    """Run the canonical SQL of an accepted query.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def run(
 
     Returns
     -------
-    Told
+    QueryOutcome
         No answer if there are too many rows, or one has too few people behind it.
 
     Raises
@@ -66,11 +66,11 @@ def run(
     if gathering is not None:
         rows, sets = _divided(rows, verdict)
     if len(rows) > most_rows:
-        return Told(None, "rows", sets)
+        return QueryOutcome(None, "rows", sets)
     if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
-        return Told(None, "size", sets)
+        return QueryOutcome(None, "size", sets)
     shown = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
-    return Told(
+    return QueryOutcome(
         AnswerTable(
             names=tuple(output.name for output in verdict.outputs),
             types=tuple(output.type_name for output in verdict.outputs),
@@ -137,7 +137,7 @@ def _judging(verdict: Verdict) -> str:
 
 
 @contextmanager
-def whole_reads(db: Database) -> Iterator[None]:
+def full_scans(db: Database) -> Iterator[None]:
     """Have relations read as a whole inside the block, whatever the session prefers.
 
     An index reads as many blocks as rows match, and what does not fit into ``work_mem`` goes to files. Both
@@ -159,7 +159,7 @@ _COUNTING = "track_counts"
 
 
 @contextmanager
-def uncounted(db: Database) -> Iterator[None]:
+def without_statistics(db: Database) -> Iterator[None]:
     """Keep what is read inside the block out of the statistics, which every role can see at once.
 
     How many rows an index found tells how many there are, whether the answer is withheld or not. Servers
@@ -205,7 +205,7 @@ def worth_gathering(
     rules : Mapping of int to ProtectionRules
         By the OID of a relation.
     folder : str or None
-        As in `kanon_pg.queries.ledgers.moment`.
+        As in `kanon_pg.queries.ledgers.ledger_context`.
     """
     gathered = verdict.gathering.sets if verdict.gathering is not None else ()
     wanted = [verdict.entity_sets[number] for number in gathered]
@@ -213,9 +213,9 @@ def worth_gathering(
     if not wanted or not ledger_parent.is_ready():
         # one that is only starting knows nothing
         return bool(wanted)
-    now = moment(db, folder)
+    now = ledger_context(db, folder)
     known = _known(db, {rules[item.relation].relation for item in wanted}, now.parent, now.epoch)
-    keys = ((rules[item.relation].relation, key_of(verdict, item, arguments, now.zone)) for item in wanted)
+    keys = ((rules[item.relation].relation, set_key(verdict, item, arguments, now.zone)) for item in wanted)
     return any(key not in known.get(root, ()) for root, key in keys)
 
 

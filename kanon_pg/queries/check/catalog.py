@@ -1,18 +1,18 @@
 """What the checker is told about the database: relations and columns by OID, as plain data.
 
 Whoever has a connection fills a `CatalogSnapshot`; the checker never asks the database. Everything that
-a field leaves open is refused: a relation that is not in the snapshot does not exist for the asker, a
+a field leaves open is refused: a relation that is not in the snapshot does not exist for the analyst, a
 column whose type is not on the list of `kanon_pg.queries.check.types` cannot be used.
 
 Rules for whoever loads a snapshot
 ----------------------------------
-* Only relations that the asker may know are loaded. A relation with ``protection`` is answered under
-  the rule of k; one without is *public*: the asker holds SELECT on it, and nothing in it depends on a
+* Only relations that the analyst may know are loaded. A relation with ``protection`` is answered under
+  the rule of k; one without is *public*: the analyst holds SELECT on it, and nothing in it depends on a
   protected relation (releases excepted, they are published).
 * Protection is inherited: a partition or inheritance child of a declared table carries the declaration
   of its parent; a view or materialized view over a protected relation is ``protected`` and, unless it
   was declared itself, has ``declared=False`` (the checker then refuses it).
-* ``search_path`` is the asker's, without ``pg_temp`` and ``"$user"`` resolved, ``pg_catalog`` left out.
+* ``search_path`` is the analyst's, without ``pg_temp`` and ``"$user"`` resolved, ``pg_catalog`` left out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 
-class Role(Enum):
+class ColumnRole(Enum):
     """What a column of a protected relation may be used for."""
 
     IDENTIFIER = "identifier"
@@ -33,7 +33,7 @@ class Role(Enum):
     """Not mentioned in a declaration: cannot be used at all."""
 
 
-class Kind(Enum):
+class RelationKind(Enum):
     """Kinds of relations; all others are refused."""
 
     TABLE = "table"
@@ -56,7 +56,7 @@ class Column:
         ``pg_type.typname`` if the type lives in ``pg_catalog``, otherwise ``schema.name`` (and refused).
     nullable : bool
         False only if the catalog proves that no NULL can occur.
-    role : Role
+    role : ColumnRole
         Ignored in public relations.
     collation : int
         ``pg_attribute.attcollation``: 0 for types without collation, 100 for the database's default.
@@ -67,7 +67,7 @@ class Column:
     name: str
     type_name: str
     nullable: bool = True
-    role: Role = Role.QUASI_IDENTIFIER
+    role: ColumnRole = ColumnRole.QUASI_IDENTIFIER
     deterministic: bool = True
     collation: int = 100
 
@@ -98,7 +98,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a relation that the asker may know cannot be asked, in words of whoever loaded the snapshot.
+    """Why a relation that the analyst may know cannot be asked, in words of whoever loaded the snapshot.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation that the asker may name.
+    """A relation that the analyst may name.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Relation:
         ``pg_class.oid``.
     schema, name : str
         As stored in the catalog.
-    kind : Kind
+    kind : RelationKind
         Foreign tables and unknown kinds are refused.
     columns : tuple of Column
         In the order of their numbers, dropped ones left out.
@@ -141,7 +141,7 @@ class Relation:
     oid: int
     schema: str
     name: str
-    kind: Kind
+    kind: RelationKind
     columns: tuple[Column, ...]
     protection: Protection | None = None
     unique_keys: tuple[frozenset[str], ...] = ()
@@ -161,7 +161,7 @@ class CatalogSnapshot:
     Parameters
     ----------
     relations : tuple of Relation
-        What the asker may name.
+        What the analyst may name.
     search_path : tuple of str
         Schemas tried, in order, for names without a schema.
     """

@@ -36,9 +36,9 @@ def check(text: str, snapshot: CatalogSnapshot, options: Options | None = None) 
     Parameters
     ----------
     text : str
-        The query as the asker wrote it.
+        The query as the analyst wrote it.
     snapshot : CatalogSnapshot
-        What the asker may name.
+        What the analyst may name.
     options : Options, optional
         Choices of the data owner.
 

@@ -1,4 +1,4 @@
-"""What the owner of the data may choose about checking; limits on the size of a question."""
+"""What the owner of the data may choose about checking; limits on the size of a query."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Options:
     strict : bool
         Whether nobody counts as too few where the text names a set: nobody whom a FILTER leaves out, and
         nobody in a group that a condition or a CASE in GROUP BY names. Without it, "nobody" (answered) and
-        "one person" (refused) differ, which a patient asker can use.
+        "one person" (refused) differ, which a patient analyst can use.
     simulatable : bool
         Whether sensitive columns must have no say in refusals (`kanon_pg.queries.check.rules.simulatable`);
         without the dominance rule, which looks at them.

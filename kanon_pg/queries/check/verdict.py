@@ -10,12 +10,12 @@ from kanon_pg.queries.check.findings import Finding
 
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
-    """A column that the asker sees.
+    """A column that the analyst sees.
 
     Parameters
     ----------
     name : str
-        Name as the asker wrote or PostgreSQL would derive it; may repeat.
+        Name as the analyst wrote or PostgreSQL would derive it; may repeat.
     type_name : str
         Name of the type in ``pg_catalog``.
     """
@@ -67,9 +67,9 @@ class EntitySet:
         ``groups`` (8 bytes each, big-endian), ``leaves`` (4 bytes each: OID of the table) and ``lengths``
         (8 bytes each) describe them, ``places`` holds their rows one after the other: 6 bytes each, block
         and line, or, with `seed`, 8 bytes, the hash of the content
-        (`kanon_pg.queries.check.write.table_snapshot.content`). For each of `filters`, ``lengths_1``,
-        ``places_1`` ... hold, in the same pieces, the rows that it leaves out, or, unless `disjoint`, those
-        that it lets in. Takes the same parameters as the canonical SQL, as text.
+        (`kanon_pg.queries.check.write.table_snapshot.content_hash_sql`). For each of `filters`,
+        ``lengths_1``, ``places_1`` ... hold, in the same pieces, the rows that it leaves out, or, unless
+        `disjoint`, those that it lets in. Takes the same parameters as the canonical SQL, as text.
     figures : tuple of str
         Aggregates answered over the groups ('count', 'sum(cost)', ...).
     filters : tuple of tuple of str
@@ -162,7 +162,7 @@ class Verdict:
         Reads some of these sets and the answer at once; None if it can read none of them.
     empty_refused : bool
         True if an answer without rows has to be refused (mode 'reject' over protected relations):
-        "no row" would otherwise differ from "too few people" and answer a question about one person.
+        "no row" would otherwise differ from "too few people" and answer a query about one person.
     """
 
     accepted: bool

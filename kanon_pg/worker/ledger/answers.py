@@ -1,6 +1,6 @@
 """The people behind an answer, as sets of units, and their bytes.
 
-Who is in a protected relation at the time of a question: units, and the people they belong to.
+Who is in a protected relation at the time of a query: units, and the people they belong to.
 
 Contract with the database. The owner keeps, per protected relation, a table that gives every row ever seen a
 number (its *unit*) and every person ever seen a number:
@@ -9,11 +9,11 @@ number (its *unit*) and every person ever seen a number:
 * a number is never given again: what is deleted keeps it, what is new gets a new one;
 * without an entity column, or if it is unique, unit and person are the same number (``owners`` is None);
 * a row whose measured values change is a new unit (for example: numbered by primary key and row version).
-  Then the same question before and after the change differs in the old and the new unit, which both belong to
+  Then the same query before and after the change differs in the old and the new unit, which both belong to
   one person, and the ledger refuses the second. Numbered by primary key alone, updates go unseen.
 
 A row must count once in an answer. If a join repeats rows a varying number of times, sums are weighted by a
-number that the analyst may choose, and the sets below do not describe what was told.
+number that the analyst may choose, and the sets below do not describe what was disclosed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What one question says about one protected relation.
+class AnswerSets:
+    """What one query says about one protected relation.
 
     Parameters
     ----------
     levels : tuple of tuple of BitMap
-        One level per hidden count of the canonical question (the rows of a grouping, and each ``FILTER`` over
+        One level per hidden count of the canonical query (the rows of a grouping, and each ``FILTER`` over
         them): the units behind each output row. The sets of a level are disjoint, as the groups of a
         ``GROUP BY`` are. Rows that were dropped from the answer are not in it.
 
@@ -59,12 +59,12 @@ class Answer:
                 raise InputError("The groups of one answer share rows.")
 
     def sets(self) -> Iterator[BitMap]:
-        """Yield every told set."""
+        """Yield every disclosed set."""
         for level in self.levels:
             yield from level
 
     def with_totals(self) -> Iterator[BitMap]:
-        """Yield every told set, and the union of each level, which anybody can add up."""
+        """Yield every disclosed set, and the union of each level, which anybody can add up."""
         for level in self.levels:
             yield from level
             if len(level) > 1:
@@ -91,7 +91,9 @@ class Answer:
         return b"".join(parts)
 
     @classmethod
-    def from_bytes(cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None) -> Answer:
+    def from_bytes(
+        cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None
+    ) -> AnswerSets:
         """Rebuild what `to_bytes` wrote.
 
         Parameters
@@ -146,7 +148,7 @@ def _number(data: bytes, position: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The units of a relation in the snapshot that a question sees.
+    """The units of a relation in the snapshot that a query sees.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Every distinct set that was told, found again by being nearly equal to another."""
+"""Every distinct set that was disclosed, found again by being nearly equal to another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pyroaring import BitMap
 from kanon_pg.worker.ledger.answers import digest_of, packed
 from kanon_pg.worker.ledger.field import Vector
 
-Fold = npt.NDArray[np.uint32]
+SetFold = npt.NDArray[np.uint32]
 
 _FIRST_CAPACITY = 256
 _DIGEST_BYTES = 16
@@ -22,7 +22,7 @@ def fold_width(k: int) -> int:
     return 64 if k <= 32 else 256
 
 
-def folded(vector: Vector, width: int, modulus: int) -> Fold:
+def folded(vector: Vector, width: int, modulus: int) -> SetFold:
     """Return a set's vector, shortened to `width` columns.
 
     Sets that differ in the units of fewer than k people have folds that differ in fewer than k columns.
@@ -37,12 +37,12 @@ def folded(vector: Vector, width: int, modulus: int) -> Fold:
         The field's prime.
     """
     sums = vector.reshape(-1, width).sum(axis=0)
-    fold: Fold = np.remainder(sums, modulus).astype(np.uint32)
+    fold: SetFold = np.remainder(sums, modulus).astype(np.uint32)
     return fold
 
 
-class ToldSets:
-    """Distinct sets with their sizes and folds, in the order of their first telling.
+class DisclosedSets:
+    """Distinct sets with their sizes and folds, in the order of their first disclosing.
 
     Parameters
     ----------
@@ -66,16 +66,16 @@ class ToldSets:
         return (BitMap.deserialize(bytes(blob)) for blob in self._blobs)
 
     def has(self, digest: bytes) -> bool:
-        """Whether a set of this digest was told."""
+        """Whether a set of this digest was disclosed."""
         return digest in self._places
 
     def find(self, digest: bytes) -> BitMap | None:
-        """Return the set of a digest, None if none was told."""
+        """Return the set of a digest, None if none was disclosed."""
         place = self._places.get(digest)
         blob = b"" if place is None else bytes(self._blobs[place])
         return BitMap.deserialize(blob) if digest_of(blob) == digest else None
 
-    def add(self, units: BitMap, fold: Fold) -> None:
+    def add(self, units: BitMap, fold: SetFold) -> None:
         """Add a set unless it is known."""
         blob = packed(units)
         digest = digest_of(blob)
@@ -89,10 +89,10 @@ class ToldSets:
         self._blobs.append(blob)
         self._places[digest] = count
 
-    def near(self, units: BitMap, fold: Fold, k: int, *, by_size: bool) -> Iterator[BitMap]:
-        """Yield every told set whose difference to `units` may belong to fewer than `k` people.
+    def near(self, units: BitMap, fold: SetFold, k: int, *, by_size: bool) -> Iterator[BitMap]:
+        """Yield every disclosed set whose difference to `units` may belong to fewer than `k` people.
 
-        One pass over the sizes (O(told sets)), then over the folds of those whose size fits.
+        One pass over the sizes (O(disclosed sets)), then over the folds of those whose size fits.
 
         Parameters
         ----------
@@ -126,22 +126,22 @@ class ToldSets:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, npt.NDArray[np.generic]]) -> ToldSets:
+    def from_arrays(cls, arrays: dict[str, npt.NDArray[np.generic]]) -> DisclosedSets:
         """Rebuild what `arrays` returned."""
-        told = cls(arrays["folds"].shape[1])
+        disclosed = cls(arrays["folds"].shape[1])
         # views: most sets are never looked at again
         blobs = memoryview(arrays["blobs"])  # type: ignore[arg-type]
         ends = np.cumsum(arrays["lengths"]).tolist()
-        told._blobs = [blobs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        disclosed._blobs = [blobs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         digests = arrays["digests_in_order"].tobytes()
-        told._places = {
+        disclosed._places = {
             digests[start : start + _DIGEST_BYTES]: place
             for place, start in enumerate(range(0, len(digests), _DIGEST_BYTES))
         }
         spare = max(0, _FIRST_CAPACITY - len(ends))
-        told._sizes = np.pad(arrays["sizes"].astype(np.int64), (0, spare))
-        told._folds = np.pad(arrays["folds"].astype(np.uint32), ((0, spare), (0, 0)))
-        return told
+        disclosed._sizes = np.pad(arrays["sizes"].astype(np.int64), (0, spare))
+        disclosed._folds = np.pad(arrays["folds"].astype(np.uint32), ((0, spare), (0, 0)))
+        return disclosed
 
     def _grow(self) -> None:
         self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))

@@ -38,7 +38,7 @@ class Field:
     Parameters
     ----------
     key : bytes
-        16 secret random bytes; who knows them could plan questions whose vectors cancel.
+        16 secret random bytes; who knows them could plan queries whose vectors cancel.
     width : int
         Columns, >= 1. Below this number of people everybody has a column alone.
     """

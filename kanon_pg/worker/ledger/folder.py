@@ -2,12 +2,12 @@
 
 ::
 
-    journal     what was asked and told (`Journal`)
-    numbers     numbers of rows and people (`Numbering`)
+    journal     what was asked and disclosed (`Journal`)
+    numbers     numbers of rows and people (`RowNumbers`)
     secret      key and seed
     marks       how long both files are at least: what is shorter was tampered with
     checkpoint  what reading the journal would otherwise have to rebuild; may be missing
-    census      who is in the relation, as it was read last; may be missing
+    table snapshot      who is in the relation, as it was read last; may be missing
 
 The folder has a random name that stands in the database. A copy of the database that comes without the
 folder, or a folder that was removed, is therefore noticed, and nothing is answered.
@@ -28,7 +28,7 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.journal import DIGEST_BYTES, Journal, Mark, create_journal, sync_folder
 
 JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
-CHECKPOINT, CENSUS = "checkpoint", "census"
+CHECKPOINT, TABLE_SNAPSHOT = "checkpoint", "census"
 
 _KEY_BYTES = 16
 _SECRET_BYTES = _KEY_BYTES + 8
@@ -44,7 +44,7 @@ class Secret:
     Parameters
     ----------
     key : bytes
-        For `Ledger`.
+        For `DisclosureHistory`.
     seed : int
         Of the hashes of rows and people, a signed 64-bit number.
     """
@@ -175,7 +175,7 @@ def read_sealed(folder: Path, name: str, key: bytes) -> bytes | None:
 
 
 def write_sealed(folder: Path, name: str, body: bytes, key: bytes) -> None:
-    """Replace the file of a checkpoint or a census in one step."""
+    """Replace the file of a checkpoint or a table snapshot in one step."""
     draft = folder / f".{name}.{os.getpid()}"
     try:
         write_whole(draft, _sealed(body, key) + body)

@@ -77,7 +77,7 @@ def next_digest(digest: bytes, data: bytes) -> bytes:
     return blake2b(digest + data, digest_size=DIGEST_BYTES).digest()
 
 
-def framed(payload: bytes, digest: bytes) -> tuple[bytes, bytes]:
+def frame_of(payload: bytes, digest: bytes) -> tuple[bytes, bytes]:
     """Return the frame of a record, and the chain digest after it.
 
     Parameters
@@ -92,7 +92,7 @@ def framed(payload: bytes, digest: bytes) -> tuple[bytes, bytes]:
     return body + after, after
 
 
-def parse(data: bytes, position: int, digest: bytes) -> tuple[bytes, bytes, int] | None:
+def parse_frame(data: bytes, position: int, digest: bytes) -> tuple[bytes, bytes, int] | None:
     """Return payload, chain digest and end of the frame at `position`; None at the end or a torn end.
 
     A frame is torn if the data end inside it, or if nothing but zeros follows (some file systems grow a
@@ -132,7 +132,7 @@ def parse(data: bytes, position: int, digest: bytes) -> tuple[bytes, bytes, int]
 
 
 def payload_length(prefix: bytes) -> int | None:
-    """Return the length that a frame's first 8 bytes tell; None if there is no frame yet.
+    """Return the length that a frame's first 8 bytes disclose; None if there is no frame yet.
 
     Raises
     ------
@@ -366,7 +366,7 @@ class Journal:
         except OSError as error:
             raise LedgerError("The ledger's journal cannot be read.", detail=error.strerror) from error
         position = 0
-        while (found := parse(data, position, self._mark.digest)) is not None:
+        while (found := parse_frame(data, position, self._mark.digest)) is not None:
             payload, digest, after = found
             self._mark = Mark(self._mark.records + 1, self._mark.length + after - position, digest)
             position = after
@@ -382,7 +382,7 @@ class Journal:
     def _append(self, payload: bytes) -> Mark:
         if not 0 < len(payload) <= MAX_PAYLOAD_BYTES:
             raise LedgerError("A record of the ledger is empty or too long.")
-        frame, digest = framed(payload, self._mark.digest)
+        frame, digest = frame_of(payload, self._mark.digest)
         try:
             write_all(self._descriptor, frame)
             os.fdatasync(self._descriptor)
@@ -443,7 +443,7 @@ _CHUNK_BYTES = 1 << 24
 _LENGTH_BYTES = 4
 
 
-def heads(path: Path) -> Iterator[list[Any]]:
+def read_heads(path: Path) -> Iterator[list[Any]]:
     """Yield the head of every record, in order; every digest is checked.
 
     What a writer is just appending, or left half-written, is not there yet.
@@ -456,7 +456,7 @@ def heads(path: Path) -> Iterator[list[Any]]:
     Yields
     ------
     list
-        Time, asker, question, verdict, reason (see `kanon_pg.worker.ledger.session.Entry`).
+        Time, analyst, query, verdict, reason (see `kanon_pg.worker.ledger.session.LedgerEntry`).
 
     Raises
     ------

@@ -28,7 +28,7 @@ impossible while every unit has a column alone, or for one person with one unit)
 
 The other way round nothing is mistaken while every unit has a column alone. Where units share columns
 (several rows of one person, more people than columns), combinations may cancel that need not be zero: a word
-of exactly k people can then look lighter, and an answer is refused that could have been told.
+of exactly k people can then look lighter, and an answer is refused that could have been disclosed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The sets behind recent answers, by what they were read with, so that the same need not be read again.
 
-Everything about one protected relation that a process keeps: numbers, keeper, the last census.
+Everything about one protected relation that a process keeps: numbers, session, the last table snapshot.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import Answer, Population
+from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.folder import (
-    CENSUS,
     CHECKPOINT,
     JOURNAL,
     NUMBERS,
+    TABLE_SNAPSHOT,
     existing_folder,
     read_marks,
     read_sealed,
@@ -28,10 +28,17 @@ from kanon_pg.worker.ledger.folder import (
     write_marks,
     write_sealed,
 )
-from kanon_pg.worker.ledger.row_numbers import Keys, Numbering, NumberingTurn, Numbers
+from kanon_pg.worker.ledger.row_numbers import Keys, Numbers, RowNumbers, RowNumbersTurn
 from kanon_pg.worker.ledger.rules import Budget, Rules
-from kanon_pg.worker.ledger.session import Keeper
-from kanon_pg.worker.ledger.table_snapshot import Census, Leaf, bitmap_of, census_bytes, census_from, keys_of
+from kanon_pg.worker.ledger.session import LedgerSession
+from kanon_pg.worker.ledger.table_snapshot import (
+    LeafTable,
+    TableSnapshot,
+    bitmap_of,
+    keys_of,
+    snapshot_bytes,
+    snapshot_from,
+)
 
 Parts = tuple[tuple[BitMap, ...], ...]
 
@@ -99,16 +106,16 @@ _OID = np.dtype(">u4")
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class LedgerTerms:
     """Rules and budgets of a relation."""
 
     rules: Rules
-    per_asker: Budget
+    per_analyst: Budget
     overall: Budget
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PackedRows:
     """The rows of some pieces, one after the other.
 
     Parameters
@@ -124,7 +131,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
+class PackedSets:
     """The sets of one level as the database sent them (see `kanon_pg.queries.check.verdict.EntitySet`).
 
     Parameters
@@ -135,24 +142,25 @@ class Pieces:
         Whether rows are given by hashes instead of places.
     groups, leaves : bytes
         Number of the group, and OID of the table, of each piece.
-    rows : Rows
+    rows : PackedRows
         The groups.
-    filters : tuple of Rows
+    filters : tuple of PackedRows
         What each filter leaves out of them, or, unless `disjoint`, lets in.
     key : str or None
-        Names the statement for `Book.known_sets`, None if its sets may change while the relation does not.
+        Names the statement for `RelationLedger.known_sets`, None if its sets may change while the relation
+        does not.
     """
 
     disjoint: bool
     by_content: bool
     groups: bytes | memoryview
     leaves: bytes | memoryview
-    rows: Rows
-    filters: tuple[Rows, ...] = ()
+    rows: PackedRows
+    filters: tuple[PackedRows, ...] = ()
     key: str | None = None
 
 
-class Book:
+class RelationLedger:
     """The record of one relation.
 
     Parameters
@@ -172,96 +180,96 @@ class Book:
         self.folder = existing_folder(parent, name)
         self.secret = read_secret(self.folder)
         self.state: str | None = None
-        """What the database said of the state that `census` is of."""
-        self.census: Census | None = None
+        """What the database said of the state that `table_snapshot` is of."""
+        self.table_snapshot: TableSnapshot | None = None
         self._epoch: str | None = None
         self._known = KnownSets()
-        self._terms: Terms | None = None
-        self._keeper: Keeper | None = None
+        self._terms: LedgerTerms | None = None
+        self._session: LedgerSession | None = None
         self._saved, self._spent, self._saving = 0, 0.0, 0.0
         self._anchor, numbers = read_marks(self.folder)
-        self.numbering = Numbering(self.folder / NUMBERS, anchor=numbers)
+        self.numbering = RowNumbers(self.folder / NUMBERS, anchor=numbers)
 
     def close(self) -> None:
         """Close all files."""
         self.numbering.close()
-        if self._keeper is not None:
-            self._keeper.close()
+        if self._session is not None:
+            self._session.close()
 
-    def keeper(self, terms: Terms) -> Keeper:
-        """Return the keeper under some terms; other terms than before mean reading the journal again."""
-        if self._keeper is None or self._terms != terms:
-            if self._keeper is not None:
-                self._anchor = self._keeper.journal.mark
-                self._keeper.close()
-            self._keeper, self._terms = self._opened(terms), terms
-            self._saved, self._spent = self._keeper.journal.mark.records, 0.0
-        return self._keeper
+    def session(self, terms: LedgerTerms) -> LedgerSession:
+        """Return the session under some terms; other terms than before mean reading the journal again."""
+        if self._session is None or self._terms != terms:
+            if self._session is not None:
+                self._anchor = self._session.journal.mark
+                self._session.close()
+            self._session, self._terms = self._opened(terms), terms
+            self._saved, self._spent = self._session.journal.mark.records, 0.0
+        return self._session
 
-    def _opened(self, terms: Terms) -> Keeper:
-        keeper = None
+    def _opened(self, terms: LedgerTerms) -> LedgerSession:
+        session = None
         checkpoint = read_sealed(self.folder, CHECKPOINT, self.secret.key)
         if checkpoint is not None:
             # one of other rules is of no use: the journal has everything
             with suppress(LedgerError):
-                keeper = self._open_keeper(terms, checkpoint)
-        if keeper is None:
-            keeper = self._open_keeper(terms, None)
-        keeper.journal.expect(self._anchor)
-        return keeper
+                session = self._open_session(terms, checkpoint)
+        if session is None:
+            session = self._open_session(terms, None)
+        session.journal.expect(self._anchor)
+        return session
 
-    def _open_keeper(self, terms: Terms, checkpoint: bytes | None) -> Keeper:
-        return Keeper(
+    def _open_session(self, terms: LedgerTerms, checkpoint: bytes | None) -> LedgerSession:
+        return LedgerSession(
             self.folder / JOURNAL,
             terms.rules,
             self.secret.key,
-            per_asker=terms.per_asker,
+            per_analyst=terms.per_analyst,
             overall=terms.overall,
             checkpoint=checkpoint,
         )
 
     def recall(self, epoch: str) -> None:
-        """Take the census that another process of the same epoch left, if this one has none."""
-        if self.census is not None:
+        """Take the table snapshot that another process of the same epoch left, if this one has none."""
+        if self.table_snapshot is not None:
             return
-        data = read_sealed(self.folder, CENSUS, self.secret.key)
+        data = read_sealed(self.folder, TABLE_SNAPSHOT, self.secret.key)
         if data is not None:
             # one that cannot be read is of no use: the relation is read again
             with suppress(LedgerError):
-                self.state, self.census = census_from(data, epoch)
+                self.state, self.table_snapshot = snapshot_from(data, epoch)
 
-    def take(self, state: str, leaves: Sequence[Leaf], turn: NumberingTurn, epoch: str) -> None:
-        """Take a new census; rows never seen before are numbered, durably."""
+    def take(self, state: str, leaves: Sequence[LeafTable], turn: RowNumbersTurn, epoch: str) -> None:
+        """Take a new table snapshot; rows never seen before are numbered, durably."""
         contents = _joined([keys_of(leaf.contents) for leaf in leaves])
         people = _joined([keys_of(leaf.people) for leaf in leaves]) if self.numbering.has_people else None
         if people is not None and len(people) != len(contents):
             raise LedgerError("Rows came without the people that they belong to.")
-        self.state, self.census = None, None
+        self.state, self.table_snapshot = None, None
         self._known.clear()
-        self.census = Census(leaves, turn.number(contents, people))
+        self.table_snapshot = TableSnapshot(leaves, turn.number(contents, people))
         self.state, self._epoch = state, epoch
 
     def population(self) -> Population:
-        """Return who is in the relation, by the last census; nobody without one."""
-        units = self.census.units if self.census is not None else BitMap()
+        """Return who is in the relation, by the last table snapshot; nobody without one."""
+        units = self.table_snapshot.units if self.table_snapshot is not None else BitMap()
         return Population(units, self.numbering.owners)
 
     def known_sets(self) -> list[str]:
         """Return the keys of statements whose sets are known as long as the state is what it is."""
         return self._known.keys()
 
-    def answer(self, levels: Sequence[Pieces | str]) -> Answer:
+    def answer(self, levels: Sequence[PackedSets | str]) -> AnswerSets:
         """Return the sets behind an answer.
 
         Parameters
         ----------
-        levels : sequence of (Pieces or str)
+        levels : sequence of (PackedSets or str)
             Sets as they were sent, or a key of known ones.
 
         Raises
         ------
         LedgerError
-            They do not fit the census.
+            They do not fit the table snapshot.
         InputError
             Groups that should not share rows do.
         """
@@ -271,9 +279,9 @@ class Book:
         for level in levels:
             parts = known[level] if isinstance(level, str) else self._parts(level)
             found += [part for part in parts if part not in found]
-        return Answer(tuple(found))
+        return AnswerSets(tuple(found))
 
-    def _parts(self, level: Pieces) -> Parts:
+    def _parts(self, level: PackedSets) -> Parts:
         found: list[tuple[BitMap, ...]] = []
         for sets in self._levels(level):
             # sets that overlap cannot be added up by anybody, each is a figure of its own
@@ -283,7 +291,7 @@ class Book:
             self._known.remember(level.key, parts)
         return parts
 
-    def _levels(self, level: Pieces) -> Iterator[tuple[BitMap, ...]]:
+    def _levels(self, level: PackedSets) -> Iterator[tuple[BitMap, ...]]:
         groups = self._sets(level, level.rows)
         yield tuple(groups.values())
         for rows in level.filters:
@@ -295,7 +303,7 @@ class Book:
                 }
             yield tuple(units for units in named.values() if units)
 
-    def _sets(self, level: Pieces, rows: Rows) -> dict[int, BitMap]:
+    def _sets(self, level: PackedSets, rows: PackedRows) -> dict[int, BitMap]:
         by_group: dict[int, list[Numbers]] = {}
         for group, numbers in self._pieces(level, rows):
             by_group.setdefault(group, []).append(numbers)
@@ -307,8 +315,8 @@ class Book:
                 raise LedgerError("A row stands twice in a group that a join should not repeat.")
         return sets
 
-    def _pieces(self, level: Pieces, rows: Rows) -> Iterator[tuple[int, Numbers]]:
-        if self.census is None:
+    def _pieces(self, level: PackedSets, rows: PackedRows) -> Iterator[tuple[int, Numbers]]:
+        if self.table_snapshot is None:
             raise LedgerError("The rows behind an answer came before the relation was read.")
         groups = np.frombuffer(level.groups, dtype=_GROUP).tolist()
         leaves = np.frombuffer(level.leaves, dtype=_OID).tolist()
@@ -318,36 +326,41 @@ class Book:
             data = rows.places[position : position + length]
             position += length
             if length:
-                yield group, self.census.like(data) if level.by_content else self.census.at(leaf, data)
+                yield (
+                    group,
+                    self.table_snapshot.like(data)
+                    if level.by_content
+                    else self.table_snapshot.at(leaf, data),
+                )
         if position != len(rows.places):
             raise LedgerError("The rows behind an answer did not arrive as a whole.")
 
     def mark(self) -> None:
         """Remember how long the files are."""
-        if self._keeper is not None:
-            write_marks(self.folder, self._keeper.journal.mark, self.numbering.journal.mark)
+        if self._session is not None:
+            write_marks(self.folder, self._session.journal.mark, self.numbering.journal.mark)
 
     def count(self, seconds: float) -> None:
         """Add work that a process which opens the record would have to repeat."""
         self._spent += seconds
 
     def save(self) -> None:
-        """Write a checkpoint if it is time to, and a census that was taken."""
-        if self._epoch is not None and self.census is not None and self.state is not None:
-            data = census_bytes(self.census, self.state, self._epoch)
+        """Write a checkpoint if it is time to, and a table snapshot that was taken."""
+        if self._epoch is not None and self.table_snapshot is not None and self.state is not None:
+            data = snapshot_bytes(self.table_snapshot, self.state, self._epoch)
             if data is not None:
-                write_sealed(self.folder, CENSUS, data, self.secret.key)
+                write_sealed(self.folder, TABLE_SNAPSHOT, data, self.secret.key)
             self._epoch = None
-        keeper = self._keeper
-        if keeper is None:
+        session = self._session
+        if session is None:
             return
-        records = keeper.journal.mark.records - self._saved
+        records = session.journal.mark.records - self._saved
         enough = max(CHECKPOINT_SECONDS, CHECKPOINT_SHARE * self._saving)
         if records >= CHECKPOINT_RECORDS or (records and self._spent >= enough):
             start = time.monotonic()
-            write_sealed(self.folder, CHECKPOINT, keeper.to_bytes(), self.secret.key)
+            write_sealed(self.folder, CHECKPOINT, session.to_bytes(), self.secret.key)
             self._saving = time.monotonic() - start
-            self._saved, self._spent = keeper.journal.mark.records, 0.0
+            self._saved, self._spent = session.journal.mark.records, 0.0
 
 
 def _joined(parts: Sequence[Keys]) -> Keys:

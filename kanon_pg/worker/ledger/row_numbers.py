@@ -7,7 +7,7 @@ appends it to a file, in order of the hash, which nobody can foresee; the positi
 The file is a `Journal`: append-only, private, every record covered by a digest, and durable before anybody
 uses a number of it.
 
-Rows with equal hashes cannot be told apart by any question, so they share a hash and are numbered as many
+Rows with equal hashes cannot be disclosed apart by any query, so they share a hash and are numbered as many
 times as they occurred together.
 """
 
@@ -32,8 +32,8 @@ MISSING = np.uint32(2**32 - 1)
 """Stands for "no number"."""
 
 
-class Index:
-    """Keys with numbers. Occurrences of equal keys are told apart by their order alone."""
+class KeyIndex:
+    """Keys with numbers. Occurrences of equal keys are disclosed apart by their order alone."""
 
     def __init__(self) -> None:
         self.keys: Keys = np.zeros(0, dtype=np.uint64)
@@ -100,7 +100,7 @@ Description = list[list[str]]
 """What a row's content is made of: names and types of columns, then the entity's name if there is one."""
 
 
-class Numbering:
+class RowNumbers:
     """The numbers of one relation, as one process knows them.
 
     Parameters
@@ -119,8 +119,8 @@ class Numbering:
     def __init__(self, path: Path, *, anchor: Mark | None = None) -> None:
         self.journal = Journal(path, anchor=anchor)
         self.description: Description | None = None
-        self._rows = Index()
-        self._people = Index()
+        self._rows = KeyIndex()
+        self._people = KeyIndex()
         self._owners: Numbers = np.zeros(0, dtype=np.uint32)
         self._shared: array[int] | None = None
 
@@ -147,7 +147,7 @@ class Numbering:
         self.journal.close()
 
     @contextmanager
-    def turn(self, checkpoint: Callable[[], None] = lambda: None) -> Iterator[NumberingTurn]:
+    def turn(self, checkpoint: Callable[[], None] = lambda: None) -> Iterator[RowNumbersTurn]:
         """Hold the numbers for this process alone, and read what others gave.
 
         Parameters
@@ -163,7 +163,7 @@ class Numbering:
         with self.journal.turn(checkpoint) as turn:
             for payload in turn.news():
                 self._read(payload)
-            yield NumberingTurn(self, turn)
+            yield RowNumbersTurn(self, turn)
 
     def _read(self, payload: bytes) -> None:
         kind, body = payload[:1], payload[1:]
@@ -199,10 +199,10 @@ class Numbering:
         return self._rows.find(contents)
 
 
-class NumberingTurn:
+class RowNumbersTurn:
     """What the holder of the numbers may do."""
 
-    def __init__(self, numbering: Numbering, turn: Turn) -> None:
+    def __init__(self, numbering: RowNumbers, turn: Turn) -> None:
         self._numbering = numbering
         self._turn = turn
 

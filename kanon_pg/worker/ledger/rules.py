@@ -1,6 +1,6 @@
 """What the owner of a protected relation asks of the ledger.
 
-Budgets of questions and lockout after refusals, as pure functions of what is recorded.
+Budgets of queries and lockout after refusals, as pure functions of what is recorded.
 
 The ledger's refusals are themselves answers to "is there a small difference here?"; a budget bounds how often
 that can be asked (the denial problem: Kenthapadi, Mishra and Nissim, "Simulatable auditing", 2005).
@@ -31,13 +31,14 @@ class Rules:
         How far answers are compared with earlier ones.
     one_sided : bool
         Also refuse a set A if an earlier set B leaves 1 to k-1 people of A or contains 1 to k-1 others, even
-        though the two answers alone do not tell these people's share (they do once the intersection is
-        known). Refuses much more, and takes time linear in all told sets.
+        though the two answers alone do not disclose these people's share (they do once the intersection is
+        known). Refuses much more, and takes time linear in all disclosed sets.
     rank : int
         Most linearly independent sets that are kept for sums and differences, 8 to 2048, and most new ones
-        that one answer may bring. In mode ``linear`` a question that would need more is refused. In mode
-        ``pairwise`` everything told since the last change of generations is covered: when `rank` is exceeded,
-        what was told before half of it was reached is forgotten. Memory and time grow with the square.
+        that one answer may bring. In mode ``linear`` a query that would need more is refused. In mode
+        ``pairwise`` everything disclosed since the last change of generations is covered: when `rank` is
+        exceeded, what was disclosed before half of it was reached is forgotten. Memory and time grow with
+        the square.
 
     Raises
     ------
@@ -60,8 +61,8 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """One recorded question, as far as budgets care.
+class PastQuery:
+    """One recorded query, as far as budgets care.
 
     Parameters
     ----------
@@ -77,14 +78,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits for one asker or one relation; None is no limit.
+    """Limits for one analyst or one relation; None is no limit.
 
     Parameters
     ----------
-    questions : int, optional
-        Most questions within `period`, answered or withheld.
+    queries : int, optional
+        Most queries within `period`, answered or withheld.
     period : float
-        Seconds that a question counts, > 0.
+        Seconds that a query counts, > 0.
     refusals : int, optional
         Withheld answers within `period` after which nothing is answered for `lockout`.
     lockout : float
@@ -99,14 +100,14 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether one more question may be asked.
+    """Whether one more query may be asked.
 
     Parameters
     ----------
     may_ask : bool
         Whether it may.
     questions_left : int or None
-        Questions left in this period, None without a limit.
+        Queries left in this period, None without a limit.
     locked_until : float or None
         When the lockout ends, None if there is none.
     """
@@ -116,16 +117,16 @@ class Standing:
     locked_until: float | None
 
 
-def standing(history: Iterable[Outcome], budget: Budget, now: float) -> Standing:
+def standing(history: Iterable[PastQuery], budget: Budget, now: float) -> Standing:
     """Return what a budget still allows.
 
-    Questions that are refused for the budget itself must not be in the history, else a lockout would prolong
+    Queries that are refused for the budget itself must not be in the history, else a lockout would prolong
     itself for ever.
 
     Parameters
     ----------
-    history : iterable of Outcome
-        Recorded questions, in the order of time.
+    history : iterable of PastQuery
+        Recorded queries, in the order of time.
     budget : Budget
         The limits.
     now : float
@@ -140,7 +141,7 @@ def standing(history: Iterable[Outcome], budget: Budget, now: float) -> Standing
     return Standing(left != 0 and locked_until is None, left, locked_until)
 
 
-def _locked_until(recorded: list[Outcome], budget: Budget, now: float) -> float | None:
+def _locked_until(recorded: list[PastQuery], budget: Budget, now: float) -> float | None:
     if budget.refusals is None:
         return None
     times = [outcome.time for outcome in recorded if not outcome.answered]

@@ -1,10 +1,10 @@
 """Who is in a relation in one state of it, and which row stands where.
 
-A census as bytes: a session's first question need not read the whole relation if nothing changed.
+A table snapshot as bytes: a session's first query need not read the whole relation if nothing changed.
 
 What is read back belongs to one epoch of the server, in which a place that is visible with the same writer
 holds the same row, and says nothing of snapshots: whether the relation is still what it was, the database is
-asked (`kanon_pg.queries.check.write.table_snapshot.fingerprint`).
+asked (`kanon_pg.queries.check.write.table_snapshot.fingerprint_sql`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.row_numbers import MISSING, Index, Keys, Numbers
+from kanon_pg.worker.ledger.row_numbers import MISSING, KeyIndex, Keys, Numbers
 
 _PLACE = np.dtype([("block", ">u4"), ("line", ">u2")])
 _LINE_BITS = 16
@@ -44,7 +44,7 @@ def bitmap_of(numbers: Numbers) -> BitMap:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class LeafTable:
     """One table of a relation as the database sent it.
 
     Parameters
@@ -65,38 +65,38 @@ class Leaf:
     people: bytes | memoryview
 
 
-class Census:
+class TableSnapshot:
     """One state of a relation.
 
     Parameters
     ----------
-    leaves : sequence of Leaf
+    leaves : sequence of LeafTable
         All its rows.
     numbers : array of uint32
         Of all rows, leaf by leaf.
     """
 
-    def __init__(self, leaves: Sequence[Leaf], numbers: Numbers) -> None:
+    def __init__(self, leaves: Sequence[LeafTable], numbers: Numbers) -> None:
         self.units = bitmap_of(numbers)
-        self._tables: dict[int, Table] = {}
-        self._contents = Index()
+        self._tables: dict[int, PlaceIndex] = {}
+        self._contents = KeyIndex()
         start = 0
         for leaf in leaves:
             count = len(leaf.contents) // 8
             part = numbers[start : start + count]
             start += count
             if len(leaf.places):
-                self._tables[leaf.oid] = Table.of(_places(leaf.places), part)
+                self._tables[leaf.oid] = PlaceIndex.of(_places(leaf.places), part)
             elif count:
                 self._contents.add(keys_of(leaf.contents), part)
 
-    def tables(self) -> dict[int, Table]:
+    def tables(self) -> dict[int, PlaceIndex]:
         """Return the numbers by place of each table; not all rows, if some have no place."""
         return dict(self._tables)
 
     @classmethod
-    def of_tables(cls, units: BitMap, tables: dict[int, Table]) -> Census:
-        """Rebuild the census of tables whose rows all have places."""
+    def of_tables(cls, units: BitMap, tables: dict[int, PlaceIndex]) -> TableSnapshot:
+        """Rebuild the table snapshot of tables whose rows all have places."""
         found = cls((), np.zeros(0, dtype=np.uint32))
         found.units, found._tables = units, tables
         return found
@@ -138,7 +138,7 @@ class Census:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlaceIndex:
     """Numbers by place: in a table if it is not much larger than the rows are many, else in order.
 
     Parameters
@@ -156,7 +156,7 @@ class Table:
     numbers: Numbers
 
     @classmethod
-    def of(cls, places: Places, numbers: Numbers) -> Table:
+    def of(cls, places: Places, numbers: Numbers) -> PlaceIndex:
         """Return the table of some rows, at least one.
 
         Parameters
@@ -209,27 +209,27 @@ def _dense(places: Places, stride: int) -> tuple[Places, Places]:
     return dense, lines
 
 
-def census_bytes(census: Census, state: str, epoch: str) -> bytes | None:
-    """Return a census with the state of the relation that it is of.
+def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> bytes | None:
+    """Return a table snapshot with the state of the relation that it is of.
 
     Parameters
     ----------
-    census : Census
+    table snapshot : Table snapshot
         Of tables.
     state : str
         As the database said it.
     epoch : str
-        As in `kanon_pg.queries.ledgers.Moment`.
+        As in `kanon_pg.queries.ledgers.LedgerContext`.
 
     Returns
     -------
     bytes or None
-        None if nobody could tell later whether the relation is still the same.
+        None if nobody could disclose later whether the relation is still the same.
     """
     version = json.loads(state)["version"]
-    if version is None or not census.has_places:
+    if version is None or not table_snapshot.has_places:
         return None
-    tables = census.tables()
+    tables = table_snapshot.tables()
     head = {
         "epoch": epoch,
         "version": version,
@@ -237,7 +237,7 @@ def census_bytes(census: Census, state: str, epoch: str) -> bytes | None:
     }
     arrays: dict[str, npt.NDArray[np.generic]] = {
         "head": np.frombuffer(json.dumps(head).encode(), dtype=np.uint8),
-        "units": np.frombuffer(census.units.serialize(), dtype=np.uint8),
+        "units": np.frombuffer(table_snapshot.units.serialize(), dtype=np.uint8),
     }
     for index, table in enumerate(tables.values()):
         arrays[f"places{index}"], arrays[f"numbers{index}"] = table.places, table.numbers
@@ -246,12 +246,12 @@ def census_bytes(census: Census, state: str, epoch: str) -> bytes | None:
     return buffer.getvalue()
 
 
-def census_from(data: bytes, epoch: str) -> tuple[str, Census]:
-    """Rebuild what `census_bytes` returned.
+def snapshot_from(data: bytes, epoch: str) -> tuple[str, TableSnapshot]:
+    """Rebuild what `snapshot_bytes` returned.
 
     Returns
     -------
-    tuple of str and Census
+    tuple of str and PlaceIndex snapshot
         The state, without a snapshot.
 
     Raises
@@ -266,11 +266,11 @@ def census_from(data: bytes, epoch: str) -> tuple[str, Census]:
         if head["epoch"] != epoch:
             raise LedgerError("The census is of another time.")
         tables = {
-            int(oid): Table(int(stride), arrays[f"places{index}"], arrays[f"numbers{index}"])
+            int(oid): PlaceIndex(int(stride), arrays[f"places{index}"], arrays[f"numbers{index}"])
             for index, (oid, stride) in enumerate(head["tables"])
         }
         state = json.dumps({"snapshot": None, "version": head["version"]})
-        return state, Census.of_tables(BitMap.deserialize(arrays["units"].tobytes()), tables)
+        return state, TableSnapshot.of_tables(BitMap.deserialize(arrays["units"].tobytes()), tables)
     except LedgerError:
         raise
     except Exception as error:  # whatever a damaged archive makes its reader raise

@@ -11,8 +11,8 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from kanon_pg.gateway.gate import Limits
 from kanon_pg.gateway.protocol import Message, notice_fields, startup_packet
+from kanon_pg.gateway.state import Limits
 from tests.fixtures.gateways import ANALYST, ClinicGateway, ClinicServer, running
 from tests.fixtures.raw_protocol import CALL, SYNC, RawClient, bind, execute, parse, raw_client
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.worker.ledger.rules import Budget, Outcome, Standing, standing
+from kanon_pg.worker.ledger.rules import Budget, PastQuery, Standing, standing
 
 
-def refused(*times: float) -> list[Outcome]:
-    return [Outcome(time, answered=False) for time in times]
+def refused(*times: float) -> list[PastQuery]:
+    return [PastQuery(time, answered=False) for time in times]
 
 
-def answered(*times: float) -> list[Outcome]:
-    return [Outcome(time, answered=True) for time in times]
+def answered(*times: float) -> list[PastQuery]:
+    return [PastQuery(time, answered=True) for time in times]
 
 
 def test_without_limits_everything_may_be_asked() -> None:

@@ -285,13 +285,13 @@ def test_processes_do_not_overlook_each_other(path: Path) -> None:
 WRITE_AND_WAIT = """
 import os, sys
 from pathlib import Path
-from kanon_pg.worker.ledger.journal import framed
+from kanon_pg.worker.ledger.journal import frame_of
 from kanon_pg.worker.ledger.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 with journal.turn() as turn:
     turn.news()
     turn.append(b"confirmed")
-    frame, _ = framed(b"half", journal.mark.digest)
+    frame, _ = frame_of(b"half", journal.mark.digest)
     os.write(journal._descriptor, frame[: len(frame) // 2])
     print("half written", flush=True)
     sys.stdin.read()

@@ -14,31 +14,31 @@ from decimal import Decimal
 from typing import Final
 
 from kanon_pg.queries.check.bind.conversion import as_type
-from kanon_pg.queries.check.bind.expressions import Surroundings, bind_expression
+from kanon_pg.queries.check.bind.expressions import Scope, bind_expression
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.functions import AGGREGATES, PERCENTILES
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
-    ColumnOf,
-    Fixed,
+    ColumnRef,
     Operation,
+    TypedConstant,
     constant_value,
     number_type,
     walk,
 )
-from kanon_pg.queries.check.read.syntax import Call, Expression, Listing, OrderItem, Windowed
+from kanon_pg.queries.check.read.syntax import ArrayLiteral, Call, Expression, OrderItem, Windowed
 from kanon_pg.queries.check.types import INTEGERS, UNKNOWN, common_type
 
 
-def bind_aggregate(call: Call, rows: Surroundings) -> Bound:
+def bind_aggregate(call: Call, rows: Scope) -> Bound:
     """Bind an aggregate whose argument and FILTER are computed for single rows.
 
     Parameters
     ----------
     call : Call
         The aggregate.
-    rows : Surroundings
+    rows : Scope
         Meaning of names in rows; refuses aggregates.
 
     Returns
@@ -75,7 +75,7 @@ def bind_aggregate(call: Call, rows: Surroundings) -> Bound:
     )
 
 
-def _count(call: Call, condition: Bound | None, rows: Surroundings) -> Aggregate:
+def _count(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
     """Bind ``count``; a column without NULL counts rows, as a star does."""
     if len(call.arguments) != (0 if call.star else 1) or (call.star and call.distinct):
         raise Refusal("Q211", call.span, "count takes a column or a star.", "Write count(*).")
@@ -93,9 +93,9 @@ def _count(call: Call, condition: Bound | None, rows: Surroundings) -> Aggregate
 
 
 def _is_never_null(argument: Bound) -> bool:
-    if isinstance(argument, ColumnOf):
+    if isinstance(argument, ColumnRef):
         return not argument.nullable
-    return isinstance(argument, Fixed) and argument.text is not None
+    return isinstance(argument, TypedConstant) and argument.text is not None
 
 
 def _settled(argument: Bound) -> str:
@@ -116,7 +116,7 @@ def _summarized(call: Call, argument: Bound) -> tuple[str, Bound]:
     raise Refusal("Q211", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
 
 
-def _percentiles(call: Call, condition: Bound | None, rows: Surroundings) -> Bound:
+def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:
     """Bind one percentile, or several whose array is one output.
 
     Every fraction of an array becomes a percentile of its own, so that each is counted and limited as if
@@ -136,7 +136,7 @@ def _percentiles(call: Call, condition: Bound | None, rows: Surroundings) -> Bou
         span=call.span,
     )
     (fractions,) = call.arguments
-    if not isinstance(fractions, Listing):
+    if not isinstance(fractions, ArrayLiteral):
         return replace(whole, fraction=_fraction(fractions, rows))
     if not fractions.items:
         raise Refusal("Q214", call.span, "The array of fractions is empty.", "Write ARRAY[0.25, 0.75].")
@@ -147,7 +147,7 @@ def _percentiles(call: Call, condition: Bound | None, rows: Surroundings) -> Bou
     return Operation(type=kind, name="array", template=f"ARRAY[{places}]", operands=parts, span=call.span)
 
 
-def _fraction(expression: Expression, rows: Surroundings) -> str:
+def _fraction(expression: Expression, rows: Scope) -> str:
     fraction = constant_value(bind_expression(expression, rows))
     if fraction is None or not Decimal("0.01") <= fraction <= Decimal("0.99"):
         sentence = "The fraction of a percentile is a constant from 0.01 to 0.99."
@@ -163,14 +163,14 @@ _TAKEN: Final = frozenset({"sum", "avg", "min", "max"})
 _NEIGHBOURS: Final = frozenset({"lag", "lead", "first_value", "last_value"})
 
 
-def bind_window(windowed: Windowed, groups: Surroundings) -> Bound:
+def bind_window(windowed: Windowed, groups: Scope) -> Bound:
     """Bind a window function over groups.
 
     Parameters
     ----------
     windowed : Windowed
         Syntax.
-    groups : Surroundings
+    groups : Scope
         Meaning of keys and aggregates.
 
     Returns
@@ -204,7 +204,7 @@ def bind_window(windowed: Windowed, groups: Surroundings) -> Bound:
     )
 
 
-def _call(windowed: Windowed, groups: Surroundings, place: Callable[[Bound], str]) -> tuple[str, str]:
+def _call(windowed: Windowed, groups: Scope, place: Callable[[Bound], str]) -> tuple[str, str]:
     call = windowed.call
     if call.distinct or call.condition is not None or call.within is not None:
         hint = "Filter inside: sum(count(*) FILTER (WHERE ...)) OVER ()."
@@ -225,7 +225,7 @@ def _call(windowed: Windowed, groups: Surroundings, place: Callable[[Bound], str
     raise Refusal("Q218", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
 
 
-def _sorted(item: OrderItem, groups: Surroundings, place: Callable[[Bound], str]) -> str:
+def _sorted(item: OrderItem, groups: Scope, place: Callable[[Bound], str]) -> str:
     direction = "DESC" if item.descending else "ASC"
     nulls = "FIRST" if item.nulls_first else "LAST"
     return f"{place(bind_expression(item.expression, groups))} {direction} NULLS {nulls}"

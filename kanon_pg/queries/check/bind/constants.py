@@ -22,7 +22,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, constant_value
+from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, constant_value
 from kanon_pg.queries.check.types import UNKNOWN
 
 _NUMBER = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?")
@@ -49,14 +49,14 @@ _DAYS = {"y": 366.0, "mon": 31.0, "w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440
 _MOST_TEXT = 4000
 
 
-def number_constant(text: str, span: Span) -> Fixed:
+def number_constant(text: str, span: Span) -> TypedConstant:
     """Return the constant that digits mean: int4, int8 or numeric, as PostgreSQL decides it."""
     if not _NUMBER.fullmatch(text):
         raise Refusal("Q200", span, "This number is not allowed.", "Write at most 40 digits.")
     if text.isdigit():
         fitting = next((name for name in ("int4", "int8") if int(text) <= _LARGEST[name]), "numeric")
-        return Fixed(type=fitting, text=text, span=span)
-    return Fixed(type="numeric", text=_plain(text, span), span=span)
+        return TypedConstant(type=fitting, text=text, span=span)
+    return TypedConstant(type="numeric", text=_plain(text, span), span=span)
 
 
 def _plain(text: str, span: Span) -> str:
@@ -201,19 +201,19 @@ _EXAMPLES = {
 }
 
 
-def typed(constant: Fixed | Given, target: str) -> Fixed | Given:
+def typed_constant(constant: TypedConstant | ParameterRef, target: str) -> TypedConstant | ParameterRef:
     """Give a constant or parameter of unknown type the type of its place.
 
     Parameters
     ----------
-    constant : Fixed or Given
+    constant : TypedConstant or ParameterRef
         Of type `UNKNOWN`.
     target : str
         Member of `kanon_pg.queries.check.types.TYPES`.
 
     Returns
     -------
-    Fixed or Given
+    TypedConstant or ParameterRef
         The same value with that type.
 
     Raises
@@ -221,8 +221,8 @@ def typed(constant: Fixed | Given, target: str) -> Fixed | Given:
     Refusal
         Q201 if the text is no value of the type.
     """
-    if isinstance(constant, Given):
-        return Given(type=target, number=constant.number, span=constant.span)
+    if isinstance(constant, ParameterRef):
+        return ParameterRef(type=target, number=constant.number, span=constant.span)
     text = constant.text
     if text is not None:
         text = _READING[target](text)
@@ -232,18 +232,18 @@ def typed(constant: Fixed | Given, target: str) -> Fixed | Given:
             raise Refusal(
                 "Q201", constant.span, f"This is not a constant of type {target} that can be used.", hint
             )
-    return Fixed(type=target, text=text, span=constant.span)
+    return TypedConstant(type=target, text=text, span=constant.span)
 
 
-def whole_number(constant: Fixed) -> int | None:
+def whole_number(constant: TypedConstant) -> int | None:
     """Return the value of a whole-number constant, or None."""
     text = constant.text
     return int(text) if constant.type in _LARGEST and text is not None else None
 
 
-def unknown_text(text: str | None, span: Span) -> Fixed:
+def unknown_text(text: str | None, span: Span) -> TypedConstant:
     """Return a string or NULL that has no type yet."""
-    return Fixed(type=UNKNOWN, text=text, span=span)
+    return TypedConstant(type=UNKNOWN, text=text, span=span)
 
 
 _UNITS = frozenset(
@@ -281,7 +281,7 @@ def text_of(expression: Bound) -> str | None:
     """Return the text of a constant, through casts to text, or None."""
     while isinstance(expression, Operation) and expression.name == "cast":
         expression = expression.operands[0]
-    return expression.text if isinstance(expression, Fixed) else None
+    return expression.text if isinstance(expression, TypedConstant) else None
 
 
 def _between(lowest: int, highest: int) -> Callable[[Bound], bool]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kanon_pg.queries.check.bind.constants import typed
+from kanon_pg.queries.check.bind.constants import typed_constant
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, number_type
+from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
 from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS, UNKNOWN, common_type
 
 
@@ -28,8 +28,8 @@ def as_type(expression: Bound, target: str) -> Bound:
     Refusal
         Q202 if the types do not meet.
     """
-    if expression.type == UNKNOWN and isinstance(expression, Fixed | Given):
-        return typed(expression, target)
+    if expression.type == UNKNOWN and isinstance(expression, TypedConstant | ParameterRef):
+        return typed_constant(expression, target)
     if expression.type == target:
         return expression
     if common_type(expression.type, target) != target:
@@ -42,7 +42,7 @@ def as_type(expression: Bound, target: str) -> Bound:
     return cast(expression, target, expression.span)
 
 
-def real(expression: Bound, target: str) -> Bound:
+def in_carrier(expression: Bound, target: str) -> Bound:
     """Return a number in exactly that carrier (``numeric`` or ``float8``), for templates that need it."""
     widened = as_type(expression, expression.type if expression.type in NUMBERS else target)
     if number_type(widened) == target:
@@ -56,7 +56,7 @@ def cast(expression: Bound, target: str, span: Span) -> Bound:
     return Operation(type=target, name="cast", template=template, operands=(expression,), span=span)
 
 
-def together(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
+def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
     """Return the expressions in their common type.
 
     Parameters
@@ -114,8 +114,8 @@ def written_cast(expression: Bound, target: str, span: Span) -> Bound:
         Q203 if the cast can fail.
     """
     source = expression.type
-    if source == UNKNOWN and isinstance(expression, Fixed | Given):
-        return typed(expression, target)
+    if source == UNKNOWN and isinstance(expression, TypedConstant | ParameterRef):
+        return typed_constant(expression, target)
     if source == target:
         return expression
     if source in NUMBERS and target in {"int4", "int8"}:

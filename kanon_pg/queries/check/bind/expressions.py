@@ -9,13 +9,21 @@ from functools import partial
 from typing import Any, Protocol
 
 from kanon_pg.queries.check.bind.constants import check_constant, interval_text, number_constant, unknown_text
-from kanon_pg.queries.check.bind.conversion import as_type, real, written_cast
-from kanon_pg.queries.check.bind.operators import apply, case, coalesce, extreme, modulo, nullif
+from kanon_pg.queries.check.bind.conversion import as_type, in_carrier, written_cast
+from kanon_pg.queries.check.bind.operators import (
+    bind_case,
+    bind_coalesce,
+    bind_extreme,
+    bind_modulo,
+    bind_nullif,
+    bind_operator,
+)
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import ADVICE, AGGREGATES, FUNCTIONS, Overload
-from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, constant_value
+from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, constant_value
 from kanon_pg.queries.check.read.syntax import (
     Apply,
+    ArrayLiteral,
     Call,
     Case,
     Cast,
@@ -23,7 +31,6 @@ from kanon_pg.queries.check.read.syntax import (
     Expression,
     InQuery,
     Interval,
-    Listing,
     Name,
     Now,
     Placeholder,
@@ -36,7 +43,7 @@ from kanon_pg.queries.check.types import UNKNOWN, common_type, written_type
 _NOW = {"current_date": "date", "current_timestamp": "timestamptz", "localtimestamp": "timestamp"}
 
 
-class Surroundings(Protocol):
+class Scope(Protocol):
     """Where an expression stands: what names mean there and whether aggregates may."""
 
     def known(self, expression: Expression) -> Bound | None:
@@ -52,14 +59,14 @@ class Surroundings(Protocol):
         """Return the bound window function, or refuse it here."""
 
 
-def bind_expression(expression: Expression, around: Surroundings) -> Bound:
+def bind_expression(expression: Expression, scope: Scope) -> Bound:
     """Bind an expression.
 
     Parameters
     ----------
     expression : Expression
         Syntax.
-    around : Surroundings
+    scope : Scope
         Meaning of names.
 
     Returns
@@ -72,53 +79,53 @@ def bind_expression(expression: Expression, around: Surroundings) -> Bound:
     Refusal
         Codes Q100 to Q219.
     """
-    known = around.known(expression)
+    known = scope.known(expression)
     if known is not None:
         return known
     binding = _BINDING.get(type(expression))
     if binding is None:
         raise Refusal("Q021", expression.span, *_MISPLACED[type(expression)])
-    return binding(expression, around)
+    return binding(expression, scope)
 
 
-def _name(name: Name, around: Surroundings) -> Bound:
-    return around.column(name)
+def _name(name: Name, scope: Scope) -> Bound:
+    return scope.column(name)
 
 
-def _placeholder(placeholder: Placeholder, around: Surroundings) -> Bound:
-    del around
-    return Given(type=UNKNOWN, number=placeholder.number, span=placeholder.span)
+def _placeholder(placeholder: Placeholder, scope: Scope) -> Bound:
+    del scope
+    return ParameterRef(type=UNKNOWN, number=placeholder.number, span=placeholder.span)
 
 
-def _windowed(windowed: Windowed, around: Surroundings) -> Bound:
-    return around.window(windowed)
+def _windowed(windowed: Windowed, scope: Scope) -> Bound:
+    return scope.window(windowed)
 
 
-def _apply(expression: Apply, around: Surroundings) -> Bound:
-    operands = tuple(bind_expression(operand, around) for operand in expression.operands)
-    return apply(expression.operator, operands, expression.span)
+def _apply(expression: Apply, scope: Scope) -> Bound:
+    operands = tuple(bind_expression(operand, scope) for operand in expression.operands)
+    return bind_operator(expression.operator, operands, expression.span)
 
 
-def _constant(constant: Constant, around: Surroundings) -> Bound:
-    del around
+def _constant(constant: Constant, scope: Scope) -> Bound:
+    del scope
     if constant.kind == "number":
         return number_constant(constant.text or "", constant.span)
     if constant.kind == "boolean":
-        return Fixed(type="bool", text=constant.text, span=constant.span)
+        return TypedConstant(type="bool", text=constant.text, span=constant.span)
     return unknown_text(constant.text, constant.span)
 
 
-def _interval(interval: Interval, around: Surroundings) -> Bound:
-    del around
+def _interval(interval: Interval, scope: Scope) -> Bound:
+    del scope
     text = interval_text(interval.text)
     if text is None:
         hint = "Write interval '30 days' or interval '1 year 2 months'."
         raise Refusal("Q201", interval.span, "This interval is not allowed.", hint)
-    return Fixed(type="interval", text=text, span=interval.span)
+    return TypedConstant(type="interval", text=text, span=interval.span)
 
 
-def _now(now: Now, around: Surroundings) -> Bound:
-    del around
+def _now(now: Now, scope: Scope) -> Bound:
+    del scope
     return _time(now.what, now.span)
 
 
@@ -126,29 +133,29 @@ def _time(what: str, span: Span) -> Bound:
     return Operation(type=_NOW[what], name=what, template=what.upper(), operands=(), span=span)
 
 
-def _cast(expression: Cast, around: Surroundings) -> Bound:
+def _cast(expression: Cast, scope: Scope) -> Bound:
     target = written_type(expression.type_name)
     if target is None:
         hint = "Allowed are the number types, text, boolean, date, time, timestamp, interval and uuid."
         raise Refusal("Q203", expression.span, "A cast to this type is not allowed.", hint)
-    return written_cast(bind_expression(expression.operand, around), target, expression.span)
+    return written_cast(bind_expression(expression.operand, scope), target, expression.span)
 
 
-def _case(expression: Case, around: Surroundings) -> Bound:
+def _case(expression: Case, scope: Scope) -> Bound:
     branches = tuple(
-        (bind_expression(condition, around), bind_expression(result, around))
+        (bind_expression(condition, scope), bind_expression(result, scope))
         for condition, result in expression.branches
     )
-    default = bind_expression(expression.default, around) if expression.default is not None else None
-    return case(branches, default, expression.span)
+    default = bind_expression(expression.default, scope) if expression.default is not None else None
+    return bind_case(branches, default, expression.span)
 
 
-def _call(call: Call, around: Surroundings) -> Bound:
+def _call(call: Call, scope: Scope) -> Bound:
     if is_aggregate(call.function):
-        return around.aggregate(call)
+        return scope.aggregate(call)
     if call.star or call.distinct or call.condition is not None or call.within is not None:
         raise _not_allowed(call)
-    arguments = tuple(bind_expression(argument, around) for argument in call.arguments)
+    arguments = tuple(bind_expression(argument, scope) for argument in call.arguments)
     if call.function == "now" and not arguments:
         return _time("current_timestamp", call.span)
     special = _SPECIAL.get(call.function)
@@ -158,11 +165,11 @@ def _call(call: Call, around: Surroundings) -> Bound:
 
 
 _SPECIAL: dict[str, Callable[[tuple[Bound, ...], Span], Bound]] = {
-    "coalesce": coalesce,
-    "nullif": nullif,
-    "greatest": partial(extreme, "greatest"),
-    "least": partial(extreme, "least"),
-    "mod": modulo,
+    "coalesce": bind_coalesce,
+    "nullif": bind_nullif,
+    "greatest": partial(bind_extreme, "greatest"),
+    "least": partial(bind_extreme, "least"),
+    "mod": bind_modulo,
 }
 
 
@@ -225,14 +232,14 @@ def _convert(overload: Overload, arguments: tuple[Bound, ...]) -> tuple[Bound, .
     converted = []
     for argument, wanted in zip(arguments, overload.takes, strict=True):
         if overload.carried:
-            converted.append(real(argument, "numeric"))
+            converted.append(in_carrier(argument, "numeric"))
         elif wanted == "int4" and argument.wide:
             value = constant_value(argument)
             if value is None:
                 raise Refusal(
                     "Q204", argument.span, "This argument has to be a constant.", "Write it as a constant."
                 )
-            converted.append(Fixed(type="int4", text=str(value), span=argument.span))
+            converted.append(TypedConstant(type="int4", text=str(value), span=argument.span))
         else:
             converted.append(as_type(argument, wanted))
     return tuple(converted)
@@ -246,10 +253,10 @@ def _signatures(name: str, overloads: tuple[Overload, ...]) -> str:
 _MISPLACED: dict[type, tuple[str, str]] = {
     Star: ("A star has no place here.", "Name the columns."),
     InQuery: ("A subquery has no place here.", "Write it as a part of WHERE by itself, joined by AND."),
-    Listing: ("An array has no place here.", "Compare with IN (...), or write several outputs."),
+    ArrayLiteral: ("An array has no place here.", "Compare with IN (...), or write several outputs."),
 }
 
-_BINDING: dict[type, Callable[[Any, Surroundings], Bound]] = {
+_BINDING: dict[type, Callable[[Any, Scope], Bound]] = {
     Name: _name,
     Constant: _constant,
     Placeholder: _placeholder,

@@ -8,40 +8,47 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kanon_pg.queries.check.bind.constants import check_pattern, check_regular_expression
-from kanon_pg.queries.check.bind.conversion import as_type, cast, real, together
+from kanon_pg.queries.check.bind.conversion import as_type, cast, in_carrier, in_common_type
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, constant_value, number_type
+from kanon_pg.queries.check.plan.typed import (
+    Bound,
+    Operation,
+    ParameterRef,
+    TypedConstant,
+    constant_value,
+    number_type,
+)
 from kanon_pg.queries.check.types import FLOATS, INTEGERS, MOMENTS, NUMBERS, UNKNOWN
 
 
-def coalesce(operands: tuple[Bound, ...], span: Span) -> Bound:
-    """Bind ``coalesce``."""
-    parts = together(operands, span)
+def bind_coalesce(operands: tuple[Bound, ...], span: Span) -> Bound:
+    """Bind ``bind_coalesce``."""
+    parts = in_common_type(operands, span)
     places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
     return _same(f"COALESCE({places})", "coalesce", parts, span)
 
 
-def extreme(name: str, operands: tuple[Bound, ...], span: Span) -> Bound:
+def bind_extreme(name: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     """Bind ``greatest`` and ``least``, which look up their comparison by type, not by name."""
-    parts = together(operands, span)
+    parts = in_common_type(operands, span)
     places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
     return _same(f"{name.upper()}({places})", name, parts, span)
 
 
-def nullif(operands: tuple[Bound, ...], span: Span) -> Bound:
-    """Bind ``nullif`` without the name lookup of its hidden ``=``."""
+def bind_nullif(operands: tuple[Bound, ...], span: Span) -> Bound:
+    """Bind ``bind_nullif`` without the name lookup of its hidden ``=``."""
     if len(operands) != 2:
         raise Refusal("Q206", span, "nullif takes two arguments.")
-    parts = together(operands, span)
+    parts = in_common_type(operands, span)
     return _same("CASE WHEN {0} OPERATOR(pg_catalog.=) {1} THEN NULL ELSE {0} END", "nullif", parts, span)
 
 
-def case(branches: tuple[tuple[Bound, Bound], ...], default: Bound | None, span: Span) -> Bound:
+def bind_case(branches: tuple[tuple[Bound, Bound], ...], default: Bound | None, span: Span) -> Bound:
     """Bind CASE: conditions are bool, results have one type."""
     results = [result for _, result in branches]
     if default is not None:
         results.append(default)
-    converted = together(tuple(results), span)
+    converted = in_common_type(tuple(results), span)
     operands: list[Bound] = []
     template = "CASE"
     for (condition, _), result in zip(branches, converted, strict=False):
@@ -68,7 +75,7 @@ _PATTERN = "pg_catalog.replace(pg_catalog.left({0}, 200), E'\\\\', E'\\\\\\\\')"
 """A pattern that arrives as a parameter: its backslashes stand for themselves, so that it cannot fail."""
 
 
-def apply(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
+def bind_operator(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     """Bind an operator.
 
     Parameters
@@ -98,7 +105,7 @@ def apply(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 
 def _compared(operands: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
-    return together(tuple(map(_whole, operands)), span)
+    return in_common_type(tuple(map(_whole, operands)), span)
 
 
 def _whole(expression: Bound) -> Bound:
@@ -108,9 +115,13 @@ def _whole(expression: Bound) -> Bound:
     (number,) = expression.operands
     if isinstance(number, Operation) and number.name == "cast":
         (number,) = number.operands
-    if not isinstance(number, Fixed) or number.type != expression.type or not (number.text or "").isdigit():
+    if (
+        not isinstance(number, TypedConstant)
+        or number.type != expression.type
+        or not (number.text or "").isdigit()
+    ):
         return expression
-    return Fixed(type=number.type, text=f"-{number.text}", span=expression.span)
+    return TypedConstant(type=number.type, text=f"-{number.text}", span=expression.span)
 
 
 def _truth(name: str, template: str, operands: tuple[Bound, ...], span: Span) -> Operation:
@@ -123,7 +134,7 @@ def _logic(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 
 def _test(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
-    operand = together(operands, span)[0] if operator == "is null" else as_type(operands[0], "bool")
+    operand = in_common_type(operands, span)[0] if operator == "is null" else as_type(operands[0], "bool")
     return _truth(operator, f"({{0}} {operator.upper()})", (operand,), span)
 
 
@@ -146,16 +157,16 @@ def _in(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 def _any(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     """Bind ``value = ANY ($1)``: the parameter is an array of the value's type."""
     value, array = operands
-    if not isinstance(array, Given) or value.type == UNKNOWN:
+    if not isinstance(array, ParameterRef) or value.type == UNKNOWN:
         raise Refusal("Q206", span, "= ANY takes a column and a parameter.", "Write column = ANY ($1).")
     if value.wide:
-        value = real(value, "numeric")
-    listed = Given(type=f"{number_type(value)}[]", number=array.number, span=array.span)
+        value = in_carrier(value, "numeric")
+    listed = ParameterRef(type=f"{number_type(value)}[]", number=array.number, span=array.span)
     return _truth(operator, "({0} OPERATOR(pg_catalog.=) ANY ({1}))", (value, listed), span)
 
 
 def _distinct(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
-    left, right = together(operands, span)
+    left, right = in_common_type(operands, span)
     template = (
         "CASE WHEN ({0} IS NULL) OR ({1} IS NULL)"
         " THEN ({0} IS NULL) OPERATOR(pg_catalog.<>) ({1} IS NULL)"
@@ -167,7 +178,7 @@ def _distinct(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 def _like(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     value, pattern = as_type(operands[0], "text"), as_type(operands[1], "text")
-    if isinstance(pattern, Given):
+    if isinstance(pattern, ParameterRef):
         pattern = Operation(
             type="text", name="pattern", template=_PATTERN, operands=(pattern,), span=pattern.span
         )
@@ -209,7 +220,7 @@ def _negative(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
         wide=operand.type in INTEGERS,
         name=operator,
         template="(OPERATOR(pg_catalog.-) {0})",
-        operands=(real(operand, carrier),),
+        operands=(in_carrier(operand, carrier),),
         span=span,
     )
 
@@ -227,7 +238,7 @@ def _arithmetic(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound
     else:
         kind = carrier = "numeric"
     template = _template(operator, right, kind, span)
-    parts = real(left, carrier), real(right, carrier)
+    parts = in_carrier(left, carrier), in_carrier(right, carrier)
     wide = kind in INTEGERS
     return Operation(type=kind, wide=wide, name=operator, template=template, operands=parts, span=span)
 
@@ -280,7 +291,7 @@ def _with_moments(operator: str, left: Bound, right: Bound, span: Span) -> Bound
 
 
 def _step(expression: Bound) -> str | None:
-    if expression.type == "interval" and isinstance(expression, Fixed):
+    if expression.type == "interval" and isinstance(expression, TypedConstant):
         return "interval"
     value = constant_value(expression)
     if value is None or expression.type != "int4" or number_type(expression) != "int4":
@@ -289,7 +300,7 @@ def _step(expression: Bound) -> str | None:
 
 
 def _difference(left: Bound, right: Bound, span: Span) -> Bound:
-    both = together((left, right), span)
+    both = in_common_type((left, right), span)
     kind = "int4" if both[0].type == "date" else "interval"
     template = (
         "CASE WHEN pg_catalog.isfinite({0}) AND pg_catalog.isfinite({1})"
@@ -298,11 +309,11 @@ def _difference(left: Bound, right: Bound, span: Span) -> Bound:
     return Operation(type=kind, name="difference", template=template, operands=both, span=span)
 
 
-def modulo(operands: tuple[Bound, ...], span: Span) -> Bound:
+def bind_modulo(operands: tuple[Bound, ...], span: Span) -> Bound:
     """Bind ``mod``, which is ``%``."""
     if len(operands) != 2:
         raise Refusal("Q206", span, "mod takes two arguments.")
-    return apply("%", operands, span)
+    return bind_operator("%", operands, span)
 
 
 _BINDING: dict[str, Callable[[str, tuple[Bound, ...], Span], Bound]] = {

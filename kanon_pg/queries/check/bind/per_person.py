@@ -2,7 +2,7 @@
 
 The inner query has a row for each person, which nobody may see, not even as the input of another level.
 But the mean of the people's counts is the number of rows divided by the number of people, and their sum
-is the number of rows: figures of one level over the table itself. So the question is rewritten to those,
+is the number of rows: figures of one level over the table itself. So the query is rewritten to those,
 and everything that holds for them holds for it. What is not such an identity is left as it is, and refused.
 """
 
@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kanon_pg.queries.check.bind.sources import Environment
+from kanon_pg.queries.check.bind.sources import CommonTables
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Call,
     Case,
     Cast,
-    Derived,
     Expression,
-    Item,
     Name,
+    NamedTable,
+    OutputItem,
     Query,
     Select,
-    Table,
+    Subquery,
     is_aggregate,
 )
 from kanon_pg.queries.check.types import FLOATS, NUMBERS
@@ -54,14 +54,14 @@ class _Persons:
     floats: frozenset[str]
 
 
-def per_person(select: Select, environment: Environment, snapshot: CatalogSnapshot) -> Select | None:
-    """Return a question about people's counts and sums as a question about the table, or None.
+def per_person(select: Select, environment: CommonTables, snapshot: CatalogSnapshot) -> Select | None:
+    """Return a query about people's counts and sums as a query about the table, or None.
 
     Parameters
     ----------
     select : Select
         Any SELECT.
-    environment : Environment
+    environment : CommonTables
         Common table expressions in sight.
     snapshot : CatalogSnapshot
         Relations.
@@ -69,7 +69,7 @@ def per_person(select: Select, environment: Environment, snapshot: CatalogSnapsh
     Returns
     -------
     Select or None
-        None if the question has another form.
+        None if the query has another form.
     """
     if len(select.sources) != 1 or select.where is not None or select.distinct:
         return None
@@ -87,13 +87,13 @@ def per_person(select: Select, environment: Environment, snapshot: CatalogSnapsh
     return replace(select, items=tuple(items), sources=persons.select.sources, where=persons.select.where)
 
 
-def _name(item: Item) -> str | None:
+def _name(item: OutputItem) -> str | None:
     return item.expression.function if isinstance(item.expression, Call) else None
 
 
-def _persons(select: Select, environment: Environment, snapshot: CatalogSnapshot) -> _Persons | None:
+def _persons(select: Select, environment: CommonTables, snapshot: CatalogSnapshot) -> _Persons | None:
     source = select.sources[0].source
-    if isinstance(source, Derived):
+    if isinstance(source, Subquery):
         query, inner, alias = source.query, environment, source.alias
     elif source.schema is None and source.name in environment.tables:
         query, inner = environment.tables[source.name]
@@ -104,7 +104,7 @@ def _persons(select: Select, environment: Environment, snapshot: CatalogSnapshot
     if found is None:
         return None
     table = found.sources[0].source
-    if not isinstance(table, Table) or (table.schema is None and table.name in inner.tables):
+    if not isinstance(table, NamedTable) or (table.schema is None and table.name in inner.tables):
         return None
     relation = snapshot.find(table.schema, table.name)
     person = found.group[0]

@@ -1,7 +1,7 @@
-"""Questions for the columns of an answer: ``WHERE 1 = 0`` and ``LIMIT 0``, as tools ask them.
+"""Queries for the columns of an answer: ``WHERE 1 = 0`` and ``LIMIT 0``, as tools ask them.
 
 Such an answer has no rows whatever the data. What runs instead reads no relation at all, so nothing has to
-be counted: names and types of columns are in the catalog that the asker may see.
+be counted: names and types of columns are in the catalog that the analyst may see.
 
 Queries to plans: levels, keys, outputs, order.
 """
@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from kanon_pg.queries.check.bind.conversion import together
+from kanon_pg.queries.check.bind.conversion import in_common_type
 from kanon_pg.queries.check.bind.per_person import per_person
 from kanon_pg.queries.check.bind.selects import bind_select, ordinal
-from kanon_pg.queries.check.bind.sources import Environment, SourceBinder
+from kanon_pg.queries.check.bind.sources import CommonTables, SourceBinder
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.levels import Level, Output, Plan, Sorting
-from kanon_pg.queries.check.plan.typed import Bound, Fixed, Given, Operation, number_type
+from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Constant,
@@ -63,8 +63,8 @@ def without_rows(level: Level) -> Level:
         template = f"CAST(NULL AS pg_catalog.{kind})"
         null = Operation(type=kind, name="cast", template=template, operands=(), span=level.span)
         outputs.append(Output(output.name, null))
-    never = Fixed(type="bool", text="false", span=level.span)
-    one = Fixed(type="int4", text="1", span=level.span)
+    never = TypedConstant(type="bool", text="false", span=level.span)
+    one = TypedConstant(type="int4", text="1", span=level.span)
     return replace(
         level,
         instances=(),
@@ -94,14 +94,14 @@ class Binder:
         self._instances = 0
         self._levels = 0
 
-    def plan(self, query: Query, environment: Environment | None = None, *, outermost: bool = False) -> Plan:
+    def plan(self, query: Query, environment: CommonTables | None = None, *, outermost: bool = False) -> Plan:
         """Bind a query.
 
         Parameters
         ----------
         query : Query
             Syntax.
-        environment : Environment, optional
+        environment : CommonTables, optional
             Common table expressions in sight.
         outermost : bool
             Whether ORDER BY and LIMIT may stand here.
@@ -121,7 +121,7 @@ class Binder:
             raise Refusal(
                 "Q500", query.span, "ORDER BY and LIMIT are allowed at the end of the query only.", hint
             )
-        inner = (environment or Environment()).extended(query)
+        inner = (environment or CommonTables()).extended(query)
         selects = [item for branch in query.branches for item in self._flat(branch, inner)]
         single = len(selects) == 1
         never = is_zero(query.limit)
@@ -137,7 +137,7 @@ class Binder:
             offset=_row_count(query.offset),
         )
 
-    def _flat(self, branch: Select | Query, environment: Environment) -> list[tuple[Select, Environment]]:
+    def _flat(self, branch: Select | Query, environment: CommonTables) -> list[tuple[Select, CommonTables]]:
         if isinstance(branch, Select):
             return [(branch, environment)]
         if branch.order or branch.limit is not None or branch.offset is not None:
@@ -154,7 +154,7 @@ class Binder:
             )
 
     def _levels_of(
-        self, select: Select, environment: Environment, order: tuple[OrderItem, ...], *, never: bool
+        self, select: Select, environment: CommonTables, order: tuple[OrderItem, ...], *, never: bool
     ) -> list[Level]:
         simpler = per_person(select, environment, self._snapshot)
         select = simpler if simpler is not None else select
@@ -187,11 +187,11 @@ def _row_count(expression: Expression | None) -> Bound | None:
         return None
     hint = "Write LIMIT 10."
     if isinstance(expression, Placeholder):
-        return Given(type="int8", number=expression.number, span=expression.span)
+        return ParameterRef(type="int8", number=expression.number, span=expression.span)
     if isinstance(expression, Constant) and expression.kind == "number" and (expression.text or "").isdigit():
         value = int(expression.text or "0")
         if value <= 10**9:
-            return Fixed(type="int8", text=str(value), span=expression.span)
+            return TypedConstant(type="int8", text=str(value), span=expression.span)
     raise Refusal("Q505", expression.span, "LIMIT and OFFSET take a whole-number constant.", hint)
 
 
@@ -203,7 +203,7 @@ def _united(levels: list[Level], span: Span) -> tuple[Level, ...]:
         raise Refusal("Q506", span, "The branches of UNION ALL have different numbers of outputs.")
     united = []
     by_column = [
-        together(tuple(level.outputs[position].expression for level in levels), span)
+        in_common_type(tuple(level.outputs[position].expression for level in levels), span)
         for position in range(width)
     ]
     for index, level in enumerate(levels):

@@ -10,7 +10,7 @@ from kanon_pg.queries.check.bind.aggregates import bind_aggregate, bind_window
 from kanon_pg.queries.check.bind.case_aggregates import as_filtered
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.typed import Bound, KeyOf, Operation
+from kanon_pg.queries.check.plan.typed import Bound, KeyRef, Operation
 from kanon_pg.queries.check.read.syntax import Call, Constant, Expression, Name, Placeholder, Windowed
 from kanon_pg.queries.check.types import NUMBERS
 
@@ -18,13 +18,13 @@ GROUPING: Final = "grouping"
 """Name of the function that tells the groupings of a query apart."""
 
 
-def placed(bound: Bound, span: Span) -> Bound:
+def at_span(bound: Bound, span: Span) -> Bound:
     """Return the expression with the place where it is named."""
     return replace(bound, span=span)
 
 
 @dataclass(slots=True)
-class Visible:
+class VisibleSource:
     """A name in FROM with its columns, and the types of those that cannot be used."""
 
     name: str
@@ -33,12 +33,12 @@ class Visible:
 
 
 @dataclass(slots=True)
-class Rows:
+class RowScope:
     """Meaning of names for single rows: WHERE, GROUP BY, arguments of aggregates.
 
     Parameters
     ----------
-    visible : list of Visible
+    visible : list of VisibleSource
         Names in FROM, in order.
     merged : dict
         Columns of JOIN ... USING, which need no table name.
@@ -46,7 +46,7 @@ class Rows:
         Whether a row may stand for a person.
     """
 
-    visible: list[Visible] = field(default_factory=list)
+    visible: list[VisibleSource] = field(default_factory=list)
     merged: dict[str, Bound] = field(default_factory=dict)
     protected: bool = False
 
@@ -59,7 +59,7 @@ class Rows:
         """Return the column that the name means, refusing unknown and ambiguous ones."""
         *table, column = name.parts
         if not table and column in self.merged:
-            return placed(self.merged[column], name.span)
+            return at_span(self.merged[column], name.span)
         tables = [item for item in self.visible if not table or item.name == table[0]]
         if table and not tables:
             raise Refusal("Q102", name.span, f'There is no table "{table[0]}" in FROM.', self._tables())
@@ -73,7 +73,7 @@ class Rows:
             known = sorted({key for item in tables for key in item.columns})[:12]
             hint = f"Columns here: {', '.join(known)}." if known else ""
             raise Refusal("Q101", name.span, f'There is no column "{column}" that can be used.', hint)
-        return placed(found[0], name.span)
+        return at_span(found[0], name.span)
 
     def _tables(self) -> str:
         names = ", ".join(item.name for item in self.visible)
@@ -101,7 +101,7 @@ class Rows:
         found += [
             (key, value) for item in tables for key, value in item.columns.items() if key not in skipped
         ]
-        return [(key, placed(value, span)) for key, value in found]
+        return [(key, at_span(value, span)) for key, value in found]
 
 
 def _unusable(name: Name, column: str, type_name: str) -> Refusal:
@@ -110,18 +110,18 @@ def _unusable(name: Name, column: str, type_name: str) -> Refusal:
 
 
 @dataclass(slots=True)
-class Groups:
+class GroupScope:
     """Meaning of names for groups: outputs, HAVING, ORDER BY.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowScope
         Meaning inside of aggregates.
     keys : tuple of Bound
         Group keys.
     """
 
-    rows: Rows
+    rows: RowScope
     keys: tuple[Bound, ...]
     _known: dict[int, tuple[Expression, Bound | None]] = field(default_factory=dict)
 
@@ -153,7 +153,7 @@ class Groups:
         """Return the group key that a row expression equals, or None."""
         if bound not in self.keys:
             return None
-        return KeyOf(type=bound.type, wide=bound.wide, position=self.keys.index(bound), span=bound.span)
+        return KeyRef(type=bound.type, wide=bound.wide, position=self.keys.index(bound), span=bound.span)
 
     def column(self, name: Name) -> Bound:
         """Refuse a column that is no group key."""
@@ -177,7 +177,7 @@ class Groups:
 
 
 @dataclass(slots=True)
-class Tuples:
+class PublicRowScope:
     """Meaning of names for rows that belong to nobody: what a window function over them sees.
 
     The level groups by all columns that are named anywhere and returns each tuple as often as it occurs,
@@ -185,13 +185,13 @@ class Tuples:
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowScope
         Meaning of names.
     keys : dict
         Columns named so far.
     """
 
-    rows: Rows
+    rows: RowScope
     keys: dict[Bound, None] = field(default_factory=dict)
 
     def known(self, expression: Expression) -> Bound | None:
@@ -207,7 +207,7 @@ class Tuples:
         """Return the group key that a row expression is from now on."""
         self.keys.setdefault(bound)
         position = list(self.keys).index(bound)
-        return KeyOf(type=bound.type, wide=bound.wide, position=position, span=bound.span)
+        return KeyRef(type=bound.type, wide=bound.wide, position=position, span=bound.span)
 
     def aggregate(self, call: Call) -> Bound:
         """Refuse aggregates."""

@@ -17,18 +17,18 @@ from itertools import product
 from kanon_pg.queries.check.bind.aggregates import WINDOW
 from kanon_pg.queries.check.bind.conversion import as_type
 from kanon_pg.queries.check.bind.expressions import bind_expression
-from kanon_pg.queries.check.bind.scopes import GROUPING, Groups, Rows, Tuples
-from kanon_pg.queries.check.bind.sources import Collected, named_outputs, output_name
+from kanon_pg.queries.check.bind.scopes import GROUPING, GroupScope, PublicRowScope, RowScope
+from kanon_pg.queries.check.bind.sources import FromClause, named_outputs, output_name
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.levels import Level, Output, Sorting
-from kanon_pg.queries.check.plan.typed import Bound, Fixed, KeyOf, Operation, walk
+from kanon_pg.queries.check.plan.typed import Bound, KeyRef, Operation, TypedConstant, walk
 from kanon_pg.queries.check.read.queries import MOST_GROUPINGS
 from kanon_pg.queries.check.read.syntax import (
     Constant,
     Expression,
-    Item,
     Name,
     OrderItem,
+    OutputItem,
     Select,
     Star,
     holds_aggregate,
@@ -102,23 +102,23 @@ def grouped_by(level: Level, keys: tuple[Bound, ...], number: int) -> Level:
 
 
 def _restricted(expression: Bound, places: Mapping[int, int]) -> Bound:
-    if isinstance(expression, KeyOf):
+    if isinstance(expression, KeyRef):
         place = places.get(expression.position)
         return _null(expression) if place is None else replace(expression, position=place)
     if not isinstance(expression, Operation):
         return expression
     if expression.name == GROUPING:
         bits = "".join("1" if _position(key) not in places else "0" for key in expression.operands)
-        return Fixed(type="int4", text=str(int(bits, 2)), span=expression.span)
+        return TypedConstant(type="int4", text=str(int(bits, 2)), span=expression.span)
     operands = tuple(_restricted(operand, places) for operand in expression.operands)
     return replace(expression, operands=operands) if expression.operands else expression
 
 
 def _position(key: Bound) -> int:
-    return key.position if isinstance(key, KeyOf) else -1
+    return key.position if isinstance(key, KeyRef) else -1
 
 
-def _null(key: KeyOf) -> Bound:
+def _null(key: KeyRef) -> Bound:
     carrier = "numeric" if key.wide else key.type
     template = f"CAST(NULL AS pg_catalog.{carrier})"
     return Operation(type=key.type, wide=key.wide, name="cast", template=template, operands=(), span=key.span)
@@ -129,7 +129,7 @@ _MOST_FIGURES = 400
 
 
 def bind_select(
-    select: Select, collected: Collected, order: tuple[OrderItem, ...], number: Callable[[], int]
+    select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: Callable[[], int]
 ) -> list[Level]:
     """Bind a SELECT whose FROM and WHERE are bound.
 
@@ -137,7 +137,7 @@ def bind_select(
     ----------
     select : Select
         Syntax.
-    collected : Collected
+    collected : FromClause
         FROM and WHERE.
     order : tuple of OrderItem
         ORDER BY, empty if it is bound elsewhere.
@@ -176,7 +176,7 @@ def is_grouped(select: Select) -> bool:
     return grouped or any(holds_aggregate(item.expression) for item in select.items)
 
 
-def _level(select: Select, collected: Collected, number: int, keys: tuple[Bound, ...]) -> Level:
+def _level(select: Select, collected: FromClause, number: int, keys: tuple[Bound, ...]) -> Level:
     return Level(
         number=number,
         instances=tuple(collected.instances),
@@ -191,10 +191,10 @@ def _level(select: Select, collected: Collected, number: int, keys: tuple[Bound,
     )
 
 
-def _rows(select: Select, collected: Collected, order: tuple[OrderItem, ...], number: int) -> Level:
+def _rows(select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: int) -> Level:
     """Bind a selection of rows: groups of equal tuples, each as often as it occurs."""
     named = named_outputs(select, collected.rows)
-    groups = Groups(collected.rows, tuple(dict.fromkeys(bound for _, bound in named)))
+    groups = GroupScope(collected.rows, tuple(dict.fromkeys(bound for _, bound in named)))
     outputs = tuple(Output(name, groups.key(bound) or bound) for name, bound in named)
     return replace(
         _level(select, collected, number, groups.keys),
@@ -204,9 +204,9 @@ def _rows(select: Select, collected: Collected, order: tuple[OrderItem, ...], nu
     )
 
 
-def _windowed(select: Select, collected: Collected, order: tuple[OrderItem, ...], number: int) -> Level:
+def _windowed(select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: int) -> Level:
     """Bind a selection of rows that belong to nobody, with window functions over them."""
-    tuples = Tuples(collected.rows)
+    tuples = PublicRowScope(collected.rows)
     found: list[Output] = []
     for item in select.items:
         if isinstance(item.expression, Star):
@@ -222,12 +222,12 @@ def _windowed(select: Select, collected: Collected, order: tuple[OrderItem, ...]
 
 
 def _groupings(
-    select: Select, collected: Collected, order: tuple[OrderItem, ...], number: Callable[[], int]
+    select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: Callable[[], int]
 ) -> list[Level]:
     """Bind a SELECT that groups, once for every grouping."""
     keys, sets = _keys(select, collected.rows)
     every = dict.fromkeys((*keys, *(key for lists in sets for part in lists for key in part)))
-    groups = Groups(collected.rows, tuple(every))
+    groups = GroupScope(collected.rows, tuple(every))
     outputs = _outputs(select, groups)
     having = as_type(bind_expression(select.having, groups), "bool") if select.having is not None else None
     _check_having(having)
@@ -272,7 +272,9 @@ def _check_having(having: Bound | None) -> None:
             )
 
 
-def _keys(select: Select, rows: Rows) -> tuple[tuple[Bound, ...], tuple[tuple[tuple[Bound, ...], ...], ...]]:
+def _keys(
+    select: Select, rows: RowScope
+) -> tuple[tuple[Bound, ...], tuple[tuple[tuple[Bound, ...], ...], ...]]:
     aliases = {item.alias: item for item in select.items if item.alias is not None}
 
     def bound(expression: Expression) -> Bound:
@@ -284,7 +286,9 @@ def _keys(select: Select, rows: Rows) -> tuple[tuple[Bound, ...], tuple[tuple[tu
     return keys, sets
 
 
-def _item_of(expression: Expression, select: Select, aliases: dict[str, Item], rows: Rows) -> Item | None:
+def _item_of(
+    expression: Expression, select: Select, aliases: dict[str, OutputItem], rows: RowScope
+) -> OutputItem | None:
     if isinstance(expression, Constant) and expression.kind == "number":
         position = int(expression.text or "0") if (expression.text or "").isdigit() else 0
         if not 1 <= position <= len(select.items):
@@ -303,7 +307,7 @@ def _settled(bound: Bound) -> Bound:
     return as_type(bound, "text") if bound.type == UNKNOWN else bound
 
 
-def _outputs(select: Select, groups: Groups) -> tuple[Output, ...]:
+def _outputs(select: Select, groups: GroupScope) -> tuple[Output, ...]:
     found = []
     for item in select.items:
         if isinstance(item.expression, Star):
@@ -313,19 +317,19 @@ def _outputs(select: Select, groups: Groups) -> tuple[Output, ...]:
     return tuple(found)
 
 
-def _sorting(item: OrderItem, outputs: tuple[Output, ...], around: Groups | Tuples) -> Sorting:
+def _sorting(item: OrderItem, outputs: tuple[Output, ...], scope: GroupScope | PublicRowScope) -> Sorting:
     expression = item.expression
     if isinstance(expression, Constant):
         bound = outputs[ordinal(expression, len(outputs)) - 1].expression
     else:
         named = [output for output in outputs if _is_name(expression, output.name)]
-        bound = named[0].expression if named else _sorted_by(expression, around)
+        bound = named[0].expression if named else _sorted_by(expression, scope)
     return Sorting(bound, item.descending, item.nulls_first)
 
 
-def _sorted_by(expression: Expression, around: Groups | Tuples) -> Bound:
+def _sorted_by(expression: Expression, scope: GroupScope | PublicRowScope) -> Bound:
     try:
-        return _settled(bind_expression(expression, around))
+        return _settled(bind_expression(expression, scope))
     except Refusal as refusal:
         if refusal.finding.code != "Q216":
             raise

@@ -13,41 +13,41 @@ from dataclasses import dataclass, field
 
 from kanon_pg.queries.check.bind.conversion import as_type
 from kanon_pg.queries.check.bind.expressions import bind_expression
-from kanon_pg.queries.check.bind.operators import apply
-from kanon_pg.queries.check.bind.scopes import Rows, Visible
-from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Kind, Relation
+from kanon_pg.queries.check.bind.operators import bind_operator
+from kanon_pg.queries.check.bind.scopes import RowScope, VisibleSource
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Column, Relation, RelationKind
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Instance, Plan
-from kanon_pg.queries.check.plan.typed import Bound, ColumnOf
+from kanon_pg.queries.check.plan.typed import Bound, ColumnRef
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Call,
     Case,
     Cast,
-    Derived,
     Expression,
     InQuery,
-    Item,
     Join,
+    NamedTable,
+    OutputItem,
     Query,
     Select,
     Star,
-    Table,
+    Subquery,
     holds_aggregate,
 )
 from kanon_pg.queries.check.types import AS_TEXT, TYPES
 
 
-def usable(column: Column) -> bool:
+def is_usable(column: Column) -> bool:
     """Tell whether a column has a type that may be read, and an equality of bytes."""
     return column.deterministic and (column.type_name in TYPES or column.type_name in AS_TEXT)
 
 
-def column_of(column: Column, instance: int, outer: bool) -> ColumnOf:
+def column_of(column: Column, instance: int, outer: bool) -> ColumnRef:
     """Return a column of an instance as an expression."""
     kind = "text" if column.type_name in AS_TEXT else column.type_name
-    return ColumnOf(
+    return ColumnRef(
         type=kind,
         instance=instance,
         name=column.name,
@@ -68,7 +68,7 @@ def check_relation(relation: Relation, span: Span) -> None:
     name = f"{relation.schema}.{relation.name}"
     if relation.obstacle is not None:
         raise Refusal("Q109", span, relation.obstacle.sentence, relation.obstacle.hint)
-    if relation.kind in {Kind.FOREIGN, Kind.OTHER} or not relation.plain:
+    if relation.kind in {RelationKind.FOREIGN, RelationKind.OTHER} or not relation.plain:
         hint = "Ask ordinary tables and releases."
         raise Refusal("Q105", span, f"{name} cannot be asked: reading it may run code of others.", hint)
     protection = relation.protection
@@ -83,29 +83,29 @@ def check_relation(relation: Relation, span: Span) -> None:
         raise Refusal("Q107", span, f"{name} has no valid k.", "Let its curator declare it again.")
     entity = protection.entity
     column = relation.column(entity) if entity is not None else None
-    if entity is not None and (column is None or not usable(column)):
+    if entity is not None and (column is None or not is_usable(column)):
         raise Refusal(
             "Q108", span, f"The people of {name} cannot be counted.", "Let its curator declare it again."
         )
-    if entity is None and relation.kind is Kind.VIEW:
+    if entity is None and relation.kind is RelationKind.VIEW:
         hint = "Let its curator declare the column that names a person."
         raise Refusal("Q108", span, f"The people of the view {name} cannot be counted.", hint)
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class CommonTables:
     """Common table expressions in sight, each with those that it may use itself."""
 
-    tables: Mapping[str, tuple[Query, Environment]] = field(default_factory=dict)
+    tables: Mapping[str, tuple[Query, CommonTables]] = field(default_factory=dict)
 
-    def extended(self, query: Query) -> Environment:
+    def extended(self, query: Query) -> CommonTables:
         """Return the environment inside a query, with its WITH."""
         tables, inner = dict(self.tables), self
         for name, table in query.tables:
             if name in _names(query, table):
                 raise Refusal("Q104", table.span, f'WITH names "{name}" twice.', "Choose another name.")
             tables[name] = (table, inner)
-            inner = Environment(dict(tables))
+            inner = CommonTables(dict(tables))
         return inner
 
 
@@ -114,10 +114,10 @@ def _names(query: Query, table: Query) -> set[str]:
 
 
 @dataclass(slots=True)
-class Collected:
+class FromClause:
     """What FROM of one level has brought together so far."""
 
-    rows: Rows = field(default_factory=Rows)
+    rows: RowScope = field(default_factory=RowScope)
     instances: list[Instance] = field(default_factory=list)
     where: list[Bound] = field(default_factory=list)
 
@@ -137,13 +137,13 @@ class SourceBinder:
     """
 
     snapshot: CatalogSnapshot
-    bind_plan: Callable[[Query, Environment], Plan]
+    bind_plan: Callable[[Query, CommonTables], Plan]
     count: Callable[[Span], None]
     found: list[Instance] = field(default_factory=list)
 
-    def bind(self, joins: tuple[Join, ...], environment: Environment) -> Collected:
+    def bind(self, joins: tuple[Join, ...], environment: CommonTables) -> FromClause:
         """Bind all sources of a SELECT in the order of the text."""
-        collected = Collected(instances=self.found)
+        collected = FromClause(instances=self.found)
         for join in joins:
             before = len(collected.rows.visible)
             visible = self._source(join, environment, collected)
@@ -153,7 +153,7 @@ class SourceBinder:
             self._condition(join, collected, before)
         return collected
 
-    def where(self, condition: Expression, environment: Environment, collected: Collected) -> None:
+    def where(self, condition: Expression, environment: CommonTables, collected: FromClause) -> None:
         """Add WHERE; ``value IN (SELECT ...)`` becomes a join with the different values of the query.
 
         The values are a group key of a level of their own, so each of them has its people if the query reads
@@ -166,22 +166,22 @@ class SourceBinder:
             else:
                 collected.where.extend(conjuncts(as_type(bind_expression(part, collected.rows), "bool")))
 
-    def _membership(self, part: InQuery, environment: Environment, collected: Collected) -> Bound:
+    def _membership(self, part: InQuery, environment: CommonTables, collected: FromClause) -> Bound:
         value = bind_expression(part.value, collected.rows)
         join = Join(
-            span=part.span, kind="cross", source=Derived(span=part.span, query=part.query, alias="members")
+            span=part.span, kind="cross", source=Subquery(span=part.span, query=part.query, alias="members")
         )
-        star = Item(span=part.span, expression=Star(span=part.span), alias=None)
+        star = OutputItem(span=part.span, expression=Star(span=part.span), alias=None)
         select = Select(span=part.span, items=(star,), sources=(join,), distinct=True)
         plan = self.bind_plan(Query(span=part.span, branches=(select,)), environment)
         if len(plan.branches[0].outputs) != 1:
             raise Refusal("Q506", part.span, "A query after IN returns one column.", "Name one output.")
         (member,) = self._columns(plan, self._instance(None, plan, join, part.span), part.span).values()
-        return apply("=", (value, member), part.span)
+        return bind_operator("=", (value, member), part.span)
 
-    def _source(self, join: Join, environment: Environment, collected: Collected) -> Visible:
+    def _source(self, join: Join, environment: CommonTables, collected: FromClause) -> VisibleSource:
         source = join.source
-        if isinstance(source, Derived):
+        if isinstance(source, Subquery):
             return self._query(source.query, environment, source.alias, join, collected)
         known = environment.tables.get(source.name) if source.schema is None else None
         if known is not None:
@@ -189,7 +189,7 @@ class SourceBinder:
             return self._query(query, inner, source.alias or source.name, join, collected)
         return self._relation(source, join)
 
-    def _relation(self, table: Table, join: Join) -> Visible:
+    def _relation(self, table: NamedTable, join: Join) -> VisibleSource:
         relation = self.snapshot.find(table.schema, table.name)
         shown = f"{table.schema}.{table.name}" if table.schema else table.name
         if relation is None:
@@ -200,10 +200,10 @@ class SourceBinder:
         columns = {
             column.name: column_of(column, instance.number, instance.outer)
             for column in relation.columns
-            if usable(column)
+            if is_usable(column)
         }
-        unusable = {column.name: column.type_name for column in relation.columns if not usable(column)}
-        return Visible(table.alias or table.name, columns, unusable)
+        unusable = {column.name: column.type_name for column in relation.columns if not is_usable(column)}
+        return VisibleSource(table.alias or table.name, columns, unusable)
 
     def _instance(self, relation: Relation | None, plan: Plan | None, join: Join, span: Span) -> Instance:
         self.count(span)
@@ -213,22 +213,22 @@ class SourceBinder:
         return instance
 
     def _query(
-        self, query: Query, environment: Environment, alias: str, join: Join, collected: Collected
-    ) -> Visible:
+        self, query: Query, environment: CommonTables, alias: str, join: Join, collected: FromClause
+    ) -> VisibleSource:
         inner = environment.extended(query)
         select = _row_selection(query)
         if select is not None and join.kind != "left":
             return self._dissolved(select, inner, alias, collected)
         plan = self.bind_plan(query, environment)
         instance = self._instance(None, plan, join, join.span)
-        return Visible(alias, self._columns(plan, instance, query.span))
+        return VisibleSource(alias, self._columns(plan, instance, query.span))
 
     def _columns(self, plan: Plan, instance: Instance, span: Span) -> dict[str, Bound]:
         columns: dict[str, Bound] = {}
         for output in plan.branches[0].outputs:
             if output.name in columns:
                 raise Refusal("Q103", span, f'Two outputs are called "{output.name}".', "Name them with AS.")
-            columns[output.name] = ColumnOf(
+            columns[output.name] = ColumnRef(
                 type=output.expression.type,
                 wide=output.expression.wide,
                 instance=instance.number,
@@ -239,7 +239,9 @@ class SourceBinder:
             )
         return columns
 
-    def _dissolved(self, select: Select, inner: Environment, alias: str, collected: Collected) -> Visible:
+    def _dissolved(
+        self, select: Select, inner: CommonTables, alias: str, collected: FromClause
+    ) -> VisibleSource:
         binder = SourceBinder(self.snapshot, self.bind_plan, self.count, self.found)
         part = binder.bind(select.sources, inner)
         if select.where is not None:
@@ -250,9 +252,9 @@ class SourceBinder:
             if name in columns:
                 raise Refusal("Q103", select.span, f'Two outputs are called "{name}".', "Name them with AS.")
             columns[name] = bound
-        return Visible(alias, columns)
+        return VisibleSource(alias, columns)
 
-    def _condition(self, join: Join, collected: Collected, before: int) -> None:
+    def _condition(self, join: Join, collected: FromClause, before: int) -> None:
         condition = self._join_condition(join, collected, before)
         if join.kind == "left":
             last = self.found[-1]
@@ -262,7 +264,7 @@ class SourceBinder:
         elif condition is not None:
             collected.where.extend(conjuncts(condition))
 
-    def _join_condition(self, join: Join, collected: Collected, before: int) -> Bound | None:
+    def _join_condition(self, join: Join, collected: FromClause, before: int) -> Bound | None:
         if join.condition is not None:
             return as_type(bind_expression(join.condition, collected.rows), "bool")
         condition: Bound | None = None
@@ -272,8 +274,8 @@ class SourceBinder:
             left = [collected.rows.merged[name]] if name in collected.rows.merged else left
             if len(left) != 1 or name not in newest.columns:
                 raise Refusal("Q101", join.span, f'USING ("{name}") does not name one column on each side.')
-            equal = apply("=", (left[0], newest.columns[name]), join.span)
-            condition = equal if condition is None else apply("and", (condition, equal), join.span)
+            equal = bind_operator("=", (left[0], newest.columns[name]), join.span)
+            condition = equal if condition is None else bind_operator("and", (condition, equal), join.span)
             collected.rows.merged[name] = left[0]
         return condition
 
@@ -284,7 +286,7 @@ def _conjunction(condition: Expression) -> list[Expression]:
     return [condition]
 
 
-def named_outputs(select: Select, rows: Rows) -> list[tuple[str, Bound]]:
+def named_outputs(select: Select, rows: RowScope) -> list[tuple[str, Bound]]:
     """Return the outputs of a row selection with their names, stars expanded."""
     found: list[tuple[str, Bound]] = []
     for item in select.items:

@@ -35,17 +35,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import product
 
-from kanon_pg.queries.check.catalog import Role
-from kanon_pg.queries.check.plan.joins import conjuncts, determined
+from kanon_pg.queries.check.catalog import ColumnRole
+from kanon_pg.queries.check.plan.joins import conjuncts, determined_columns
 from kanon_pg.queries.check.plan.levels import Instance, Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, Operation, columns, walk
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in, walk
 
 _CONNECTING = frozenset({"and", "or", "not", "is null", "is true", "is false", "case", "||", "cast"})
 
 
 def mixed_parts(level: Level) -> tuple[Bound, ...]:
     """Return the parts of WHERE that are mixed."""
-    kinds = Kinds(level)
+    kinds = ColumnKinds(level)
     return tuple(part for part in level.where if kinds.are_mixed(part))
 
 
@@ -62,7 +62,7 @@ def known_conditions(level: Level) -> tuple[Bound, ...]:
     tuple of Bound
         Conditions, each as large as it can be without reading a sensitive column.
     """
-    kinds = Kinds(level)
+    kinds = ColumnKinds(level)
     found: dict[Bound, None] = {}
     for part in _selecting(level):
         waiting = [part] if kinds.are_mixed(part) else []
@@ -75,9 +75,9 @@ def known_conditions(level: Level) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def entangled(level: Level) -> tuple[Bound, ...]:
+def uncountable_mixtures(level: Level) -> tuple[Bound, ...]:
     """Return the expressions in which known and sensitive columns meet so that nothing can be counted."""
-    kinds = Kinds(level)
+    kinds = ColumnKinds(level)
     found: dict[Bound, None] = {}
     for instance in level.instances:
         parts = conjuncts(instance.condition) if instance.condition is not None else ()
@@ -103,7 +103,7 @@ def _selecting(level: Level) -> tuple[Bound, ...]:
     return (*(part for condition in conditions for part in conjuncts(condition)), *level.keys)
 
 
-class Kinds:
+class ColumnKinds:
     """Says whether expressions of a level read known columns of people, sensitive ones, or both.
 
     A public relation or an answer says nothing about people by itself, but which of its rows a person is
@@ -115,7 +115,8 @@ class Kinds:
         self._level = level
         self._carried: dict[int, frozenset[str]] = {}
         links = [
-            (own.instance, other) for own, other in (determined(level) if len(level.instances) > 1 else ())
+            (own.instance, other)
+            for own, other in (determined_columns(level) if len(level.instances) > 1 else ())
         ]
         links += [(item.number, item.condition) for item in level.instances if item.condition is not None]
         links = [(number, read) for number, read in links if self._carries(number)]
@@ -136,15 +137,15 @@ class Kinds:
 
     def of(self, expression: Bound) -> frozenset[str]:
         """Return ``known`` and ``sensitive`` as they are read."""
-        return frozenset[str]().union(*map(self._of_column, columns(expression)))
+        return frozenset[str]().union(*map(self._of_column, columns_in(expression)))
 
-    def _of_column(self, column: ColumnOf) -> frozenset[str]:
+    def _of_column(self, column: ColumnRef) -> frozenset[str]:
         instance = self._level.instances[column.instance - 1]
         carried = self._carried.get(instance.number, frozenset())
         if instance.relation is None or instance.protection is None or instance.is_personal(column):
             return carried
         found = instance.relation.column(column.name)
-        kind = "sensitive" if found is not None and found.role is Role.SENSITIVE else "known"
+        kind = "sensitive" if found is not None and found.role is ColumnRole.SENSITIVE else "known"
         return carried | {kind}
 
 
@@ -183,7 +184,7 @@ def has_value(operand: Bound) -> Operation:
     )
 
 
-def both(first: Bound, second: Bound) -> Operation:
+def conjunction(first: Bound, second: Bound) -> Operation:
     """Return the condition that two conditions hold."""
     return Operation(
         type="bool", name="and", template="({0} AND {1})", operands=(first, second), span=first.span
@@ -228,10 +229,10 @@ def _told_apart(aggregate: Aggregate) -> list[Bound]:
     argument = aggregate.argument
     if argument is None:
         return []
-    nullable = list(dict.fromkeys(column for column in columns(argument) if column.nullable))
+    nullable = list(dict.fromkeys(column for column in columns_in(argument) if column.nullable))
     replaced = any(isinstance(item, Operation) and item.name == "coalesce" for item in walk(argument))
     counted = aggregate.function == "count" and not aggregate.distinct
-    several = len(set(columns(argument))) > 1
+    several = len(set(columns_in(argument))) > 1
     return list(nullable) if replaced or counted or several else []
 
 
@@ -252,14 +253,14 @@ def may_be_null(argument: Bound) -> bool:
     return True
 
 
-def combinations(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
+def cell_conditions(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
     """Return the conditions of all cells, 2 to the power of the number of conditions that divide."""
     found = []
     for signs in product((True, False), repeat=len(conditions)):
         parts = [part if sign else _not(part) for part, sign in zip(conditions, signs, strict=True)]
         whole = parts[0]
         for part in parts[1:]:
-            whole = both(whole, part)
+            whole = conjunction(whole, part)
         found.append(whole)
     return tuple(found)
 
@@ -274,6 +275,6 @@ def _not(condition: Bound) -> Operation:
     )
 
 
-def minimum(instance: Instance) -> int:
+def k_of(instance: Instance) -> int:
     """Return k of a protected instance."""
     return instance.protection.k if instance.protection is not None else 1

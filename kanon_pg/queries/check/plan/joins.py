@@ -16,11 +16,11 @@ from collections.abc import Set
 from typing import TypeAlias
 
 from kanon_pg.queries.check.plan.levels import Instance, Level
-from kanon_pg.queries.check.plan.typed import Bound, ColumnOf, Operation, columns
+from kanon_pg.queries.check.plan.typed import Bound, ColumnRef, Operation, columns_in
 from kanon_pg.queries.check.types import FLOATS
 
 
-def fact(level: Level) -> Instance | None:
+def fact_instance(level: Level) -> Instance | None:
     """Return the instance whose rows the level counts, or None if no protected instance can be it.
 
     Parameters
@@ -44,13 +44,13 @@ Pairs: TypeAlias = dict[int, list[tuple[str, frozenset[int]]]]
 
 def _pairs(level: Level) -> Pairs:
     pairs: Pairs = {}
-    for own, other in determined(level) if len(level.instances) > 1 else ():
-        read = frozenset(item.instance for item in columns(other))
+    for own, other in determined_columns(level) if len(level.instances) > 1 else ():
+        read = frozenset(item.instance for item in columns_in(other))
         pairs.setdefault(own.instance, []).append((own.name, read))
     return pairs
 
 
-def multiplied(level: Level, *, people_only: bool) -> tuple[Instance, ...]:
+def multiplied_instances(level: Level, *, people_only: bool) -> tuple[Instance, ...]:
     """Return the instances that may repeat the rows of every protected instance, as few as possible.
 
     Parameters
@@ -107,7 +107,7 @@ def _persons(level: Level, starts: Set[frozenset[int]]) -> set[frozenset[int]]:
 
 def _links(condition: Bound, people: dict[int, Instance]) -> list[frozenset[int]]:
     found = []
-    for sides in equated(condition):
+    for sides in equated_sides(condition):
         left, right = map(plain_column, sides)
         if left is None or right is None or not {left.instance, right.instance} <= people.keys():
             continue
@@ -116,21 +116,21 @@ def _links(condition: Bound, people: dict[int, Instance]) -> list[frozenset[int]
     return found
 
 
-def _identifies(column: ColumnOf, instance: Instance) -> bool:
+def _identifies(column: ColumnRef, instance: Instance) -> bool:
     return instance.protection is not None and instance.protection.entity == column.name
 
 
 _EXACT_FLOATS = frozenset({("int2", "float4"), ("int2", "float8"), ("int4", "float8"), ("float4", "float8")})
 
 
-def plain_column(expression: Bound) -> ColumnOf | None:
+def plain_column(expression: Bound) -> ColumnRef | None:
     """Return the column behind casts that keep different values different, or None."""
     while isinstance(expression, Operation) and expression.name == "cast":
         inner = expression.operands[0]
         if _may_merge(inner.type, expression.type):
             return None
         expression = inner
-    return expression if isinstance(expression, ColumnOf) else None
+    return expression if isinstance(expression, ColumnRef) else None
 
 
 def _may_merge(source: str, target: str) -> bool:
@@ -140,13 +140,13 @@ def _may_merge(source: str, target: str) -> bool:
     return (source, target) in {("timestamp", "date"), ("timestamp", "timestamptz")}
 
 
-def equalities(level: Level) -> tuple[tuple[ColumnOf, ColumnOf], ...]:
+def equalities(level: Level) -> tuple[tuple[ColumnRef, ColumnRef], ...]:
     """Return pairs of columns that every row has equal, so that the second determines the first."""
-    found = ((one, plain_column(other)) for one, other in determined(level))
+    found = ((one, plain_column(other)) for one, other in determined_columns(level))
     return tuple((one, other) for one, other in found if other is not None)
 
 
-def determined(level: Level) -> tuple[tuple[ColumnOf, Bound], ...]:
+def determined_columns(level: Level) -> tuple[tuple[ColumnRef, Bound], ...]:
     """Return columns with an expression over other instances that every row has equal.
 
     An equality of WHERE holds both ways. That of a LEFT JOIN restricts the rows of the joined instance only,
@@ -160,18 +160,18 @@ def determined(level: Level) -> tuple[tuple[ColumnOf, Bound], ...]:
     return tuple(pairs)
 
 
-def _determined(condition: Bound) -> list[tuple[ColumnOf, Bound]]:
+def _determined(condition: Bound) -> list[tuple[ColumnRef, Bound]]:
     found = []
-    for left, right in equated(condition):
+    for left, right in equated_sides(condition):
         for own, other in ((left, right), (right, left)):
             column = plain_column(own)
-            read = {item.instance for item in columns(other)}
+            read = {item.instance for item in columns_in(other)}
             if column is not None and read and column.instance not in read:
                 found.append((column, other))
     return found
 
 
-def equated(condition: Bound) -> list[tuple[Bound, Bound]]:
+def equated_sides(condition: Bound) -> list[tuple[Bound, Bound]]:
     """Return both sides of every equality that has to hold where the condition holds."""
     parts = (part for part in conjuncts(condition) if isinstance(part, Operation) and part.name == "=")
     return [(part.operands[0], part.operands[1]) for part in parts]

@@ -10,16 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from kanon_pg.queries.check.catalog import Protection, Relation, Role
+from kanon_pg.queries.check.catalog import ColumnRole, Protection, Relation
 from kanon_pg.queries.check.findings import Span
-from kanon_pg.queries.check.plan.typed import (
-    Aggregate,
-    Bound,
-    ColumnOf,
-    Given,
-    KeyOf,
-    walk,
-)
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, KeyRef, ParameterRef, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +63,13 @@ class Instance:
             return self.relation.unique_keys
         return self.plan.unique_keys() if self.plan is not None else ()
 
-    def is_personal(self, column: ColumnOf) -> bool:
+    def is_personal(self, column: ColumnRef) -> bool:
         """Tell whether the column names a person."""
         if self.relation is None or self.relation.protection is None:
             return False
         found = self.relation.column(column.name)
         entity = self.relation.protection.entity
-        return column.name == entity or found is None or found.role is Role.IDENTIFIER
+        return column.name == entity or found is None or found.role is ColumnRole.IDENTIFIER
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,16 +210,16 @@ class Plan:
 
 def _key_references(level: Level) -> tuple[Bound, ...]:
     return tuple(
-        KeyOf(type=key.type, wide=key.wide, position=position, span=key.span)
+        KeyRef(type=key.type, wide=key.wide, position=position, span=key.span)
         for position, key in enumerate(level.keys)
     )
 
 
 @lru_cache(maxsize=4)
-def given(plan: Plan) -> tuple[Given, ...]:
+def parameter_uses(plan: Plan) -> tuple[ParameterRef, ...]:
     """Return every use of a parameter in a plan."""
     roots = [item for level in plan.levels() for item in level.expressions()] + _counts(plan)
-    return tuple(item for root in roots for item in walk(root) if isinstance(item, Given))
+    return tuple(item for root in roots for item in walk(root) if isinstance(item, ParameterRef))
 
 
 def _counts(plan: Plan) -> list[Bound]:

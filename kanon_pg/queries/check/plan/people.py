@@ -8,29 +8,29 @@ from decimal import ROUND_CEILING, Decimal
 from kanon_pg.queries.check.functions import PERCENTILES, SUMS
 from kanon_pg.queries.check.plan.divisions import (
     Cells,
-    both,
+    cell_conditions,
     cells_of,
-    combinations,
+    conjunction,
     has_value,
+    k_of,
     may_be_null,
-    minimum,
 )
-from kanon_pg.queries.check.plan.joins import fact
+from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Instance, Level
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
-    ColumnOf,
-    Fixed,
+    ColumnRef,
     Operation,
-    columns,
+    TypedConstant,
+    columns_in,
     is_constant,
     walk,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class PeopleCount:
     """A number of people that is computed with every group.
 
     Parameters
@@ -57,13 +57,13 @@ class Counted:
     what: str
 
 
-def counted(level: Level, *, strict: bool, suppress: bool = False) -> tuple[Counted, ...]:
+def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tuple[PeopleCount, ...]:
     """Return everything that has to be counted with the groups of a level.
 
     For every protected instance: the people of the group; for every FILTER and every aggregate of a column
     that may be NULL, the people whose rows take part; the people outside of every FILTER, and those without
     a value where values are counted or replaced: nobody, or enough. What several FILTERs tell apart is
-    counted by cells (`counted_in_cells`); the mode 'suppress' looks at one group at a time, so there the
+    counted by cells (`cell_counts`); the mode 'suppress' looks at one group at a time, so there the
     cells of a group are counted with it.
 
     Parameters
@@ -77,47 +77,51 @@ def counted(level: Level, *, strict: bool, suppress: bool = False) -> tuple[Coun
 
     Returns
     -------
-    tuple of Counted
+    tuple of PeopleCount
         Each once, the people of the groups first.
     """
-    found: dict[Counted, None] = {}
+    found: dict[PeopleCount, None] = {}
     cells = cells_of((level,)) if suppress else None
     for instance in level.protected():
-        k = minimum(instance)
-        found[Counted(instance, None, False, k, False, "people")] = None
+        k = k_of(instance)
+        found[PeopleCount(instance, None, False, k, False, "people")] = None
         for aggregate in level.aggregates():
             found.update(dict.fromkeys(_of_aggregate(aggregate, instance, k, strict=strict)))
         if cells is not None:
-            for cell in combinations(cells.divisions):
-                masks = (cell, *(both(cell, has_value(value)) for value in cells.values))
-                found.update((Counted(instance, mask, False, k, True, "complement"), None) for mask in masks)
+            for cell in cell_conditions(cells.divisions):
+                masks = (cell, *(conjunction(cell, has_value(value)) for value in cells.values))
+                found.update(
+                    (PeopleCount(instance, mask, False, k, True, "complement"), None) for mask in masks
+                )
     return tuple(found)
 
 
-def counted_in_cells(cells: Cells) -> tuple[Counted, ...]:
+def cell_counts(cells: Cells) -> tuple[PeopleCount, ...]:
     """Return what is counted with every cell: its people, and nobody or enough with every value."""
     found = []
     for instance in cells.level.protected():
-        k = minimum(instance)
-        found.append(Counted(instance, None, False, k, False, "complement"))
+        k = k_of(instance)
+        found.append(PeopleCount(instance, None, False, k, False, "complement"))
         masks = map(has_value, cells.values)
-        found.extend(Counted(instance, mask, False, k, True, "complement") for mask in masks)
+        found.extend(PeopleCount(instance, mask, False, k, True, "complement") for mask in masks)
     return tuple(found)
 
 
-def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: bool) -> list[Counted]:
+def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: bool) -> list[PeopleCount]:
     mask = participation(aggregate)
     found = []
     if mask is not None:
-        found.append(Counted(instance, mask, False, k, False, "filter"))
+        found.append(PeopleCount(instance, mask, False, k, False, "filter"))
     left_out = mask if aggregate.function == "count" else aggregate.condition
     if left_out is not None:
-        found.append(Counted(instance, left_out, True, k, not strict, "complement"))
+        found.append(PeopleCount(instance, left_out, True, k, not strict, "complement"))
     for replaced in _replaced(aggregate):
-        found.append(Counted(instance, replaced, False, k, False, "filter"))
-        found.append(Counted(instance, replaced, True, k, not strict, "complement"))
+        found.append(PeopleCount(instance, replaced, False, k, False, "filter"))
+        found.append(PeopleCount(instance, replaced, True, k, not strict, "complement"))
     if aggregate.function in PERCENTILES:
-        found.append(Counted(instance, mask, False, percentile_minimum(aggregate, k), False, "percentile"))
+        found.append(
+            PeopleCount(instance, mask, False, percentile_minimum(aggregate, k), False, "percentile")
+        )
     return found
 
 
@@ -153,16 +157,18 @@ def participation(aggregate: Aggregate) -> Bound | None:
     if aggregate.argument is not None and may_be_null(aggregate.argument):
         parts.append(has_value(aggregate.argument))
     if len(parts) == 2:
-        return both(parts[0], parts[1])
+        return conjunction(parts[0], parts[1])
     return parts[0] if parts else None
 
 
-def dominated(level: Level) -> tuple[Aggregate, ...]:
+def dominance_aggregates(level: Level) -> tuple[Aggregate, ...]:
     """Return the aggregates of a level to which the rule applies."""
     if not level.protected():
         return ()
     return tuple(
-        item for item in level.aggregates() if item.function in SUMS and not isinstance(item.argument, Fixed)
+        item
+        for item in level.aggregates()
+        if item.function in SUMS and not isinstance(item.argument, TypedConstant)
     )
 
 
@@ -170,7 +176,7 @@ def uneven_percentiles(level: Level) -> tuple[Aggregate, ...]:
     """Return the percentiles of a level in which a person may have several rows."""
     if not level.protected():
         return ()
-    rows = fact(level)
+    rows = fact_instance(level)
     if rows is None or rows.relation is None or rows.protection is None:
         return ()
     person = rows.protection.entity
@@ -218,14 +224,14 @@ def named_groups(level: Level) -> tuple[NamedGroups, ...]:
 
 
 def _values(key: Bound) -> tuple[int, bool] | None:
-    if isinstance(key, ColumnOf) or is_constant(key):
+    if isinstance(key, ColumnRef) or is_constant(key):
         return None
     if key.type == "bool":
-        return 2, any(column.nullable for column in columns(key))
+        return 2, any(column.nullable for column in columns_in(key))
     if isinstance(key, Operation) and key.name == "case":
         results = _results(key)
-        if all(isinstance(result, Fixed) for result in results):
-            texts = {result.text for result in results if isinstance(result, Fixed)}
+        if all(isinstance(result, TypedConstant) for result in results):
+            texts = {result.text for result in results if isinstance(result, TypedConstant)}
             return len(texts - {None}), None in texts or not _has_default(key)
     return None
 

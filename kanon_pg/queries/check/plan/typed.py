@@ -32,7 +32,7 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnOf(Typed):
+class ColumnRef(Typed):
     """A column of an instance in FROM.
 
     Parameters
@@ -54,14 +54,14 @@ class ColumnOf(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fixed(Typed):
+class TypedConstant(Typed):
     """A constant; ``text`` is None for NULL."""
 
     text: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given(Typed):
+class ParameterRef(Typed):
     """A parameter."""
 
     number: int
@@ -122,7 +122,7 @@ class Aggregate(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyOf(Typed):
+class KeyRef(Typed):
     """A group key of the level, by its position."""
 
     position: int
@@ -131,7 +131,7 @@ class KeyOf(Typed):
 _LARGEST = 3000
 """Most parts of an expression; parts that are written once but used often count each time."""
 
-Bound: TypeAlias = ColumnOf | Fixed | Given | Operation | Aggregate | KeyOf
+Bound: TypeAlias = ColumnRef | TypedConstant | ParameterRef | Operation | Aggregate | KeyRef
 
 
 def size_of(expression: Bound) -> int:
@@ -157,14 +157,14 @@ def walk(expression: Bound) -> Iterator[Bound]:
             waiting.extend(part for part in (item.argument, item.condition) if part is not None)
 
 
-def columns(expression: Bound) -> tuple[ColumnOf, ...]:
+def columns_in(expression: Bound) -> tuple[ColumnRef, ...]:
     """Return the columns that the expression reads."""
-    return tuple(item for item in walk(expression) if isinstance(item, ColumnOf))
+    return tuple(item for item in walk(expression) if isinstance(item, ColumnRef))
 
 
 def is_constant(expression: Bound) -> bool:
     """Tell whether the value is the same for every row (constants, parameters, the time)."""
-    return not any(isinstance(item, ColumnOf | Aggregate | KeyOf) for item in walk(expression))
+    return not any(isinstance(item, ColumnRef | Aggregate | KeyRef) for item in walk(expression))
 
 
 def number_type(expression: Bound) -> str:
@@ -174,7 +174,7 @@ def number_type(expression: Bound) -> str:
 
 def constant_value(expression: Bound) -> Decimal | None:
     """Return the value of a numeric constant (through casts and a sign), or None."""
-    if isinstance(expression, Fixed) and expression.type in NUMBERS and expression.text is not None:
+    if isinstance(expression, TypedConstant) and expression.type in NUMBERS and expression.text is not None:
         return Decimal(expression.text)
     if isinstance(expression, Operation) and expression.name in {"cast", "neg"}:
         value = constant_value(expression.operands[0])

@@ -27,13 +27,13 @@ from kanon_pg.queries.check.read.raw_tree import (
 )
 from kanon_pg.queries.check.read.syntax import (
     Apply,
+    ArrayLiteral,
     Call,
     Case,
     Cast,
     Constant,
     Expression,
     Interval,
-    Listing,
     Name,
     Now,
     OrderItem,
@@ -339,7 +339,7 @@ def _any(node: RawNode) -> Expression:
 def _listing(node: RawNode) -> Expression:
     only(node, "expressions")
     items = tuple(read_expression(item) for item in children(node, "expressions"))
-    return Listing(span=node.span, items=items)
+    return ArrayLiteral(span=node.span, items=items)
 
 
 def _in(node: RawNode) -> Expression:

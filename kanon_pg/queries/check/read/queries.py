@@ -20,16 +20,16 @@ from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, ident
 from kanon_pg.queries.check.read.sqlglot_parser import read_text
 from kanon_pg.queries.check.read.syntax import (
     Apply,
-    Derived,
     Expression,
     Groupings,
     InQuery,
-    Item,
     Join,
+    NamedTable,
     OrderItem,
+    OutputItem,
     Query,
     Select,
-    Table,
+    Subquery,
 )
 from kanon_pg.queries.check.read.text import check_text
 
@@ -271,12 +271,12 @@ def _select(node: RawNode) -> Select:
     )
 
 
-def _item(node: RawNode) -> Item:
+def _item(node: RawNode) -> OutputItem:
     if node.kind == "Alias":
         only(node, "this", "alias")
         expression = read_expression(child(node, "this"))
-        return Item(span=node.span, expression=expression, alias=identifier(child(node, "alias")))
-    return Item(span=node.span, expression=read_expression(node), alias=None)
+        return OutputItem(span=node.span, expression=expression, alias=identifier(child(node, "alias")))
+    return OutputItem(span=node.span, expression=read_expression(node), alias=None)
 
 
 def _sources(node: RawNode) -> tuple[Join, ...]:
@@ -315,7 +315,7 @@ def _join(node: RawNode) -> Join:
     )
 
 
-def _source(node: RawNode) -> Table | Derived:
+def _source(node: RawNode) -> NamedTable | Subquery:
     alias = optional(node, "alias")
     if alias is not None:
         only(alias, "this")
@@ -324,7 +324,7 @@ def _source(node: RawNode) -> Table | Derived:
         only(node, "this", "db", "alias", "joins")
         schema = optional(node, "db")
         relation = child(node, "this")
-        return Table(
+        return NamedTable(
             span=node.span,
             schema=identifier(schema) if schema else None,
             name=identifier(relation),
@@ -334,5 +334,5 @@ def _source(node: RawNode) -> Table | Derived:
         only(node, "this", "alias", "joins")
         if name is None:
             raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
-        return Derived(span=node.span, query=_query(child(node, "this")), alias=name)
+        return Subquery(span=node.span, query=_query(child(node, "this")), alias=name)
     return unknown(node)

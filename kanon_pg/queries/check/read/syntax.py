@@ -90,7 +90,7 @@ class Case(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing(Node):
+class ArrayLiteral(Node):
     """``ARRAY[...]``: the fractions of a percentile."""
 
     items: tuple[Expression, ...]
@@ -144,7 +144,7 @@ Expression: TypeAlias = (
     | Apply
     | Cast
     | Case
-    | Listing
+    | ArrayLiteral
     | InQuery
     | Call
     | Windowed
@@ -156,7 +156,7 @@ Groupings: TypeAlias = tuple[tuple[Expression, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item(Node):
+class OutputItem(Node):
     """An output of a SELECT."""
 
     expression: Expression
@@ -164,7 +164,7 @@ class Item(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Node):
+class NamedTable(Node):
     """A relation or a common table expression in FROM."""
 
     schema: str | None
@@ -173,7 +173,7 @@ class Table(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Derived(Node):
+class Subquery(Node):
     """A subquery in FROM."""
 
     query: Query
@@ -185,7 +185,7 @@ class Join(Node):
     """A source with the way it is joined to those before it; the first is a cross join."""
 
     kind: Literal["cross", "inner", "left"]
-    source: Table | Derived
+    source: NamedTable | Subquery
     condition: Expression | None = None
     using: tuple[str, ...] = ()
 
@@ -197,7 +197,7 @@ class Select(Node):
     ``sets`` holds what ROLLUP, CUBE and GROUPING SETS mean, each as the groupings that it stands for.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[OutputItem, ...]
     sources: tuple[Join, ...]
     distinct: bool = False
     where: Expression | None = None
@@ -234,15 +234,15 @@ def holds_aggregate(expression: Expression) -> bool:
             *(item.expression for item in expression.order),
         )
         return any(map(holds_aggregate, parts))
-    return any(map(holds_aggregate, parts_of(expression)))
+    return any(map(holds_aggregate, subexpressions(expression)))
 
 
 def holds_window(expression: Expression) -> bool:
     """Tell whether a window function occurs anywhere in the expression."""
-    return isinstance(expression, Windowed) or any(map(holds_window, parts_of(expression)))
+    return isinstance(expression, Windowed) or any(map(holds_window, subexpressions(expression)))
 
 
-def parts_of(expression: Expression) -> Iterator[Expression]:
+def subexpressions(expression: Expression) -> Iterator[Expression]:
     """Yield the expressions directly inside an expression, those of windows left out."""
     if isinstance(expression, Call):
         yield from expression.arguments

@@ -19,15 +19,15 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.functions import PERCENTILES, SUMS
-from kanon_pg.queries.check.plan.joins import fact
+from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
-    ColumnOf,
-    Fixed,
+    ColumnRef,
     Operation,
-    columns,
+    TypedConstant,
+    columns_in,
     is_constant,
     walk,
 )
@@ -46,7 +46,7 @@ _HINTS = {
 
 def aggregate_arguments(level: Level) -> Iterator[Finding]:
     """Yield a finding for every argument that is not linear in columns of the fact."""
-    rows = fact(level)
+    rows = fact_instance(level)
     for aggregate in level.aggregates():
         if aggregate.argument is None or (aggregate.function == "count" and aggregate.distinct):
             continue
@@ -54,11 +54,11 @@ def aggregate_arguments(level: Level) -> Iterator[Finding]:
 
 
 def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | None) -> Iterator[Finding]:
-    if aggregate.function == "count" and not isinstance(argument, ColumnOf):
+    if aggregate.function == "count" and not isinstance(argument, ColumnRef):
         hint = "Write count(column), or count(*) FILTER (WHERE ...)."
         yield _finding(argument, "count takes a plain column.", hint)
         return
-    if aggregate.function == "sum" and isinstance(argument, Fixed) and argument.type == "int4":
+    if aggregate.function == "sum" and isinstance(argument, TypedConstant) and argument.type == "int4":
         return
     if is_constant(argument):
         yield _finding(
@@ -80,15 +80,15 @@ def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | N
     if replaced is not None and aggregate.function in PERCENTILES:
         sentence = "coalesce inside a percentile moves people to one end: its neighbor is an extreme value."
         yield _finding(replaced, sentence, "Leave coalesce out: percentiles pass over NULL.")
-    if aggregate.function not in SUMS and len(set(columns(argument))) > 1:
+    if aggregate.function not in SUMS and len(set(columns_in(argument))) > 1:
         sentence = f"{aggregate.function} takes one column."
         yield _finding(argument, sentence, "Let a curator declare a view with the result as a column.")
     for item in walk(argument):
-        if isinstance(item, ColumnOf) and rows is not None and item.instance != rows:
+        if isinstance(item, ColumnRef) and rows is not None and item.instance != rows:
             yield _foreign(item, level)
 
 
-def _foreign(column: ColumnOf, level: Level) -> Finding:
+def _foreign(column: ColumnRef, level: Level) -> Finding:
     if level.instances[column.instance - 1].protection is None:
         sentence = (
             f"{column.name} is not a column of the protected relation: adding it up would weigh people."

@@ -1,6 +1,6 @@
 """Arithmetic on single rows cannot overflow.
 
-A product that overflows for one person's value alone would answer a question about that person by
+A product that overflows for one person's value alone would answer a query about that person by
 failing; a constant expression can do so, too, if a CASE computes it for that person only. Constants are
 therefore bounded, products of columns are not multiplied again, and floating
 point numbers are multiplied and divided by constants only. Dates are moved a few times only, by at most 1100
@@ -14,7 +14,14 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Bound, Given, Operation, constant_value, is_constant, walk
+from kanon_pg.queries.check.plan.typed import (
+    Bound,
+    Operation,
+    ParameterRef,
+    constant_value,
+    is_constant,
+    walk,
+)
 from kanon_pg.queries.check.types import FLOATS, MOMENTS
 
 _PRODUCTS = {"*", "/", "%"}
@@ -47,7 +54,7 @@ def arithmetic(level: Level) -> Iterator[Finding]:
 
 def _problem(item: Operation) -> tuple[str, str] | None:
     fixed = [operand for operand in item.operands if is_constant(operand)]
-    if any(isinstance(part, Given) for operand in fixed for part in walk(operand)):
+    if any(isinstance(part, ParameterRef) for operand in fixed for part in walk(operand)):
         return "A parameter cannot be part of arithmetic on single rows.", "Write the number as a constant."
     if any(_is_out_of_bounds(operand) for operand in fixed):
         hint = "Write the number itself."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, KeyOf, Operation, walk
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, KeyRef, Operation, walk
 
 _NEUTRAL = frozenset({0, 100})
 """No collation, and the database's default, which gives way to any other."""
@@ -30,18 +30,18 @@ def _of_parts(operation: Operation, level: Level) -> frozenset[int]:
 def _of(expression: Bound, level: Level) -> frozenset[int]:
     if expression.type != "text":
         return frozenset()
-    if isinstance(expression, ColumnOf):
+    if isinstance(expression, ColumnRef):
         return _of_column(expression, level)
     if isinstance(expression, Operation):
         return _of_parts(expression, level)
-    if isinstance(expression, KeyOf):
+    if isinstance(expression, KeyRef):
         return _of(level.keys[expression.position], level)
     if isinstance(expression, Aggregate) and expression.argument is not None:
         return _of(expression.argument, level)
     return frozenset()
 
 
-def _of_column(column: ColumnOf, level: Level) -> frozenset[int]:
+def _of_column(column: ColumnRef, level: Level) -> frozenset[int]:
     instance = level.instances[column.instance - 1]
     if instance.relation is not None:
         found = instance.relation.column(column.name)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import ColumnOf
+from kanon_pg.queries.check.plan.typed import ColumnRef
 
 
 def distinct_values(level: Level) -> Iterator[Finding]:
@@ -15,7 +15,7 @@ def distinct_values(level: Level) -> Iterator[Finding]:
         argument = aggregate.argument
         if not aggregate.distinct or argument is None:
             continue
-        if isinstance(argument, ColumnOf) and level.instances[argument.instance - 1].protection is not None:
+        if isinstance(argument, ColumnRef) and level.instances[argument.instance - 1].protection is not None:
             continue
         sentence = "count(DISTINCT ...) takes a plain column of a protected relation."
         hint = "Write count(DISTINCT column), or group by the expression."

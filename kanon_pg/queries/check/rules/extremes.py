@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.catalog import Role
+from kanon_pg.queries.check.catalog import ColumnRole
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.functions import EXTREMES
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import ColumnOf, columns
+from kanon_pg.queries.check.plan.typed import ColumnRef, columns_in
 
 
 def extremes(level: Level) -> Iterator[Finding]:
@@ -16,19 +16,19 @@ def extremes(level: Level) -> Iterator[Finding]:
     for aggregate in level.aggregates():
         if aggregate.function not in EXTREMES or aggregate.argument is None:
             continue
-        if all(_is_allowed(level, column) for column in columns(aggregate.argument)):
+        if all(_is_allowed(level, column) for column in columns_in(aggregate.argument)):
             continue
         sentence = f"{aggregate.function} shows the value of one person."
         hint = "Write percentile_cont(0.05) or (0.95) WITHIN GROUP (ORDER BY column)."
         yield Finding("Q320", aggregate.span.start, aggregate.span.end, sentence, hint)
 
 
-def _is_allowed(level: Level, column: ColumnOf) -> bool:
+def _is_allowed(level: Level, column: ColumnRef) -> bool:
     instance = level.instances[column.instance - 1]
     if instance.relation is None or instance.protection is None:
         return True
     choice = instance.protection.extremes
     found = instance.relation.column(column.name)
     if choice == "insensitive":
-        return found is not None and found.role is Role.INSENSITIVE
+        return found is not None and found.role is ColumnRole.INSENSITIVE
     return choice == "always"

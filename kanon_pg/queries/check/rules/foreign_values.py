@@ -1,7 +1,7 @@
 """Values of public tables and of inner answers are compared as they are, not calculated with.
 
 Somebody may have chosen them: a number close to the largest makes arithmetic fail for exactly those
-people whose row meets it, and the failure would answer a question about them.
+people whose row meets it, and the failure would answer a query about them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Bound, ColumnOf, Operation
+from kanon_pg.queries.check.plan.typed import Bound, ColumnRef, Operation
 from kanon_pg.queries.check.types import INTEGERS
 
 _HARMLESS = frozenset({"case", "coalesce", "nullif", "greatest", "least"})
@@ -42,7 +42,7 @@ def _passes_on(item: Operation) -> bool:
 
 def _holds_foreign(expression: Bound, level: Level) -> bool:
     """Tell whether the value of a foreign column can be the value of the expression."""
-    if isinstance(expression, ColumnOf):
+    if isinstance(expression, ColumnRef):
         return level.instances[expression.instance - 1].protection is None
     if isinstance(expression, Operation) and expression.type != "bool":
         return any(_holds_foreign(operand, level) for operand in expression.operands)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding
-from kanon_pg.queries.check.plan.divisions import entangled
+from kanon_pg.queries.check.plan.divisions import uncountable_mixtures
 from kanon_pg.queries.check.plan.levels import Level
 
 
 def mixed_columns(level: Level) -> Iterator[Finding]:
     """Yield a finding for every expression that calculates or compares known columns with sensitive ones."""
-    for item in entangled(level):
+    for item in uncountable_mixtures(level):
         sentence = "This condition reads sensitive columns together with others."
         hint = "Compare them with constants, each by itself, and join the conditions with AND or OR."
         yield Finding("Q323", item.span.start, item.span.end, sentence, hint)

@@ -13,7 +13,7 @@ from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.people import _values
-from kanon_pg.queries.check.plan.typed import ColumnOf, Operation, walk
+from kanon_pg.queries.check.plan.typed import ColumnRef, Operation, walk
 
 
 def hidden_conditions(level: Level, options: Options) -> Iterator[Finding]:
@@ -21,7 +21,7 @@ def hidden_conditions(level: Level, options: Options) -> Iterator[Finding]:
     if not options.strict or not level.protected():
         return
     for key in level.keys:
-        if _values(key) is not None or isinstance(key, ColumnOf):
+        if _values(key) is not None or isinstance(key, ColumnRef):
             continue
         for item in walk(key):
             if isinstance(item, Operation) and (item.type == "bool" or item.name == "case"):

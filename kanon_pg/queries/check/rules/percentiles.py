@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.functions import PERCENTILES
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import columns
+from kanon_pg.queries.check.plan.typed import columns_in
 
 _MOST = 9
 
@@ -21,7 +21,7 @@ def number_of_percentiles(level: Level) -> Iterator[Finding]:
     for aggregate in level.aggregates():
         if aggregate.function not in PERCENTILES:
             continue
-        ordered = frozenset(columns(aggregate.argument)) if aggregate.argument is not None else None
+        ordered = frozenset(columns_in(aggregate.argument)) if aggregate.argument is not None else None
         found[ordered] = found.get(ordered, 0) + 1
         if found[ordered] > _MOST:
             sentence = f"One query may return {_MOST} percentiles of a column."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.catalog import Role
+from kanon_pg.queries.check.catalog import ColumnRole
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, Operation, columns
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in
 
 
 def personal_columns(level: Level) -> Iterator[Finding]:
@@ -18,7 +18,7 @@ def personal_columns(level: Level) -> Iterator[Finding]:
     relation may be counted.
     """
     for expression in _inspected(level):
-        for column in columns(expression):
+        for column in columns_in(expression):
             yield from _column(level, column)
 
 
@@ -44,17 +44,17 @@ def _is_key_join(level: Level, part: Bound) -> bool:
 
 def _counts_people(level: Level, aggregate: Aggregate) -> bool:
     argument = aggregate.argument
-    if aggregate.function != "count" or not isinstance(argument, ColumnOf):
+    if aggregate.function != "count" or not isinstance(argument, ColumnRef):
         return False
     protection = level.instances[argument.instance - 1].protection
     return protection is not None and protection.entity == argument.name
 
 
-def _is_personal(level: Level, column: ColumnOf) -> bool:
+def _is_personal(level: Level, column: ColumnRef) -> bool:
     return level.instances[column.instance - 1].is_personal(column)
 
 
-def _column(level: Level, column: ColumnOf) -> Iterator[Finding]:
+def _column(level: Level, column: ColumnRef) -> Iterator[Finding]:
     instance = level.instances[column.instance - 1]
     if instance.relation is None or instance.protection is None:
         return
@@ -65,6 +65,6 @@ def _column(level: Level, column: ColumnOf) -> Iterator[Finding]:
         people = "count(*)" if person is None else f"count(DISTINCT {person})"
         hint = f"Leave it out, or count people: {people}."
         yield Finding("Q300", column.span.start, column.span.end, sentence, hint)
-    elif found is None or found.role is Role.WITHHELD:
+    elif found is None or found.role is ColumnRole.WITHHELD:
         sentence = f"{column.name} was not declared and cannot be used."
         yield Finding("Q301", column.span.start, column.span.end, sentence, "Ask its curator to declare it.")

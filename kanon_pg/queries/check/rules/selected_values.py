@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.catalog import Kind
+from kanon_pg.queries.check.catalog import RelationKind
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, Operation, columns
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in
 from kanon_pg.queries.check.types import MOMENTS, NUMBERS
 
-_COPIES = frozenset({Kind.VIEW, Kind.MATERIALIZED})
+_COPIES = frozenset({RelationKind.VIEW, RelationKind.MATERIALIZED})
 
 
 def selected_values(level: Level) -> Iterator[Finding]:
@@ -40,11 +40,11 @@ def selected_values(level: Level) -> Iterator[Finding]:
                 yield Finding("Q322", part.span.start, part.span.end, sentence, hint)
 
 
-def _measured(level: Level, aggregate: Aggregate) -> frozenset[ColumnOf]:
+def _measured(level: Level, aggregate: Aggregate) -> frozenset[ColumnRef]:
     """Return the columns of people whose values an aggregate tells something about."""
     if aggregate.argument is None or aggregate.function == "count":
         return frozenset()
-    found = columns(aggregate.argument)
+    found = columns_in(aggregate.argument)
     return frozenset(item for item in found if not level.instances[item.instance - 1].is_personal(item))
 
 
@@ -66,21 +66,21 @@ def _atoms(level: Level, part: Bound, argument: Bound | None) -> set[Bound]:
         item = waiting.pop()
         if item in found:
             continue
-        if item == argument or isinstance(item, ColumnOf):
+        if item == argument or isinstance(item, ColumnRef):
             found.add(item)
         if isinstance(item, Operation) and item != argument:
             waiting.extend(item.operands)
-        if isinstance(item, ColumnOf):
+        if isinstance(item, ColumnRef):
             condition = level.instances[item.instance - 1].condition
             waiting.extend(() if condition is None or condition == part else (condition,))
     return found
 
 
-def _is_measured(level: Level, item: Bound, measured: frozenset[ColumnOf]) -> bool:
-    return any(column in measured or _is_copy(level, column, measured) for column in columns(item))
+def _is_measured(level: Level, item: Bound, measured: frozenset[ColumnRef]) -> bool:
+    return any(column in measured or _is_copy(level, column, measured) for column in columns_in(item))
 
 
-def _is_copy(level: Level, column: ColumnOf, measured: frozenset[ColumnOf]) -> bool:
+def _is_copy(level: Level, column: ColumnRef, measured: frozenset[ColumnRef]) -> bool:
     """Tell whether a column of another protected instance may hold the values of an aggregated one."""
     instance = level.instances[column.instance - 1]
     if instance.relation is None or instance.protection is None:

@@ -1,7 +1,7 @@
 """Refusals that the sensitive columns have no say in.
 
-Whoever knows the question, the earlier ones and everybody's other columns can then work out for themselves
-whether a question is refused, so the refusal tells them nothing (Kenthapadi, Mishra, Nissim, "Simulatable
+Whoever knows the query, the earlier ones and everybody's other columns can then work out for themselves
+whether a query is refused, so the refusal tells them nothing (Kenthapadi, Mishra, Nissim, "Simulatable
 auditing", PODS 2005). That is so if sensitive columns do not take part in choosing rows, and the figures that
 read them cannot fail:
 
@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.functions import SUMS
 from kanon_pg.queries.check.options import Options
-from kanon_pg.queries.check.plan.divisions import Kinds
+from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.levels import Level, Plan
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, columns, walk
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, columns_in, walk
 from kanon_pg.queries.check.types import INTEGERS
 
 _EXACT = frozenset({*INTEGERS, "numeric"})
@@ -55,7 +55,7 @@ def simulatable(plan: Plan, options: Options) -> Iterator[Finding]:
 
 
 def _level(level: Level) -> Iterator[Finding]:
-    kinds = Kinds(level)
+    kinds = ColumnKinds(level)
     conditions = [item.condition for item in level.aggregates() if item.condition is not None]
     for part in (*level.conditions(), *level.keys, *conditions):
         if "sensitive" in kinds.of(part):
@@ -76,12 +76,12 @@ def _aggregate(aggregate: Aggregate, argument: Bound) -> Iterator[Finding]:
     if aggregate.function not in SUMS | {"count"} or aggregate.distinct:
         hint = "use count, sum and avg."
         yield _finding(aggregate, f"{aggregate.function} looks at values of a sensitive column.", hint)
-    for column in columns(argument):
+    for column in columns_in(argument):
         if column.nullable:
             hint = f"let the owner of the table set {column.name} to NOT NULL."
             yield _finding(column, f"{column.name} is sensitive and may be NULL.", hint)
     for item in walk(argument):
-        if item.type not in _EXACT and isinstance(item, ColumnOf) and aggregate.function != "count":
+        if item.type not in _EXACT and isinstance(item, ColumnRef) and aggregate.function != "count":
             hint = "let the owner of the table store it as numeric."
             yield _finding(item, f"{item.name} is sensitive and not an exact number.", hint)
 

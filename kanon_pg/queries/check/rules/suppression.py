@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import divisions, known_conditions
-from kanon_pg.queries.check.plan.levels import Plan, given
-from kanon_pg.queries.check.plan.people import dominated, uneven_percentiles
+from kanon_pg.queries.check.plan.levels import Plan, parameter_uses
+from kanon_pg.queries.check.plan.people import dominance_aggregates, uneven_percentiles
 
 _MOST_DIVISIONS = 3
 """Every one doubles the numbers that are counted with a group."""
@@ -46,7 +46,7 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
         hint = "Ask each grouping as a question of its own."
         yield Finding("Q510", level.span.start, level.span.end, sentence, hint)
     if levels and options.dominance is not None:
-        for item in dominated(levels[0]):
+        for item in dominance_aggregates(levels[0]):
             sentence = "Sums that one person may dominate cannot be left out group by group."
             yield Finding("Q511", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
     for item in uneven_percentiles(levels[0]) if levels else ():
@@ -60,7 +60,7 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
 
 
 def _mixed_parameters(plan: Plan) -> Iterator[Finding]:
-    uses = given(plan)
+    uses = parameter_uses(plan)
     types: dict[int, str] = {}
     for use in uses:
         if types.setdefault(use.number, use.type) != use.type:

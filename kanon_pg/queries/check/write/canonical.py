@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kanon_pg.queries.check.options import Options
-from kanon_pg.queries.check.plan.divisions import cells_of, minimum
-from kanon_pg.queries.check.plan.joins import fact
-from kanon_pg.queries.check.plan.levels import Level, Plan, Sorting, given
+from kanon_pg.queries.check.plan.divisions import cells_of, k_of
+from kanon_pg.queries.check.plan.joins import fact_instance
+from kanon_pg.queries.check.plan.levels import Level, Plan, Sorting, parameter_uses
 from kanon_pg.queries.check.plan.people import (
-    Counted,
-    counted,
-    counted_in_cells,
-    dominated,
+    PeopleCount,
+    cell_counts,
+    dominance_aggregates,
     named_groups,
+    people_counts,
     percentile_minimum,
     uneven_percentiles,
 )
 from kanon_pg.queries.check.plan.typed import Bound
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
-from kanon_pg.queries.check.write.expressions import Writer, people, quoted, rows_of
-from kanon_pg.queries.check.write.shares import shares, sides, within
+from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted
+from kanon_pg.queries.check.write.shares import largest_shares, person_ratio, share_check
 
 
 class Canonical:
@@ -125,9 +125,9 @@ class Canonical:
         keys += [
             f'({writer.write(item)}) IS TRUE AS "d{place}"' for place, item in enumerate(cells.divisions)
         ]
-        counts = counted_in_cells(cells)
+        counts = cell_counts(cells)
         parts = _numbers_of_people(counts, level, writer)
-        rows = rows_of(level, writer, self._answers)
+        rows = from_and_where(level, writer, self._answers)
         grouping = ", ".join(str(place + 1) for place in range(len(keys)))
         table = quoted(f"kanon_cells_{level.family}")
         query = f"SELECT {', '.join(keys + parts)}{rows} GROUP BY {grouping}"
@@ -142,14 +142,14 @@ class Canonical:
             f'{writer.aggregate(item)} AS "a{position}"' for position, item in enumerate(level.aggregates())
         ]
         strict = self._suppresses or self._options.strict
-        counts = counted(level, strict=strict, suppress=self._suppresses)
+        counts = people_counts(level, strict=strict, suppress=self._suppresses)
         parts += _numbers_of_people(counts, level, writer)
         parts.append('pg_catalog.count(*) AS "n"')
         parts += self._further(level)
         grouping = ""
         if level.keys:
             grouping = " GROUP BY " + ", ".join(str(position + 1) for position in range(len(level.keys)))
-        rows = rows_of(level, writer, self._answers)
+        rows = from_and_where(level, writer, self._answers)
         self._tables.append(f"{base_of(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
         named = self._named(level) if counts else ()
         if counts and self._suppresses:
@@ -167,7 +167,7 @@ class Canonical:
             self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
         self._ends[level.number] = len(self._tables)
 
-    def _hide(self, counts: tuple[Counted, ...], template: str) -> None:
+    def _hide(self, counts: tuple[PeopleCount, ...], template: str) -> None:
         for position, item in enumerate(counts):
             hidden = HiddenColumn(self._next(), item.minimum, item.instance.oid, item.what)
             self._hide_one(template.format(position), hidden)
@@ -175,20 +175,22 @@ class Canonical:
     def _dominance(self, level: Level, writer: Writer) -> None:
         if self._options.dominance is None:
             return
-        for aggregate in dominated(level):
+        for aggregate in dominance_aggregates(level):
             table = quoted(f"kanon_shares_{len(self._tables)}")
-            query = shares(level, aggregate, writer, self._answers)
+            query = largest_shares(level, aggregate, writer, self._answers)
             self._tables.append(f"{table} AS MATERIALIZED ({query})")
-            rows = fact(level)
+            rows = fact_instance(level)
             hidden = HiddenColumn(self._next(), 1, rows.oid if rows is not None else 0, "dominance")
-            self._hide_one(within(self._options.dominance, table), hidden)
+            self._hide_one(share_check(self._options.dominance, table), hidden)
 
     def _sides(self, level: Level, writer: Writer) -> None:
         for aggregate in uneven_percentiles(level):
             table = quoted(f"kanon_sides_{len(self._tables)}")
-            self._tables.append(f"{table} AS MATERIALIZED ({sides(level, aggregate, writer, self._answers)})")
+            self._tables.append(
+                f"{table} AS MATERIALIZED ({person_ratio(level, aggregate, writer, self._answers)})"
+            )
             for instance in level.protected():
-                least = percentile_minimum(aggregate, minimum(instance))
+                least = percentile_minimum(aggregate, k_of(instance))
                 hidden = HiddenColumn(self._next(), least, instance.oid, "percentile")
                 self._hide_one(f'(SELECT pg_catalog.min("ratio") FROM {table})', hidden)
 
@@ -252,16 +254,16 @@ class Canonical:
         return text
 
 
-def _numbers_of_people(counts: tuple[Counted, ...], level: Level, writer: Writer) -> list[str]:
+def _numbers_of_people(counts: tuple[PeopleCount, ...], level: Level, writer: Writer) -> list[str]:
     """Return the hidden columns of a level; nobody counts as enough where nobody is allowed."""
-    rows = fact(level)
+    rows = fact_instance(level)
     found = []
     for position, item in enumerate(counts):
         mask = writer.write(item.mask) if item.mask is not None else None
         if mask is not None and item.negated:
             mask = f"({mask}) IS NOT TRUE"
         single = rows is not None and rows.number == item.instance.number
-        number = people(item.instance, single=single, mask=mask)
+        number = people_count_sql(item.instance, single=single, mask=mask)
         if item.may_be_none:
             number = f"CASE WHEN {number} OPERATOR(pg_catalog.=) 0 THEN {item.minimum} ELSE {number} END"
         found.append(f'{number} AS "h{position}"')
@@ -269,13 +271,13 @@ def _numbers_of_people(counts: tuple[Counted, ...], level: Level, writer: Writer
 
 
 def _numbers(plan: Plan) -> dict[int, int]:
-    written = sorted({item.number for item in given(plan)})
+    written = sorted({item.number for item in parameter_uses(plan)})
     return {number: number if number < 100 else position for position, number in enumerate(written, 1)}
 
 
 def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:
     """Return the parameters of the canonical SQL in the order of their numbers."""
-    found = {numbers[item.number]: item.type for item in given(plan)}
+    found = {numbers[item.number]: item.type for item in parameter_uses(plan)}
     return tuple(Parameter(number, found[number]) for number in sorted(found))
 
 
@@ -300,7 +302,7 @@ def _sorted(item: Sorting, sql: str) -> str:
 
 
 def kept_groups(
-    level: Level, counts: tuple[Counted, ...], lacking: tuple[str, ...], base: str, table: str
+    level: Level, counts: tuple[PeopleCount, ...], lacking: tuple[str, ...], base: str, table: str
 ) -> tuple[str, ...]:
     """Return the common table expressions that reduce the groups of a level to those that may be shown.
 
@@ -308,7 +310,7 @@ def kept_groups(
     ----------
     level : Level
         The protected level.
-    counts : tuple of Counted
+    counts : tuple of PeopleCount
         What its columns ``h0`` ... hold.
     lacking : tuple of str
         SQL conditions under which a group that the text names has nobody.
@@ -337,7 +339,7 @@ def kept_groups(
     return (f"{table} AS MATERIALIZED ({kept})",)
 
 
-def _short(position: int, item: Counted) -> str:
+def _short(position: int, item: PeopleCount) -> str:
     k = item.instance.protection.k if item.instance.protection is not None else item.minimum
     largest = f'pg_catalog.max("h{position}")'
     return f"({largest} OPERATOR(pg_catalog.>) 0 AND {largest} OPERATOR(pg_catalog.<) {k})"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.options import Options
-from kanon_pg.queries.check.plan.joins import equalities, fact
+from kanon_pg.queries.check.plan.joins import equalities, fact_instance
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
 from kanon_pg.queries.check.verdict import EntitySet, Gathering
 from kanon_pg.queries.check.write.canonical import Canonical, base_of, groups_of, parameters
-from kanon_pg.queries.check.write.expressions import rows_of
-from kanon_pg.queries.check.write.table_snapshot import EMPTY, content, gathered, has_places
+from kanon_pg.queries.check.write.expressions import from_and_where
+from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_places
 
 
 def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[EntitySet, ...]:
@@ -104,7 +104,7 @@ class _Sets:
         masks = _masks(level)
         self._figures = masks.pop(None)
         self._filters = [(mask, figures) for mask, figures in masks.items() if mask is not None]
-        rows = fact(level)
+        rows = fact_instance(level)
         self._disjoint = rows is not None and rows.number == instance.number
 
     def entity_set(self) -> EntitySet:
@@ -136,7 +136,7 @@ class _Sets:
         return relation is not None and relation.undivided and _cover(self.level, self._instance) is None
 
     def columns(self) -> list[str]:
-        """Return the columns that the groups of the level have for `gathered`."""
+        """Return the columns that the groups of the level have for `concatenated_sql`."""
         return [f'{sql} AS "{self._column(suffix)}"' for suffix, sql in self._gathers()]
 
     def gathered(self) -> str:
@@ -162,14 +162,14 @@ class _Sets:
             places = f'COALESCE("places{suffix}", {EMPTY})'
             parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({places}))", f"lengths{suffix}"))
             parts.append((places, f"places{suffix}"))
-        shown = ", ".join(f'COALESCE({gathered(sql)}, {EMPTY}) AS "{name}"' for sql, name in parts)
+        shown = ", ".join(f'COALESCE({concatenated_sql(sql)}, {EMPTY}) AS "{name}"' for sql, name in parts)
         return f'SELECT {shown} FROM ({pieces}) AS "n"'
 
     def _numbered(self) -> str:
         keys = [f'"p"."k{position}"' for position in range(len(self.level.keys))]
         number = "CAST(1 AS pg_catalog.int8)"
         if keys:
-            # exact where a hash of the keys might give two groups, chosen by the asker, the same number
+            # exact where a hash of the keys might give two groups, chosen by the analyst, the same number
             number = f"pg_catalog.dense_rank() OVER (ORDER BY {', '.join(keys)})"
         kept = self._kept() if self._suppresses else ""
         return (
@@ -195,7 +195,7 @@ class _Sets:
         leaf, _ = self._place()
         parts = [*keys, f'{leaf} AS "leaf"']
         parts += [f'{sql} AS "places{suffix}"' for suffix, sql in self._gathers()]
-        rows = rows_of(self.level, self._writer, self._canonical.answers())
+        rows = from_and_where(self.level, self._writer, self._canonical.answers())
         conditions = list(self._conditions())
         if conditions:
             rows += (" AND " if self.level.where else " WHERE ") + " AND ".join(conditions)
@@ -205,20 +205,20 @@ class _Sets:
     def _gathers(self) -> Iterator[tuple[str, str]]:
         """Yield aggregates of the rows of a group, and of those of each filter, with suffixes of names."""
         _, place = self._place()
-        yield "", gathered(place)
+        yield "", concatenated_sql(place)
         for number, (mask, _) in enumerate(self._filters, 1):
             condition = self._writer.write(mask)
             if self._disjoint:
                 # most filters are columns without NULLs, which leave nobody out
                 condition = f"({condition}) IS NOT TRUE"
-            yield f"_{number}", f"{gathered(place)} FILTER (WHERE {condition})"
+            yield f"_{number}", f"{concatenated_sql(place)} FILTER (WHERE {condition})"
 
     def _place(self) -> tuple[str, str]:
         alias, relation = f'"{self._instance.alias}"', self._instance.relation
         assert relation is not None  # noqa: S101 - protected instances are relations
         if has_places(relation):
             return f"{alias}.tableoid", f"pg_catalog.tidsend({alias}.ctid)"
-        hashed = content(relation, alias, f"CAST(${self._seed()} AS pg_catalog.int8)")
+        hashed = content_hash_sql(relation, alias, f"CAST(${self._seed()} AS pg_catalog.int8)")
         if self._instance.outer:
             # a row that found no partner has no content either
             hashed = f"CASE WHEN {alias} IS DISTINCT FROM NULL THEN {hashed} END"
@@ -236,7 +236,7 @@ def _cover(level: Level, instance: Instance) -> int | None:
     That is so for a table that is only looked up: every figure is a sum over rows of the fact, each of which
     belongs to the same person here and there, and no figure is made of the instance's own columns.
     """
-    rows = fact(level)
+    rows = fact_instance(level)
     if rows is None or rows.number == instance.number:
         return None
     entities = [item.protection.entity if item.protection else None for item in (rows, instance)]
@@ -246,5 +246,5 @@ def _cover(level: Level, instance: Instance) -> int | None:
         for one, other in equalities(level)
     )
     arguments = [item.argument for item in level.aggregates() if item.argument is not None]
-    measured = {column.instance for argument in arguments for column in columns(argument)}
+    measured = {column.instance for argument in arguments for column in columns_in(argument)}
     return rows.oid if same_people and instance.number not in measured else None

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnOf, Fixed, Given, KeyOf, Operation
+from kanon_pg.queries.check.plan.typed import (
+    Aggregate,
+    Bound,
+    ColumnRef,
+    KeyRef,
+    Operation,
+    ParameterRef,
+    TypedConstant,
+)
 from kanon_pg.queries.check.types import AS_TEXT
 
 
@@ -42,13 +50,13 @@ class Writer:
 
     def write(self, expression: Bound) -> str:
         """Return the SQL of an expression over rows, or over keys and aggregates of a level."""
-        if isinstance(expression, ColumnOf):
+        if isinstance(expression, ColumnRef):
             return _column(expression)
-        if isinstance(expression, Fixed):
+        if isinstance(expression, TypedConstant):
             return _fixed(expression)
-        if isinstance(expression, Given):
+        if isinstance(expression, ParameterRef):
             return f"CAST(${self.numbers[expression.number]} AS pg_catalog.{expression.type})"
-        if isinstance(expression, KeyOf):
+        if isinstance(expression, KeyRef):
             return f'"l"."k{expression.position}"'
         if isinstance(expression, Aggregate):
             return f'"l"."a{self.aggregates[expression]}"'
@@ -56,7 +64,7 @@ class Writer:
 
     def _operation(self, operation: Operation) -> str:
         parts = [self.write(operand) for operand in operation.operands]
-        if operation.name == "extract" and isinstance(operation.operands[0], Fixed):
+        if operation.name == "extract" and isinstance(operation.operands[0], TypedConstant):
             parts[0] = literal(operation.operands[0].text or "")
         text = operation.template.format(*parts)
         if len(text) > self.limit:
@@ -76,17 +84,17 @@ class Writer:
         return call if condition is None else f"{call} FILTER (WHERE {self.write(condition)})"
 
 
-def _column(column: ColumnOf) -> str:
+def _column(column: ColumnRef) -> str:
     name = f'"s{column.instance}".{quoted(column.name)}'
     return f"CAST({name} AS pg_catalog.text)" if column.stored_type in AS_TEXT else name
 
 
-def _fixed(constant: Fixed) -> str:
+def _fixed(constant: TypedConstant) -> str:
     value = "NULL" if constant.text is None else literal(constant.text)
     return f"CAST({value} AS pg_catalog.{constant.type})"
 
 
-def people(instance: Instance, *, single: bool, mask: str | None) -> str:
+def people_count_sql(instance: Instance, *, single: bool, mask: str | None) -> str:
     """Return the SQL that counts the people of an instance in a group.
 
     Parameters
@@ -112,25 +120,25 @@ def people(instance: Instance, *, single: bool, mask: str | None) -> str:
         return f"pg_catalog.count(*){condition}"
     if entity is not None:
         return f'pg_catalog.count(DISTINCT "{instance.alias}".{quoted(entity)}){condition}'
-    return f"pg_catalog.count(DISTINCT {row_identity(instance)}){condition}"
+    return f"pg_catalog.count(DISTINCT {row_identity_sql(instance)}){condition}"
 
 
-def row_identity(instance: Instance) -> str:
+def row_identity_sql(instance: Instance) -> str:
     """Return the SQL of what tells rows of a table apart."""
     alias = f'"{instance.alias}"'
     parts = (f"CAST({alias}.tableoid AS pg_catalog.text)", f"CAST({alias}.ctid AS pg_catalog.text)")
     return f"({parts[0]} OPERATOR(pg_catalog.||) {parts[1]})"
 
 
-def entity(instance: Instance) -> str:
+def entity_sql(instance: Instance) -> str:
     """Return the SQL of what identifies a person in an instance."""
     protection = instance.protection
     if protection is None or protection.entity is None:
-        return row_identity(instance)
+        return row_identity_sql(instance)
     return f'"{instance.alias}".{quoted(protection.entity)}'
 
 
-def rows_of(level: Level, writer: Writer, answers: Mapping[Plan, str]) -> str:
+def from_and_where(level: Level, writer: Writer, answers: Mapping[Plan, str]) -> str:
     """Return FROM and WHERE of a level.
 
     Parameters

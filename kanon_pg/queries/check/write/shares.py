@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon_pg.queries.check.plan.joins import fact
+from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Level, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate
-from kanon_pg.queries.check.write.expressions import Writer, entity, rows_of
+from kanon_pg.queries.check.write.expressions import Writer, entity_sql, from_and_where
 
 
-def shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
+def largest_shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
     """Return a SELECT with the largest person's total (``top``) and that of all (``total``) per group.
 
     Parameters
@@ -41,14 +41,14 @@ def shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[
     str
         One row per group in which somebody takes part.
     """
-    rows = fact(level)
+    rows = fact_instance(level)
     if rows is None or aggregate.argument is None:
         raise TypeError("only aggregates over a fact have shares")
     keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
     argument = f"CAST({writer.write(aggregate.argument)} AS pg_catalog.numeric)"
-    columns = [*keys, f'{entity(rows)} AS "e"', f'pg_catalog.abs(pg_catalog.sum({argument})) AS "s"']
+    columns = [*keys, f'{entity_sql(rows)} AS "e"', f'pg_catalog.abs(pg_catalog.sum({argument})) AS "s"']
     mask = participation(aggregate)
-    text = rows_of(level, writer, answers)
+    text = from_and_where(level, writer, answers)
     if mask is not None:
         text += (" AND " if level.where else " WHERE ") + writer.write(mask)
     grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
@@ -58,7 +58,7 @@ def shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[
     return f"{result} GROUP BY {groups}" if keys else result
 
 
-def within(share: float, table: str) -> str:
+def share_check(share: float, table: str) -> str:
     """Return a scalar subquery: 1 if no group of the table of shares is dominated, otherwise 0."""
     allowed = f"CAST('{share!r}' AS pg_catalog.numeric)"
     kept = f'"top" OPERATOR(pg_catalog.<=) ({allowed} OPERATOR(pg_catalog.*) "total")'
@@ -66,7 +66,7 @@ def within(share: float, table: str) -> str:
     return f"(SELECT COALESCE({smallest}, 1) FROM {table})"
 
 
-def sides(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
+def person_ratio(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
     """Return a SELECT with the number of rows over the largest number of one person (``ratio``) per group.
 
     Parameters
@@ -85,13 +85,13 @@ def sides(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[P
     str
         One row per group in which somebody takes part; rounded down.
     """
-    rows = fact(level)
+    rows = fact_instance(level)
     if rows is None:
         raise TypeError("only percentiles over a fact have sides")
     keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
-    columns = [*keys, f'{entity(rows)} AS "e"', 'pg_catalog.count(*) AS "n"']
+    columns = [*keys, f'{entity_sql(rows)} AS "e"', 'pg_catalog.count(*) AS "n"']
     mask = participation(aggregate)
-    text = rows_of(level, writer, answers)
+    text = from_and_where(level, writer, answers)
     if mask is not None:
         text += (" AND " if level.where else " WHERE ") + writer.write(mask)
     grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))

@@ -1,20 +1,20 @@
 """Statements that read who is in a protected relation, and whether that may have changed.
 
 A row is recognized by a hash of its content under a secret seed, so that it keeps its identity when it is
-moved, dumped or restored, and is another one when a value changes that a question can depend on. Within one
+moved, dumped or restored, and is another one when a value changes that a query can depend on. Within one
 state of the relation its place (table, block, line) says the same and is cheaper to send.
 """
 
 from __future__ import annotations
 
-from kanon_pg.queries.check.catalog import Kind, Relation, Role
+from kanon_pg.queries.check.catalog import ColumnRole, Relation, RelationKind
 from kanon_pg.queries.check.types import AS_TEXT, TYPES
 from kanon_pg.queries.check.write.expressions import quoted
 
 EMPTY = "CAST('' AS pg_catalog.bytea)"
 """SQL of no bytes."""
 
-_SETTLED = frozenset({Kind.TABLE, Kind.PARTITIONED, Kind.MATERIALIZED})
+_SETTLED = frozenset({RelationKind.TABLE, RelationKind.PARTITIONED, RelationKind.MATERIALIZED})
 
 # Age counts from the present transaction, so a difference of two ages names a transaction at any time.
 _WRITER = (
@@ -33,7 +33,7 @@ def has_places(relation: Relation) -> bool:
 
 
 def content_columns(relation: Relation) -> tuple[str, ...]:
-    """Return the columns that make a row what it is: those a question can depend on, by name.
+    """Return the columns that make a row what it is: those a query can depend on, by name.
 
     Columns that were not declared, or are of a type that cannot be read, change nothing that is told.
     """
@@ -42,12 +42,12 @@ def content_columns(relation: Relation) -> tuple[str, ...]:
     found = {
         column.name
         for column in relation.columns
-        if column.role is not Role.WITHHELD and column.type_name in TYPES | AS_TEXT
+        if column.role is not ColumnRole.WITHHELD and column.type_name in TYPES | AS_TEXT
     }
     return tuple(sorted(found | ({entity} if entity is not None else set())))
 
 
-def description(relation: Relation) -> list[list[str]]:
+def content_description(relation: Relation) -> list[list[str]]:
     """Return what two states of a relation must have in common for their rows to be comparable.
 
     Returns
@@ -61,7 +61,7 @@ def description(relation: Relation) -> list[list[str]]:
     return [*found, [entity]] if entity is not None else found
 
 
-def content(relation: Relation, alias: str, seed: str) -> str:
+def content_hash_sql(relation: Relation, alias: str, seed: str) -> str:
     """Return the SQL of the hash of a row's content.
 
     Parameters
@@ -77,13 +77,13 @@ def content(relation: Relation, alias: str, seed: str) -> str:
     return f"pg_catalog.hash_record_extended(ROW({columns}), {seed})"
 
 
-def gathered(numbers: str) -> str:
+def concatenated_sql(numbers: str) -> str:
     """Return the SQL of all values of a ``bytea`` expression in one."""
     # without any delimiter, not even an empty one, a row costs a fifth less
     return f"pg_catalog.string_agg({numbers}, CAST(NULL AS pg_catalog.bytea))"
 
 
-def census(relation: Relation) -> str:
+def table_snapshot_sql(relation: Relation) -> str:
     """Return the statement that reads all rows.
 
     Parameters
@@ -94,23 +94,23 @@ def census(relation: Relation) -> str:
     Returns
     -------
     str
-        Takes the seed and, as in `fingerprint`, a horizon as text. One row per table: ``leaf`` (OID, 0 for a
-        view); ``places`` (6 bytes each: block and line; empty for a view), ``contents`` (8 bytes each,
+        Takes the seed and, as in `fingerprint_sql`, a horizon as text. One row per table: ``leaf`` (OID, 0
+        for a view); ``places`` (6 bytes each: block and line; empty for a view), ``contents`` (8 bytes each,
         big-endian), ``people`` (8 bytes each, empty without an entity), all in one order; ``rows``;
-        ``fingerprint`` (as that of `fingerprint`; 0 for views).
+        ``fingerprint_sql`` (as that of `fingerprint_sql`; 0 for views).
     """
     seed = "CAST($1 AS pg_catalog.int8)"
     entity = relation.protection.entity if relation.protection is not None else None
     people = EMPTY
     if entity is not None:
         person = f'pg_catalog.hash_record_extended(ROW("r".{quoted(entity)}), {seed})'
-        people = gathered(f"pg_catalog.int8send({person})")
-    hashed = content(relation, '"r"', seed)
+        people = concatenated_sql(f"pg_catalog.int8send({person})")
+    hashed = content_hash_sql(relation, '"r"', seed)
     settled = has_places(relation)
     parts = [
         f'CAST({"tableoid" if settled else "0"} AS pg_catalog.int8) AS "leaf"',
-        f'{gathered("pg_catalog.tidsend(ctid)") if settled else EMPTY} AS "places"',
-        f'{gathered(f"pg_catalog.int8send({hashed})")} AS "contents"',
+        f'{concatenated_sql("pg_catalog.tidsend(ctid)") if settled else EMPTY} AS "places"',
+        f'{concatenated_sql(f"pg_catalog.int8send({hashed})")} AS "contents"',
         f'{people} AS "people"',
         'pg_catalog.count(*) AS "rows"',
         f'{_fingerprint("$2") if settled else _NOTHING} AS "fingerprint"',
@@ -119,26 +119,26 @@ def census(relation: Relation) -> str:
     return f'SELECT {", ".join(parts)} FROM {_name(relation)} AS "r"{grouping}'
 
 
-def fingerprint(relation: Relation) -> str | None:
+def fingerprint_sql(relation: Relation) -> str | None:
     """Return the statement that tells whether rows changed since the census.
 
     The horizon is the oldest transaction that ran at the time of the census. Only rows of it and later ones
-    are in the ``fingerprint``: a row that was not there is the work of a transaction that had not ended then,
-    and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint`` and the same
-    files hold the same rows, but for a collision of 64-bit hashes: a place that is visible with the same
-    writer holds the same version, because a transaction cannot write after its end, and whatever moves rows
-    without writing them makes a new file.
+    are in the ``fingerprint_sql``: a row that was not there is the work of a transaction that had not ended
+    then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint_sql``
+    and the same files hold the same rows, but for a collision of 64-bit hashes: a place that is visible with
+    the same writer holds the same version, because a transaction cannot write after its end, and whatever
+    moves rows without writing them makes a new file.
 
     Parameters
     ----------
     relation : Relation
-        As for `census`.
+        As for `table_snapshot_sql`.
 
     Returns
     -------
     str or None
         Takes the horizon as text: a transaction of which fewer than 2**31 later ones have begun. Returns one
-        row, ``rows`` and ``fingerprint``; None for a view.
+        row, ``rows`` and ``fingerprint_sql``; None for a view.
     """
     if not has_places(relation):
         return None

@@ -55,7 +55,7 @@ class Upstream:
     tls: ssl.SSLContext | None = None
 
 
-class Source(Protocol):
+class CatalogSource(Protocol):
     """Where knowledge of the database comes from; see `kanon_pg.gateway.source.DatabaseSource`."""
 
     async def start_path(self, role: str) -> tuple[str, ...]:
@@ -80,14 +80,14 @@ class Source(Protocol):
 
 
 @dataclass
-class Gate:
+class GatewayState:
     """Settings and state of a gateway.
 
     Parameters
     ----------
     upstream : Upstream
         The server.
-    source : Source
+    source : CatalogSource
         Knowledge of its catalog.
     limits : Limits
         Bounds.
@@ -100,7 +100,7 @@ class Gate:
     """
 
     upstream: Upstream
-    source: Source
+    source: CatalogSource
     limits: Limits = Limits()
     tls: ssl.SSLContext | None = None
     trusts_server: bool = False
