@@ -1,10 +1,11 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fmt bench lock clean
+.PHONY: help setup demo test smoke deep lint fmt bench lock clean
 
 BIN := .venv/bin
-SCRIPTS := .ci/run .ci/on-debian .ci/setup .ci/lock/update docker/install-kanon.sh
+PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"
@@ -16,8 +17,14 @@ setup: ## install what is missing (PostgreSQL with PL/Python, .venv with all pac
 demo: setup ## show the whole story on a generated table, in a private server
 	$(BIN)/kanon demo
 
-test: lint ## check the code, then run every test
-	$(BIN)/python -m pytest
+test: lint ## check the code, then run every test (about 12 minutes on 2 processors)
+	$(PYTEST)
+
+smoke: setup ## run two cases of every test but the slow ones, with few examples (about 3 minutes)
+	$(PYTEST) -m "not slow" --smoke --hypothesis-profile=smoke
+
+deep: setup ## search for an hour: slow tests, and properties with many examples, others each time
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=deep --timeout=0
 
 lint: setup ## check style, formatting, types and the direction of imports
 	$(BIN)/ruff check .

@@ -6,7 +6,8 @@ GRANT USAGE ON SCHEMA kanon TO kanon_analyst;
 GRANT SELECT ON TABLE kanon.published_roles TO kanon_analyst;
 
 GRANT USAGE ON SCHEMA kanon TO kanon_curator;
-GRANT SELECT ON TABLE kanon.declarations, kanon.hierarchies, kanon.releases, kanon.violations TO kanon_curator;
+GRANT SELECT ON TABLE kanon.declarations, kanon.hierarchies, kanon.protections, kanon.releases, kanon.violations
+TO kanon_curator;
 GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;
 GRANT USAGE ON TYPE kanon.release_report TO kanon_curator;
 GRANT EXECUTE ON FUNCTION
@@ -63,6 +64,10 @@ TO kanon_analyst;
 
 -- Analysts may name what serves their questions; the two functions of the reading role do nothing by themselves.
 GRANT EXECUTE ON FUNCTION
+    kanon.query(text, text[], name[]),
+    kanon.check_query(text, name[]),
+    kanon.versions(),
+    kanon.install_check(),
     kanon.ask(text, text[], name[]),
     kanon.record_query(text, name[]),
     kanon.hold_relations(),
@@ -108,7 +113,7 @@ GRANT EXECUTE ON FUNCTION
     {{ api }}.kanon_query(text, text[], name[]),
     {{ api }}.kanon_query_record(text, text[], name[]),
     {{ api }}.kanon_check_query(text, name[]),
-    {{ api }}.kanon_help(),
+    {{ api }}.kanon_help(text),
     {{ api }}.kanon_version(),
     {{ api }}.kanon_install_check()
 TO kanon_analyst;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,9 +36,47 @@ Patterns = Annotated[
 Seed = Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")]
 
 
-def columns(option: str, help_text: str) -> Any:
-    """Return an option that names columns, one each time it is given."""
-    return typer.Option(option, metavar="COLUMN", help=help_text + " May be given several times.")
+def columns(option: str, help_text: str, *more: str, metavar: str = "COLUMN,...", **settings: Any) -> Any:
+    """Return an option that names columns: with commas between them, in several options, or both.
+
+    Parameters
+    ----------
+    option : str
+        Its name; `more` are further names.
+    help_text : str
+        What the columns are.
+    metavar : str
+        What stands for its value in the help.
+    **settings
+        Further settings of the option.
+    """
+    return typer.Option(option, *more, metavar=metavar, help=help_text, callback=split_lists, **settings)
+
+
+def split_lists(given: list[str] | None) -> list[str] | None:
+    """Return the items of all values of an option; an item with a comma is in double quotes.
+
+    Parameters
+    ----------
+    given : list of str or None
+        The values.
+
+    Raises
+    ------
+    typer.BadParameter
+        If an item is empty.
+
+    Examples
+    --------
+    >>> split_lists(["zip,age", '"last, first"'])
+    ['zip', 'age', 'last, first']
+    """
+    if given is None:
+        return None
+    items = [item.strip() for text in given for item in next(csv.reader([text], skipinitialspace=True), [""])]
+    if not all(items):
+        raise typer.BadParameter("an item of the list is empty")
+    return items
 
 
 def read_patterns(text: str) -> Any:

@@ -51,6 +51,9 @@ class CommandEntry:
     context: dict[str, Any] = field(default_factory=dict)
 
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it: 128 and the number of the signal."""
+
 PASS_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 COMMANDS = {
@@ -176,6 +179,9 @@ class CommandGroup(TyperGroup):
                 if text:
                     typer.echo(f"{label}: {text}", err=True)
             raise typer.Exit(1) from error
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 _LISTING = "kanon_pg.cli.listing"

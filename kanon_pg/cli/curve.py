@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import Method, Patterns, Relation, Seed, read_patterns
+from kanon_pg.cli.arguments import Method, Patterns, Relation, Seed, columns, read_patterns
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
 from kanon_pg.curves.points import Curve, CurvePoint
@@ -22,14 +22,14 @@ _HEADINGS = ("k", "suppressed", "share", "at least", "gap", "classes", "average 
 def curve(
     relation: Relation,
     ks: Annotated[
-        str, typer.Option("--ks", metavar="K,K,...", help="Values of k, separated by commas.")
-    ] = ",".join(map(str, DEFAULT_KS)),
+        list[str] | None,
+        columns("--ks", "Values of k.", metavar="K,...", show_default=",".join(map(str, DEFAULT_KS))),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")
     ] = None,
     quasi_identifier: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="In place of the declared ones. May be given several times."),
+        list[str] | None, columns("--quasi-identifier", "In place of the declared ones.")
     ] = None,
     method: Method = "auto",
     patterns: Patterns = None,
@@ -45,7 +45,7 @@ def curve(
     keys.
     """
     with errors_as(as_json):
-        wanted = _numbers(ks)
+        wanted = DEFAULT_KS if ks is None else _numbers(ks)
         options = {
             "quasi_identifiers": quasi_identifier,
             "method": method,
@@ -84,9 +84,9 @@ def _cells(point: CurvePoint, whole: float) -> tuple[str, ...]:
     )
 
 
-def _numbers(text: str) -> list[int]:
+def _numbers(given: list[str]) -> list[int]:
     try:
-        return [int(number) for number in text.split(",")]
+        return [int(number) for number in given]
     except ValueError:
         raise InputError(
             "The values of k are not whole numbers with commas between them.", hint="For example: --ks 2,5,10"

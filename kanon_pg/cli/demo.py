@@ -35,7 +35,7 @@ _WIDTH = 100
 
 _NEXT = """
 Look around yourself:     {kanon} psql {database}
-Explain every function:   SELECT * FROM kanon_help();
+Explain every function:   SELECT * FROM kanon_help(); and SELECT * FROM kanon_help('anonymize');
 Take the release along:   {kanon} export patients patients.parquet --dsn '{dsn}'
 Use your own table:       {kanon} load people.csv people
                           {kanon} anonymize people 5

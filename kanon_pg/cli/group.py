@@ -12,7 +12,7 @@ from rich.console import Group
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import Relation
+from kanon_pg.cli.arguments import Relation, columns
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, listing, note, progress_bar, show
 from kanon_pg.grouping.found import Grouped
@@ -88,8 +88,8 @@ def regions(
     ],
     k: K,
     neighbours: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN,COLUMN", help="Its two columns; its first two otherwise."),
+        list[str] | None,
+        columns("--neighbours", "Its two columns; its first two otherwise.", metavar="COLUMN,COLUMN"),
     ] = None,
     method: Annotated[str, typer.Option(metavar="moves|tree|exact", help="How.")] = "moves",
     on_light: Annotated[
@@ -99,7 +99,7 @@ def regions(
     cost: Cost = "max",
     plot: Plot = None,
     at: Annotated[
-        str | None, typer.Option(metavar="X,Y", help="Columns with the place on the map to draw.")
+        list[str] | None, columns("--at", "Columns with the place on the map to draw.", metavar="X,Y")
     ] = None,
     time_limit: TimeLimit = 30.0,
     dsn: Dsn = None,
@@ -107,12 +107,12 @@ def regions(
 ) -> None:
     """Group the values of a column into regions of neighbours."""
     options = {
-        "neighbours": None if neighbours is None else neighbours.split(","),
+        "neighbours": neighbours,
         "method": method,
         "on_light": on_light,
         "weight": weight,
         "cost": cost,
-        "positions": None if at is None else tuple(at.split(",", 1)),
+        "positions": None if at is None else tuple(at),
         "time_limit": time_limit,
     }
     _run(

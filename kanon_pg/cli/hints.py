@@ -1,36 +1,169 @@
-"""Hints of the services, which speak of SQL, in the words of the command line."""
+"""Hints of the services as a shell has them.
+
+A hint names operations, views and arguments as SQL does: in this form it crosses the connection, so that an
+error is the same through every interface. Here each of these references becomes the command or the option
+that does the same; what has no command stays SQL.
+"""
 
 from __future__ import annotations
 
-IN_COMMANDS = (
-    ("SELECT * FROM kanon.releases lists them.", "`kanon releases` lists them."),
-    ("SELECT kanon_drop(...);", "kanon drop NAME"),
-    ("SELECT * FROM kanon_suggest(...);", "`kanon suggest`"),
-    ("SELECT kanon_declare(...);", "`kanon declare`"),
-    (
-        "Pass a larger time_limit, for example time_limit => '5 minutes'.",
-        "Pass a larger time limit, for example --time-limit 300.",
-    ),
-    ("release => 'other_name'", "--release other_name"),
-    ("quasi_identifiers => '{zip,sex}'", "--quasi-identifier zip --quasi-identifier sex"),
-)
-"""What services say, and how the same is done with a command."""
+import json
+import re
+import shlex
+
+COMMANDS_OF_FUNCTIONS = {
+    "kanon_anonymize": "anonymize",
+    "kanon_audit": "audit",
+    "kanon_check_query": "check-query",
+    "kanon_curve": "curve",
+    "kanon_declare": "declare",
+    "kanon_drop": "drop",
+    "kanon_groups": "group labels",
+    "kanon_hierarchy_build": "hierarchy build",
+    "kanon_hierarchy_drop": "hierarchy drop",
+    "kanon_hierarchy_load": "hierarchy load",
+    "kanon_hierarchy_show": "hierarchy show",
+    "kanon_identify": "identify",
+    "kanon_intervals": "group intervals",
+    "kanon_measure": "measure",
+    "kanon_query": "query",
+    "kanon_rectangles": "group rectangles",
+    "kanon_refresh": "refresh",
+    "kanon_regions": "group regions",
+    "kanon_risk": "risk",
+    "kanon_suggest": "suggest",
+    "kanon_undeclare": "undeclare",
+}
+"""Function to the command that does the same."""
+
+COMMANDS_OF_VIEWS = {"kanon.releases": "releases", "kanon.hierarchies": "hierarchy list"}
+"""View to the command that shows it."""
+
+OPTIONS_OF_ARGUMENTS = {
+    "columns": "--column",
+    "entity": "--entity",
+    "ks": "--ks",
+    "l": "--l",
+    "max_columns": "--max-columns",
+    "method": "--method",
+    "neighbours": "--neighbours",
+    "on_light": "--on-light",
+    "p": "--p",
+    "quasi_identifiers": "--quasi-identifier",
+    "release": "--release",
+    "seed": "--seed",
+    "sensitive": "--sensitive",
+    "t": "--t",
+    "time_limit": "--time-limit",
+}
+"""Argument to the option that gives it; `hierarchies` and `options` are spread over several."""
+
+_OPTIONS_OF_FIELDS = {
+    ("diversity",): "--diversity",
+    ("distance",): "--distance",
+    ("suppressed_rows",): "--suppressed-rows",
+    ("classes", "min"): "--fewest-classes",
+    ("classes", "max"): "--most-classes",
+}
+
+_LITERAL = r"'(?:[^']|'')*'"
+_CALL = re.compile(rf"SELECT (?:\* FROM )?(?P<function>kanon_\w+)\((?P<arguments>(?:{_LITERAL}|[^()'])*)\);?")
+_VIEW = re.compile(r"SELECT \* FROM (?P<view>kanon\.\w+);?")
+_NAME = re.compile(r"\bkanon_\w+\b(?!\()")
+_ARGUMENT = re.compile(rf"\b(?P<name>\w+) => (?P<value>{_LITERAL}|ARRAY\[[^\]]*\]|[\d.]*\d|\.\.\.)")
+_WORD = re.compile(r"(?<![-\w])(?:time_limit|quasi_identifiers|max_columns|on_light)(?![\w=])")
+_SETTING = re.compile(rf"SET (?P<name>kanon\.\w+) = (?P<value>{_LITERAL})")
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600}
 
 
 def as_command(hint: str | None) -> str | None:
-    """Return a hint with the command in place of the statement, where there is one.
+    """Return a hint with commands and options in place of what SQL writes.
 
     Parameters
     ----------
     hint : str or None
-        Hint of an error.
+        Hint of an error, or a notice.
 
     Examples
     --------
-    >>> as_command("Remove its record: SELECT kanon_drop(...);")
-    'Remove its record: kanon drop NAME'
+    >>> as_command("Remove its record: SELECT kanon_drop('old');")
+    'Remove its record: `kanon drop old`'
+    >>> as_command("Name them: quasi_identifiers => '{zip,sex}'.")
+    'Name them: --quasi-identifier zip,sex.'
     """
-    if hint is not None:
-        for statement, command in IN_COMMANDS:
-            hint = hint.replace(statement, command)
-    return hint
+    if hint is None:
+        return None
+    hint = _CALL.sub(_command, hint)
+    hint = _VIEW.sub(_listing, hint)
+    hint = _SETTING.sub(lambda found: f'PGOPTIONS="-c {found["name"]}={_plain(found["value"])}"', hint)
+    hint = _ARGUMENT.sub(_option, hint)
+    hint = _NAME.sub(lambda found: _named(found[0]) or found[0], hint)
+    return _WORD.sub(lambda found: OPTIONS_OF_ARGUMENTS[found[0]], hint)
+
+
+def _named(function: str) -> str | None:
+    command = COMMANDS_OF_FUNCTIONS.get(function)
+    return None if command is None else f"`kanon {command}`"
+
+
+def _command(found: re.Match[str]) -> str:
+    command = COMMANDS_OF_FUNCTIONS.get(found["function"])
+    if command is None:
+        return found[0]
+    options = [_option(one) for one in _ARGUMENT.finditer(found["arguments"])]
+    rest = _ARGUMENT.sub("", found["arguments"])
+    places = [_value(one) for one in re.findall(rf"{_LITERAL}|[\w.]+", rest)]
+    return f"`{' '.join(['kanon', command, *places, *options])}`"
+
+
+def _listing(found: re.Match[str]) -> str:
+    command = COMMANDS_OF_VIEWS.get(found["view"])
+    return found[0] if command is None else f"`kanon {command}`"
+
+
+def _option(found: re.Match[str]) -> str:
+    name, value = found["name"], found["value"]
+    if name in ("hierarchies", "options"):
+        return _spread(name, json.loads(_plain(value)))
+    option = OPTIONS_OF_ARGUMENTS.get(name)
+    if option is None:
+        return found[0]
+    if name == "time_limit":
+        return f"{option} {_seconds(_plain(value))}"
+    return f"{option} {_value(value)}"
+
+
+def _spread(name: str, given: dict[str, object]) -> str:
+    if name == "hierarchies":
+        written = [
+            f"{column}={wish if isinstance(wish, str) else json.dumps(wish)}"
+            for column, wish in given.items()
+        ]
+        return " ".join(f"--hierarchy {shlex.quote(one)}" for one in written)
+    found = []
+    for place, option in _OPTIONS_OF_FIELDS.items():
+        value: object = given
+        for key in place:
+            value = value.get(key) if isinstance(value, dict) else None
+        if value is not None:
+            found.append(f"{option} {value}")
+    return " ".join(found)
+
+
+def _plain(value: str) -> str:
+    return value[1:-1].replace("''", "'") if value.startswith("'") else value
+
+
+def _value(value: str) -> str:
+    """Return a literal as a shell takes it; a list has commas."""
+    if value.startswith("ARRAY["):
+        return shlex.quote(",".join(_plain(one) for one in re.findall(_LITERAL, value)))
+    text = _plain(value)
+    if text.startswith("{") and text.endswith("}"):
+        text = ",".join(one.strip() for one in text[1:-1].split(","))
+    return text if text == "..." else shlex.quote(text)
+
+
+def _seconds(interval: str) -> str:
+    number, _, unit = interval.partition(" ")
+    return str(int(number) * _SECONDS[unit.removesuffix("s")])

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import AnyRelation
+from kanon_pg.cli.arguments import AnyRelation, columns
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
 from kanon_pg.measure.measures import Measures
@@ -18,17 +17,9 @@ def measure(
     relation: AnyRelation,
     quasi_identifier: Annotated[
         list[str] | None,
-        typer.Option(
-            "--quasi-identifier",
-            "--qi",
-            metavar="COLUMN",
-            help="In place of the declared ones. May be given several times.",
-        ),
+        columns("--quasi-identifier", "In place of the declared ones.", "--qi"),
     ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="In place of the declared ones. May be given several times."),
-    ] = None,
+    sensitive: Annotated[list[str] | None, columns("--sensitive", "In place of the declared ones.")] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:

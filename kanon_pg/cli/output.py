@@ -40,7 +40,19 @@ def show(result: Result, as_json: bool, render: Callable[[Result], Any]) -> None
     if as_json:
         typer.echo(to_json(result))
         return
-    console_up_to(_UNLIMITED).print(render(result))
+    lay_out(render(result))
+
+
+def lay_out(*parts: Any) -> None:
+    """Print what rich renders: as wide as a terminal, or, in a pipe, without blanks at the end of lines."""
+    console = console_up_to(_UNLIMITED)
+    if console.is_terminal:
+        console.print(*parts, sep="\n")
+        return
+    with console.capture() as captured:
+        console.print(*parts, sep="\n")
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip(" "))
 
 
 def console_up_to(width: int) -> Console:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kanon_pg.cli.connection import Dsn, chosen_dsn
-from kanon_pg.cli.output import Json, console_up_to, errors_as
+from kanon_pg.cli.output import Json, errors_as, lay_out
 from kanon_pg.cli.question_text import marked
 from kanon_pg.dbapi import Connection, connect
 from kanon_pg.errors import QuestionRefused
@@ -20,8 +20,6 @@ from kanon_pg.errors import QuestionRefused
 QuestionText = Annotated[
     str, typer.Argument(help="One SELECT; - reads it from standard input.", metavar="QUESTION")
 ]
-
-_WIDE = 32_767
 
 
 def query(
@@ -48,7 +46,7 @@ def query(
             json.dumps({"columns": _columns(names, types), "rows": rows}, ensure_ascii=False, indent=2)
         )
         return
-    console_up_to(_WIDE).print(_answer(names, types, lines))
+    lay_out(_answer(names, types, lines))
 
 
 def check_query(question: QuestionText, dsn: Dsn = None, as_json: Json = False) -> None:
@@ -64,9 +62,7 @@ def check_query(question: QuestionText, dsn: Dsn = None, as_json: Json = False) 
     elif found["accepted"]:
         typer.echo("This can be asked.")
     else:
-        console = console_up_to(_WIDE)
-        for finding in found["findings"]:
-            console.print(_finding(text, finding))
+        lay_out(*(_finding(text, finding) for finding in found["findings"]))
     if not found["accepted"]:
         raise typer.Exit(1)
 

@@ -52,7 +52,7 @@ def declare(
     ] = None,
     weight: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=NUMBER", help="Cost of a suppressed cell. May be given several times."),
+        columns("--weight", "Cost of a suppressed cell.", metavar="COLUMN=NUMBER,..."),
     ] = None,
     client: Client = False,
     dsn: Dsn = None,

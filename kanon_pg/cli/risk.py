@@ -11,7 +11,7 @@ from rich.text import Text
 
 from kanon_pg import client
 from kanon_pg.audit.risk_findings import RiskFigures
-from kanon_pg.cli.arguments import AnyRelation
+from kanon_pg.cli.arguments import AnyRelation, columns
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
 from kanon_pg.core.risk import THRESHOLD
@@ -24,15 +24,9 @@ def risk(
     relation: AnyRelation,
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="What an attacker knows, in place of the quasi-identifiers. May be given several times.",
-        ),
+        columns("--column", "What an attacker knows, in place of the quasi-identifiers."),
     ] = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="In place of the declared ones. May be given several times."),
-    ] = None,
+    sensitive: Annotated[list[str] | None, columns("--sensitive", "In place of the declared ones.")] = None,
     threshold: Annotated[
         float, typer.Option(metavar="SHARE", help="Risk above which a record counts as being at risk.")
     ] = THRESHOLD,

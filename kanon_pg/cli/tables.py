@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from kanon_pg.cli.arguments import columns
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show
 from kanon_pg.tables.csv_file import CsvFile
@@ -29,10 +30,14 @@ class IfExists(Enum):
 def load(
     file: Annotated[Path, typer.Argument(help="CSV file with a header, in UTF-8; gzip is recognized.")],
     table: Annotated[str, typer.Argument(help="The table to make, as in SQL: name or schema.name.")],
-    delimiter: Annotated[str, typer.Option(help="What separates fields; 'tab' for a tabulator.")] = ",",
-    text: Annotated[
-        list[str] | None, typer.Option("--text", metavar="COLUMN", help="Keep this column as text.")
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="What separates fields; 'tab' for a tabulator.",
+            show_default="what separates the header's names",
+        ),
     ] = None,
+    text: Annotated[list[str] | None, columns("--text", "Keep these columns as text.")] = None,
     all_text: Annotated[bool, typer.Option("--all-text", help="Keep every column as text.")] = False,
     if_exists: Annotated[IfExists, typer.Option(help="What to do with an existing table.")] = IfExists.FAIL,
     dsn: Dsn = None,
@@ -80,12 +85,12 @@ def export(
 
 
 def _loaded(report: LoadReport) -> Table:
-    columns = ", ".join(f"{column.name} {column.sql_type}" for column in report.columns)
+    types = ", ".join(f"{column.name} {column.sql_type}" for column in report.columns)
     return facts(
         [
             ("table", report.table),
             ("rows", f"{report.rows:,}"),
-            ("columns", columns),
+            ("columns", types),
             ("time", f"{report.seconds:.1f} s"),
         ]
     )

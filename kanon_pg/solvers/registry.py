@@ -193,6 +193,8 @@ def _proven(
         The certificate proves nothing, or a bound exceeds the cost.
     """
     bound, method = found.lower_bound, found.bound_method
+    if found.is_best:
+        return counted.weighted_cost, method
     if found.prices is not None and mask is not None:
         certified = certified_bound(
             row_types, mask.vectors, request.k, found.prices, beat,

@@ -43,6 +43,8 @@ class Found:
         What the caller must know.
     prices : ndarray of int64, shape (n,), optional
         The certificate of the bound, see `kanon_pg.core.certificate`.
+    is_best : bool
+        Whether `bound_method` proves that no solution of this kind costs less: its cost is the bound.
     """
 
     solution: Solution
@@ -51,6 +53,7 @@ class Found:
     bound_method: str | None = None
     notes: tuple[str, ...] = ()
     prices: NDArray[np.int64] | None = None
+    is_best: bool = False
 
 
 def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:

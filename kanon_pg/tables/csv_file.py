@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +21,10 @@ Progress = Callable[[int, int], None]
 
 _BLOCK_BYTES = 8 * 1024 * 1024
 _GZIP_START = b"\x1f\x8b"
+_HEADER_BYTES = 1024 * 1024
+_LONGEST_FIELD = 2**31 - 1
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabulators", "|": "bars"}
+"""Delimiters that are looked for, and what a sentence calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,8 @@ class CsvFile:
     ----------
     path : Path
         The file; gzip is recognized by its content.
-    delimiter : str
-        One ASCII character.
+    delimiter : str, optional
+        One ASCII character; by default the one of ``, ; | tab`` that separates most names in the header.
 
     Raises
     ------
@@ -64,11 +70,16 @@ class CsvFile:
         If the file cannot be read, is empty, or its header has empty or repeated names.
     """
 
-    def __init__(self, path: Path, delimiter: str = ",") -> None:
-        if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-            raise InputError("The delimiter is not one ASCII character other than a quote or a line end.")
+    def __init__(self, path: Path, delimiter: str | None = None) -> None:
+        if delimiter is not None and (
+            len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'
+        ):
+            raise InputError(
+                "The delimiter is not one ASCII character other than a quote or a line end.",
+                hint="For example: --delimiter ';'",
+            )
         self.path = path
-        self.delimiter = delimiter
+        self.delimiter = self._found_delimiter() if delimiter is None else delimiter
         self.names = self._read_names()
 
     def batches(self, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
@@ -91,7 +102,6 @@ class CsvFile:
             bad_rows.append(row.actual_columns)
             return "skip"
 
-        rows = 0
         with self._errors(), self._raw() as (raw, content):
             reader = arrow_csv.open_csv(
                 content,
@@ -109,13 +119,13 @@ class CsvFile:
                     break
                 if progress is not None:
                     progress(raw.tell(), total)
-                rows += batch.num_rows
                 yield batch
         if bad_rows:
             raise InputError(
                 f"A record of the CSV file has {bad_rows[0]} fields, the header has {len(self.names)}.",
-                detail=f"It is one of the records after number {rows}.",
-                hint="Check the delimiter, and that fields with delimiters or line ends are quoted.",
+                detail=self._place_of_bad_record(),
+                hint=f"Fields are separated by {_NAMES.get(self.delimiter, self.delimiter)}; --delimiter "
+                "changes that. A field with one of them, or with a line end, must be in double quotes.",
             )
 
     def layout(
@@ -162,6 +172,31 @@ class CsvFile:
             ignore_empty_lines=len(self.names) > 1,
             invalid_row_handler=invalid_row_handler,
         )
+
+    def _found_delimiter(self) -> str:
+        """Return what separates most names in the header, a comma if several do."""
+        with self._errors(), self._raw() as (_, content):
+            text = content.read(_HEADER_BYTES).decode("utf-8", "replace")
+
+        def names(delimiter: str) -> int:
+            return len(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), ()))
+
+        return max(_NAMES, key=names)
+
+    def _place_of_bad_record(self) -> str | None:
+        """Return where the first record is that has not as many fields as the header."""
+        csv.field_size_limit(_LONGEST_FIELD)
+        with self._raw() as (_, content), io.TextIOWrapper(content, "utf-8", "replace", newline="") as lines:
+            records = csv.reader(lines, delimiter=self.delimiter)
+            begins = 1
+            try:
+                for record in records:
+                    if record and len(record) != len(self.names):
+                        return f"It begins in line {begins}."
+                    begins = records.line_num + 1
+            except csv.Error:  # told apart by Arrow, which reads quotes as strictly as it likes
+                pass
+        return None
 
     def _read_names(self) -> tuple[str, ...]:
         self.names = ()

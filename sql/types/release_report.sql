@@ -41,7 +41,7 @@ COMMENT ON COLUMN kanon.release_report.largest_class IS 'People in the largest c
 COMMENT ON COLUMN kanon.release_report.suppressed_cells IS 'Cells that were replaced by NULL.';
 COMMENT ON COLUMN kanon.release_report.suppressed_share IS 'Suppressed cells as a share of all quasi-identifier cells, 0 to 1.';
 COMMENT ON COLUMN kanon.release_report.weighted_cost IS 'Suppressed cells, each counted with the weight of its column.';
-COMMENT ON COLUMN kanon.release_report.lower_bound IS 'Proven: no release of this kind has a smaller weighted cost. NULL if nothing is proven.';
+COMMENT ON COLUMN kanon.release_report.lower_bound IS 'Proven: no release of this kind has a smaller weighted cost. For method full_domain the kind is one level per column, with rows suppressed by whole combinations. NULL if nothing is proven.';
 COMMENT ON COLUMN kanon.release_report.gap IS 'Share of the weighted cost that might be avoidable: (cost - bound) / cost, 0 if optimal.';
 COMMENT ON COLUMN kanon.release_report.optimal IS 'Whether the weighted cost is proven to be the least possible.';
 COMMENT ON COLUMN kanon.release_report.method IS 'What found the solution.';

@@ -81,7 +81,8 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
         "# SQL reference",
         "",
         "The functions are in the schema chosen by `kanon install` (`public` by default), the types and",
-        "views in schema `kanon`. The server shows the same: `SELECT * FROM kanon_help();`.",
+        "views in schema `kanon`. The server shows the same: `SELECT * FROM kanon_help();`",
+        "lists the functions, `SELECT * FROM kanon_help('anonymize');` explains one.",
         "[Arguments](arguments.md) explains the arguments one by one, [errors](errors.md) the refusals.",
         "",
         "## Functions",
@@ -95,6 +96,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
         lines += _columns(connection, f"kanon.{name}", "type")
     lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]
     lines += _columns(connection, "kanon.hierarchies", "view")
+    lines += _columns(connection, "kanon.protections", "view")
     lines += _columns(connection, "kanon.releases", "view")
     lines += _columns(connection, "kanon.published_roles", "view")
     lines += _columns(connection, "kanon.violations", "view")
@@ -107,12 +109,18 @@ def _function(connection: psycopg.Connection[Any], name: str) -> list[str]:
         row = cursor.execute(_FUNCTION, [name]).fetchone()
     assert row is not None
     description, _, example = row.comment.partition("\nExample: ")
+    description, _, meanings = description.partition("\nArguments:\n")
+    told = [
+        (f"`{name}`", meaning)
+        for name, _, meaning in (line.partition(": ") for line in meanings.splitlines())
+    ]
+    table = ["", *_table(["argument", "meaning"], told)] if told else []
     arguments = ",".join(f"\n    {argument}" for argument in row.arguments.split(", ") if argument)
     signature = f"{name}({arguments}{chr(10) if arguments else ''}) -> {row.result}"
     callers = " and ".join(f"`{caller}`" for caller in row.callers)
     return [
         "", f"### {name}", "", description, "",
-        "```text", signature, "```", "",
+        "```text", signature, "```", *table, "",
         f"May be called by members of {callers}.", "",
         "```sql", example, "```",
     ]  # fmt: skip
@@ -139,7 +147,8 @@ def cli_reference() -> str:
         "# The command `kanon`",
         "",
         "`kanon --help` and `kanon COMMAND --help` show the same. [Settings](settings.md) says how a command",
-        "finds its database, and lists the exit codes.",
+        "finds its database, and lists the exit codes. A list of columns is written `zip,age`, or the option",
+        "is given several times; a name with a comma is in double quotes: `'\"last, first\",age'`.",
     ]
     panel = None
     for name, entry in COMMANDS.items():

@@ -12,6 +12,7 @@ from kanon_pg.install.installer import install
 from tests.fixtures.databases import Server
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.generalizing_solver import generalizing
+from tests.install import moving
 from tests.install.conftest import as_role, role
 
 
@@ -141,3 +142,22 @@ def test_the_check_says_what_a_dump_does_not_carry_and_installing_again_mends_it
         assert (item, "TEMPORARY" in detail) == ("rights of PUBLIC", True)
         install(restored)
         assert new.execute(failing).fetchall() == []
+
+
+def test_a_moved_database_is_what_it_was_and_what_is_not_is_seen(
+    server: Server, kanon_template: str, tmp_path: Path
+) -> None:
+    with server.database("moving", kanon_template) as old, server.database("moved") as new:
+        with psycopg.connect(server.dsn("postgres"), autocommit=True) as admin:
+            admin.execute(f"CREATE ROLE {moving.ANALYST} IN ROLE kanon_analyst")
+        with psycopg.connect(server.dsn(old), autocommit=True) as db:
+            moving.furnish(db)
+        _run(server, "pg_dump", "--format=custom", f"--file={tmp_path / 'dump'}", old)
+        _run(server, "pg_restore", "--exit-on-error", f"--dbname={new}", str(tmp_path / "dump"))
+        install(server.dsn(new))
+        with psycopg.connect(server.dsn(new), autocommit=True) as db:
+            assert moving.differences(db) == []
+            db.execute("DELETE FROM kanon.types_v1_mapping")
+            assert "refreshed: rows of types" in moving.differences(db)
+    with psycopg.connect(server.dsn("postgres"), autocommit=True) as admin:
+        admin.execute(f"DROP ROLE {moving.ANALYST}")

@@ -20,6 +20,9 @@ _FUNCTIONS = """
 
 _LONGEST_BODY = 3
 
+_PSQL_WIDTH = 100 - len(" ") - len(" | ")
+"""What two columns of psql can hold between the frame."""
+
 _OF_THE_READER = {"hold_relations", "serve_question"}
 """Functions with the rights of the role that reads what questions are about."""
 
@@ -69,13 +72,43 @@ def test_bodies_in_python_only_boot_and_call_one_function(functions: list[dict[s
             assert lines[-1].startswith("return server."), function["signature"]
 
 
-def test_functions_of_users_show_an_example(db: psycopg.Connection) -> None:
-    rows = db.execute("SELECT function, description, example FROM kanon_help()").fetchall()
+def test_help_lists_the_functions_of_users_in_100_columns(db: psycopg.Connection) -> None:
+    rows = db.execute("SELECT name, meaning FROM kanon_help()").fetchall()
     assert len(rows) == 30
-    for function, description, example in rows:
-        assert description.endswith("."), function
-        assert function in example
+    widest = max(len(name) for name, _ in rows)
+    for name, meaning in rows:
+        assert meaning.endswith("."), name
+        assert widest + len(meaning) <= _PSQL_WIDTH, name
+
+
+def test_help_explains_every_function_with_its_arguments_and_an_example(db: psycopg.Connection) -> None:
+    arguments = dict(
+        db.execute(
+            "SELECT proname, coalesce(proargnames[:pronargs], '{}') FROM pg_proc"
+            " WHERE pronamespace = 'public'::regnamespace AND starts_with(proname, 'kanon_')"
+        ).fetchall()
+    )
+    for (function,) in db.execute("SELECT name FROM kanon_help()").fetchall():
+        short = function.removeprefix("kanon_")
+        rows = db.execute("SELECT name, meaning FROM kanon_help(%s)", [short]).fetchall()
+        heads = [name for name, _ in rows if name]
+        assert [heads[0], heads[-1]] == [function, "Example"]
+        assert [head.split()[0].strip('"') for head in heads[1:-1]] == arguments[function]
+        example = " ".join(meaning for _, meaning in rows[[name for name, _ in rows].index("Example") :])
+        assert f"{function}(" in example
         assert example.endswith(";")
+        widest = max(len(name) for name, _ in rows)
+        assert all(widest + len(meaning) <= _PSQL_WIDTH for _, meaning in rows), function
+        assert rows == db.execute("SELECT name, meaning FROM kanon_help(%s)", [f"{function}(...)"]).fetchall()
+
+
+def test_help_on_nothing_names_the_list(db: psycopg.Connection) -> None:
+    with pytest.raises(psycopg.Error) as raised:
+        db.execute("SELECT * FROM kanon_help('nothing')")
+    assert (raised.value.diag.sqlstate, raised.value.diag.message_hint) == (
+        "KA101",
+        "SELECT * FROM kanon_help(); lists all.",
+    )
 
 
 def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[dict[str, object]]) -> None:

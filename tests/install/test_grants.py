@@ -48,6 +48,8 @@ _ALLOWED = {
     "SELECT * FROM kanon.published_roles": "analyst curator owner",
     "SELECT * FROM kanon.query_log": "curator owner",
     "SELECT * FROM kanon.declarations": "curator owner",
+    "SELECT * FROM kanon.protections": "curator owner",
+    "SELECT * FROM kanon.protection": "",
     "SELECT * FROM kanon.release": "",
     "SELECT * FROM kanon.declaration": "",
     "SELECT * FROM kanon.version": "",

@@ -37,9 +37,12 @@ def test_installing_again_changes_nothing_and_keeps_declarations_and_releases(
 def test_a_session_that_was_open_during_an_install_goes_on(
     installed_dsn: str, db: psycopg.Connection
 ) -> None:
-    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+    call = "SELECT release, rows, smallest_class >= 5 FROM kanon_anonymize('patients', 5, '{age,sex}')"
+    published = "SELECT storage FROM kanon.releases"
+    before = db.execute(call).fetchall(), db.execute(published).fetchall()
     install(installed_dsn)
-    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}')")
+    assert db.execute(call).fetchall() == before[0] == [('"safe"."patients"', 60, True)]
+    assert db.execute(published).fetchall() != before[1], "it was published anew"
 
 
 def test_a_function_that_a_view_of_a_user_needs_survives(installed_dsn: str, db: psycopg.Connection) -> None:

@@ -22,7 +22,7 @@ from kanon_pg.errors import (
     UnsuitableColumn,
 )
 from tests.fixtures.curves import COLUMNS, KS, without_times
-from tests.fixtures.doors import ClientDoor, Door, door_of
+from tests.fixtures.doors import Door, door_of
 from tests.fixtures.phases import Watched
 
 REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
@@ -135,9 +135,9 @@ def test_time_limit_while_solving(watched: Watched) -> None:
     assert len(watched.door.curve("people", ks=KS, quasi_identifiers=COLUMNS)) == len(KS)
 
 
+# the client's session is idle then, and PostgreSQL cancels no idle session
+@pytest.mark.only_through("server")
 def test_cancel_while_solving(watched: Watched) -> None:
-    if isinstance(watched.door, ClientDoor):
-        pytest.skip("the session is idle then, and PostgreSQL cancels no idle session")
     with (
         watched.interrupting("solving", lambda w: w.watcher.execute("select pg_cancel_backend(%s)", [w.pid])),
         pytest.raises(QueryCanceled, match="due to user request"),

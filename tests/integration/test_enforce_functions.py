@@ -9,7 +9,11 @@ import psycopg
 import pytest
 
 from kanon_pg import client
-from kanon_pg.errors import InputError
+from kanon_pg.client.transactions import as_reader
+from kanon_pg.errors import AnswerWithheld, InputError
+from kanon_pg.queries.answer import answer_query
+from kanon_pg.queries.hold import hold_relations
+from kanon_pg.queries.request import QueryRequest
 from tests.fixtures.questions import WITHHELD, Guarded
 from tests.fixtures.releases import everything
 from tests.query.harness import Answer, Refusal
@@ -399,3 +403,18 @@ def test_a_setting_of_the_session_changes_no_answer(
     seen = own_hospital.door().ask(ADA, question, (), 1)
     assert sorted(seen.rows) == sorted(expected.rows)  # type: ignore[union-attr]
     assert not [notice for notice in own_hospital.sessions.heard(ADA, 1) if "PLAN" in notice.upper()]
+
+
+@pytest.mark.parametrize("relation", ["hospital.patients", "hospital.wards"])
+def test_a_relation_that_is_not_held_is_not_read(shared_hospital: Guarded, relation: str) -> None:
+    """It could be exchanged for another of the same name after its catalog entry was checked."""
+    question = QueryRequest(f"select count(*) from {relation}")
+    for is_held in (True, False):
+        with as_reader(shared_hospital.dsn) as (db, role, session):
+            held = hold_relations(db, question)
+            assert len(held) == 1
+            if is_held:
+                assert answer_query(db, question, role, session["login"], held=held).rows
+            else:
+                with pytest.raises(AnswerWithheld):
+                    answer_query(db, question, role, session["login"], held=())

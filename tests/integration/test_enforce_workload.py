@@ -79,7 +79,8 @@ def test_an_honest_question_is_accepted_as_by_the_checker(
 def test_an_answer_is_what_a_superuser_sees(question: HonestQuestion, shared_hospital: Guarded) -> None:
     values = [parameter.value for parameter in question.parameters]
     if isinstance(shared_hospital.door().ask(ADA, question.text, values, 1), Refusal):
-        pytest.skip("withheld, as the question expects")
+        assert question.expected is not Expected.ANSWERED
+        return
     ada = shared_hospital.sessions.of(ADA, 1)
     asked_for = ada.execute("select line from kanon.ask(%s, %s::text[])", [question.text, values])
     (_, types, *rows) = [row[0] for row in asked_for]

@@ -20,12 +20,20 @@ WHOLE = [("u", 1.0, 0)] * 2 + [("u", None, 2)] * 3 + [(None, None, 3)] * 2 + [(N
 
 
 def recounted(
-    connection: psycopg.Connection, rows: Sequence[tuple[str | None, float | None, int]]
+    connection: psycopg.Connection,
+    rows: Sequence[tuple[str | None, float | None, int]],
+    people: Sequence[int | None] | None = None,
 ) -> Recount:
+    """Recount stored rows; `people` says whose each row is, if the release has an entity."""
     # Columns named as the recount's own: they must not be taken for each other.
-    connection.execute("create table stored (pattern text, n double precision, kanon_pattern bigint)")
+    connection.execute(
+        "create table stored (pattern text, n double precision, kanon_pattern bigint, kanon_person integer)"
+    )
     with connection.cursor() as cursor:
-        cursor.executemany("insert into stored values (%s, %s, %s)", rows)
+        cursor.executemany(
+            "insert into stored values (%s, %s, %s, %s)",
+            [(*row, person) for row, person in zip(rows, people or [None] * len(rows), strict=True)],
+        )
     db = PsycopgDatabase(connection)
     base = describe(db, "stored")
     columns = tuple(base.column(name) for name in ("pattern", "n"))
@@ -35,7 +43,7 @@ def recounted(
         quasi_identifiers=canonical_columns(columns, {"n": 2.5}),
         sensitive=(),
         insensitive=(),
-        entity=None,
+        entity=None if people is None else base.column("kanon_person"),
     )
     return recount(db, plan, Identifier.of("stored"), k=2)
 
@@ -80,3 +88,22 @@ def test_classes_are_what_a_reader_sees(connection: psycopg.Connection, zero: fl
 def test_an_empty_release_is_refused(connection: psycopg.Connection) -> None:
     with pytest.raises(VerificationFailed, match="empty"):
         recounted(connection, [])
+
+
+OWNERS = [1, 2, 1, 3, 3, 1, 4, 4, 5]
+"""Whose the rows of `WHOLE` are: two people in each class, some with several rows in it."""
+
+
+def test_with_an_entity_people_are_counted_and_not_rows(connection: psycopg.Connection) -> None:
+    found = recounted(connection, WHOLE, OWNERS)
+    assert (found.rows, found.people, found.classes) == (9, 5, 4)
+    assert (found.smallest_class, found.average_class, found.largest_class) == (2, 2.0, 2)
+
+
+@pytest.mark.parametrize("stranger", [1, None])
+def test_rows_of_one_person_or_of_nobody_are_no_class(
+    connection: psycopg.Connection, stranger: int | None
+) -> None:
+    rows = [*WHOLE, ("v", 1.0, 0), ("v", 1.0, 0), ("v", 1.0, 0)]
+    with pytest.raises(VerificationFailed, match="a class of 1 people, fewer than 2"):
+        recounted(connection, rows, [*OWNERS, 1, 1, stranger])

@@ -13,7 +13,7 @@ import pytest
 from psycopg.errors import QueryCanceled
 
 from kanon_pg.errors import LimitExceeded
-from tests.fixtures.doors import ClientDoor, Door, SqlDoor
+from tests.fixtures.doors import Door
 from tests.fixtures.phases import GATED_TABLE, HOLDS, Watched, children, wait_until
 from tests.fixtures.releases import everything
 
@@ -70,12 +70,18 @@ def check_that_nothing_happened(watched: Watched, before: Any) -> None:
     assert door.connection.execute("show application_name").fetchone() == ("mine",)
 
 
-@pytest.mark.parametrize("phase", HOLDS)
+RUNNING_A_STATEMENT = [
+    pytest.param(phase, marks=pytest.mark.only_through("server"))
+    if phase in ("solving", "waiting for readers")
+    else phase
+    for phase in HOLDS
+]
+"""Phases in which a statement runs: the client's session is idle in the others, and PostgreSQL neither
+cancels an idle session nor ends it after a time; see Ctrl-C, termination and time limits."""
+
+
+@pytest.mark.parametrize("phase", RUNNING_A_STATEMENT)
 def test_cancel(watched: Watched, phase: str) -> None:
-    if phase in ("solving", "waiting for readers") and isinstance(watched.door, ClientDoor):
-        pytest.skip(
-            "the session is idle then, and PostgreSQL cancels no idle session; see Ctrl-C and terminate"
-        )
     before = everything(watched.watcher)
     with watched.interrupting(phase, cancel), pytest.raises(QueryCanceled, match="due to user request"):
         watched.door.anonymize("patients", 3)
@@ -83,10 +89,8 @@ def test_cancel(watched: Watched, phase: str) -> None:
     check_that_nothing_happened(watched, before)
 
 
-@pytest.mark.parametrize("phase", HOLDS)
+@pytest.mark.parametrize("phase", RUNNING_A_STATEMENT)
 def test_statement_timeout(watched: Watched, phase: str) -> None:
-    if phase in ("solving", "waiting for readers") and isinstance(watched.door, ClientDoor):
-        pytest.skip("no statement runs then; time_limit bounds the whole call")
     before = everything(watched.watcher)
     watched.door.connection.execute(f"set statement_timeout = {int(LIMIT_SECONDS * 1000)}".encode())
     started = time.monotonic()
@@ -116,11 +120,16 @@ def test_time_limit(watched: Watched, phase: str) -> None:
     check_that_nothing_happened(watched, before)
 
 
-@pytest.mark.parametrize("phase", HOLDS)
+@pytest.mark.parametrize(
+    "phase",
+    # through the server's functions, that is cancelling
+    [
+        pytest.param(phase, marks=pytest.mark.only_through("client")) if phase == "solving" else phase
+        for phase in HOLDS
+    ],
+)
 def test_control_c(watched: Watched, phase: str) -> None:
     """It reaches the server's functions as a request to cancel, which psycopg sends."""
-    if isinstance(watched.door, SqlDoor) and phase == "solving":
-        pytest.skip("the same as cancel")
     before = everything(watched.watcher)
     with watched.interrupting(phase, press_control_c), pytest.raises(KeyboardInterrupt):
         watched.door.anonymize("patients", 3)
@@ -173,10 +182,9 @@ def test_any_session_sees_the_phase(watched: Watched, phase: str) -> None:
     assert seen[0].startswith(f"kanon: {phase}")
 
 
+@pytest.mark.only_through("server")
 def test_a_limit_that_is_caught_is_over(watched: Watched) -> None:
     """PL/pgSQL may catch the error; nothing of the limit may hit what follows."""
-    if isinstance(watched.door, ClientDoor):
-        pytest.skip("about the server's functions")
     watched.door.connection.execute(
         "create function careless() returns text language plpgsql as $$ begin"
         " perform kanon_anonymize('patients', 3, time_limit => '1 second');"

@@ -23,9 +23,10 @@ from kanon_pg.errors import DatabaseError, InputError, UnknownName
 from kanon_pg.tables.csv_file import CsvFile
 from kanon_pg.tables.export import export_release
 from kanon_pg.tables.load import load_csv
+from tests.fixtures.examples import examples
 
 ONCE_PER_EXAMPLE = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

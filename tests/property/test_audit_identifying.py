@@ -17,8 +17,9 @@ from kanon_pg.solvers.audit.smallest_identifying import greedy_factor, smallest_
 from kanon_pg.solvers.audit.uniques import minimal_uniques
 from kanon_pg.solvers.clock import Clock
 from tests.fixtures.auditing import classes_by_hand, identifies, minimal_by_hand, read, tables
+from tests.fixtures.examples import examples
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 
 
 class ClockOfLooks(Clock):

@@ -12,8 +12,9 @@ from kanon_pg.solvers.audit.figures import figures_of
 from kanon_pg.solvers.audit.violating import find_violating_sets, is_anonymous
 from kanon_pg.solvers.clock import Clock
 from tests.fixtures.auditing import classes_by_hand, minimal_by_hand, read, tables, violates
+from tests.fixtures.examples import examples
 
-quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 KS = st.sampled_from([2, 2, 3, 4, 7])
 
 

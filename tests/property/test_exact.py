@@ -19,10 +19,11 @@ from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.exact.search import search_exactly
 from kanon_pg.solvers.search import search_greedily
+from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 
-careful = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-few = settings(careful, max_examples=60)
+careful = settings(max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
+few = settings(careful, max_examples=examples(20))
 
 WEIGHTS = st.sampled_from([1.0, 1.0, 0.5, 2.0, 3.25, 0.1])
 

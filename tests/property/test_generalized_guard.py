@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from tests.fixtures.doors import Door
+from tests.fixtures.examples import examples
 from tests.fixtures.generalizing_solver import generalizing
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
 
@@ -127,7 +128,7 @@ def check_what_readers_see(door: Door, entity: str | None) -> None:
     seed=st.integers(0, 5),
     history=st.lists(st.lists(changes, min_size=1, max_size=4), min_size=1, max_size=3),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 def test_no_change_shows_a_small_class_or_a_wrong_node(
     generalizing_door: Door,
     content: Sequence[tuple[Cells, int | None]],

@@ -11,6 +11,7 @@ from pyroaring import BitMap
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import DisclosureHistory
 from kanon_pg.worker.ledger.rules import Mode, Rules
+from tests.fixtures.examples import examples
 from tests.fixtures.tracking import singled_out
 
 KEY = bytes(range(16))
@@ -57,7 +58,7 @@ def leaves_few(groups: Groups, owners: list[int], k: int) -> bool:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(100))
 @given(histories())
 def test_linear_mode_refuses_exactly_what_lets_an_attacker_solve(
     drawn: tuple[list[int], list[Groups], int],
@@ -80,7 +81,7 @@ def test_linear_mode_refuses_exactly_what_lets_an_attacker_solve(
             disclosed += groups
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50))
 @given(histories(), st.sampled_from(["pairwise", "linear"]), st.booleans())
 def test_what_is_told_never_lets_an_attacker_solve(
     drawn: tuple[list[int], list[Groups], int], mode: Mode, one_sided: bool
@@ -97,7 +98,7 @@ def test_what_is_told_never_lets_an_attacker_solve(
     assert not singled_out(disclosed, owners, k)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50))
 @given(histories(), st.sampled_from(["pairwise", "linear"]))
 def test_a_ledger_read_back_decides_the_same(drawn: tuple[list[int], list[Groups], int], mode: Mode) -> None:
     owners, questions, k = drawn
@@ -112,7 +113,7 @@ def test_a_ledger_read_back_decides_the_same(drawn: tuple[list[int], list[Groups
             ledger.disclose(decision)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50))
 @given(histories(), st.sampled_from(["pairwise", "linear"]))
 def test_replaying_decides_as_the_process_that_told(
     drawn: tuple[list[int], list[Groups], int], mode: Mode

@@ -10,6 +10,7 @@ from pyroaring import BitMap
 from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, folded
 from kanon_pg.worker.ledger.field import Field
 from kanon_pg.worker.ledger.linear_code import Code, Form, holds_sparse_vector
+from tests.fixtures.examples import examples
 from tests.fixtures.tracking import singled_out
 
 SIZE = 12
@@ -25,7 +26,7 @@ def code_of(sets: list[frozenset[int]], field: Field, k: int) -> Code:
     return code
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100))
 @given(keys, st.integers(3, SIZE), st.lists(subsets, min_size=1, max_size=6), st.integers(2, 5))
 def test_a_proof_holds_even_if_people_share_columns(
     key: bytes, width: int, sets: list[frozenset[int]], k: int
@@ -34,7 +35,7 @@ def test_a_proof_holds_even_if_people_share_columns(
         assert not singled_out(sets, range(SIZE), k)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100))
 @given(keys, st.lists(subsets, min_size=1, max_size=7), st.integers(2, 5))
 def test_with_a_column_for_everybody_the_proof_is_right_both_ways(
     key: bytes, sets: list[frozenset[int]], k: int
@@ -43,7 +44,7 @@ def test_with_a_column_for_everybody_the_proof_is_right_both_ways(
     assert code_of(sets, Field(key, SIZE), k).proof() == expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100))
 @given(keys, st.lists(subsets, min_size=1, max_size=7), st.integers(2, 5))
 def test_the_search_alone_finds_sparse_vectors_and_nothing_else(
     key: bytes, sets: list[frozenset[int]], k: int

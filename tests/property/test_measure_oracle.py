@@ -19,11 +19,10 @@ from kanon_pg.measure.classes import count_classes
 from kanon_pg.measure.measures import Measures
 from kanon_pg.measure.service import measure_subject
 from kanon_pg.measure.subject import resolve_subject
+from tests.fixtures.examples import examples
 
 Row = dict[str, Any]
-PER_EXAMPLE = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+PER_EXAMPLE = settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 QIS = ("word", "number")
 SENSITIVE = ("illness", "salary")
 COLUMNS = {

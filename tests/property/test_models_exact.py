@@ -19,8 +19,9 @@ from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.models.exact import search_exactly_with_models
 from kanon_pg.solvers.models.feasible import adds_up
 from tests.fixtures.diversity import pack_sensitive, types_of
+from tests.fixtures.examples import examples
 
-quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
 
 MODELS = [
     PrivacyModels(p=2),

@@ -20,8 +20,9 @@ from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.models.feasible import adds_up, require_feasible
 from kanon_pg.solvers.models.search import satisfy_models, search_greedily_with_models
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
+from tests.fixtures.examples import examples
 
-quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow])
 
 MODELS = [
     PrivacyModels(p=2),

@@ -13,11 +13,11 @@ from kanon_pg.solvers.bounds.prices import raise_prices
 from kanon_pg.solvers.bounds.reach import cheapest_reach
 from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
+from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 
 checked = settings(
-    max_examples=150,
-    deadline=None,
+    max_examples=examples(50),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 

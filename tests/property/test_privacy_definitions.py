@@ -14,8 +14,9 @@ from kanon_pg.core.solution import Solution
 from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import SolverError
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
+from tests.fixtures.examples import examples
 
-quick = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow])
 LARGE = 2**40
 
 models = st.builds(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.queries.check.checker import Options
 from tests.fixtures.databases import Server
+from tests.fixtures.examples import examples
 from tests.property.test_query_people import CONDITIONS, KEYS, K, Row, answered
 
 Coefficients = tuple[float, float, float]
@@ -147,7 +148,7 @@ ONE_WITHOUT_VALUE = _people([(5, "u", 1, 1), (1, "u", 2, None), (4, "v", 2, 3)])
 ONE_WITH_VALUE = _people([(5, "v", 2, None), (1, "v", 2, 3), (5, "u", 0, 2)])
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, CHOSEN, FORM, st.lists(ANY_FIGURE, min_size=1, max_size=4))
 @example(
     ONE_IN_NEITHER, [], "plain", [FIGURES[2], _masked(FIGURES[2], MASKS[0]), _masked(FIGURES[2], MASKS[1])]

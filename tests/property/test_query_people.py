@@ -21,6 +21,7 @@ from kanon_pg.queries.check.catalog import (
 )
 from kanon_pg.queries.check.checker import Options, check
 from tests.fixtures.databases import Server
+from tests.fixtures.examples import examples
 
 K = 3
 
@@ -129,7 +130,7 @@ def sets_of(rows: list[Row], condition: str) -> tuple[list[Row], list[Row], list
     return rows, taken, [row for row in rows if row not in taken]
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, CHOSEN, CONDITION, CONDITION)
 def test_one_row_with_too_few_people_refuses_all(
     facts: psycopg.Connection[Any], rows: list[Row], keys: list[str], where: str, filtered: str
@@ -145,7 +146,7 @@ def test_one_row_with_too_few_people_refuses_all(
     assert found == (sorted(expected, key=repr) if backed else None)
 
 
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS, CHOSEN, CONDITION, CONDITION)
 def test_what_is_left_out_is_nobody_or_enough(
     facts: psycopg.Connection[Any], rows: list[Row], keys: list[str], where: str, filtered: str

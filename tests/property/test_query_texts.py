@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.queries.check.checker import Options, check
 from kanon_pg.queries.check.read.sqlglot_parser import read_text
+from tests.fixtures.examples import examples
 from tests.unit.query.shop import SHOP
 
 _WORDS = """
@@ -71,7 +72,7 @@ def test_any_words(words: list[str], options: Options) -> None:
     is_sound("select " + " ".join(words), options)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(VALID), st.data(), MODES)
 def test_any_change_of_a_query(text: str, data: st.DataObject, options: Options) -> None:
     pieces = text.split(" ")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from psycopg import sql
 
 from tests.fixtures.doors import Door
+from tests.fixtures.examples import examples
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
 
 QUASI = ["a", "b"]
@@ -119,7 +120,7 @@ def check_what_readers_see(door: Door, entity: str | None, known: set[Any], *, t
     entity=st.sampled_from([None, "who"]),
     history=st.lists(st.lists(changes, min_size=1, max_size=3), min_size=1, max_size=3),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 def test_no_change_of_the_base_table_shows_a_small_class(
     guarded_door: Door,
     content: Sequence[tuple[Cells, Person]],

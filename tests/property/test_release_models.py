@@ -15,6 +15,7 @@ from kanon_pg.core.request import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.doors import Door
+from tests.fixtures.examples import examples
 from tests.fixtures.measuring import measure
 from tests.fixtures.privacy_oracle import TOLERANCE, Held, satisfies
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
@@ -164,7 +165,7 @@ def check_measures(door: Door, columns: Sequence[str], models: PrivacyModels) ->
     seed=st.integers(0, 99),
     history=st.lists(st.lists(changes, min_size=1, max_size=2), max_size=3),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 def test_no_class_ever_violates_what_was_asked_for(
     dividing_door: Door,
     content: Sequence[Row],

@@ -15,6 +15,7 @@ from psycopg import sql
 
 from kanon_pg.errors import InfeasibleError
 from tests.fixtures.doors import Door
+from tests.fixtures.examples import examples
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
 
 _PREPARE = """
@@ -165,7 +166,7 @@ def persons(door: Door, table: Table) -> dict[Any, Any]:
 
 
 @given(table=tables())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), suppress_health_check=list(HealthCheck))
 def test_a_release_hides_everybody_among_k_people_and_changes_nothing_else(
     typed_door: Door, table: Table
 ) -> None:

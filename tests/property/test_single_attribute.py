@@ -19,9 +19,10 @@ from kanon_pg.solvers.single_attribute.regions import regions
 from kanon_pg.solvers.single_attribute.relaxed import relaxed, relaxed_classes
 from kanon_pg.solvers.single_attribute.result import SingleAttribute, cost_of
 from kanon_pg.solvers.single_attribute.spread import by_theorem, simplified_spread, spread
+from tests.fixtures.examples import examples
 
 KINDS = st.sampled_from(["max", "sum"])
-few = settings(deadline=None, max_examples=60)
+few = settings(max_examples=examples(30))
 """For what tries all partitions, or starts a constraint solver."""
 
 

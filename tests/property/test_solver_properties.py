@@ -19,9 +19,10 @@ from kanon_pg.solvers.greedy.order import cheapest_first
 from kanon_pg.solvers.greedy.rest import fill_rest
 from kanon_pg.solvers.local_search.improvement import improve
 from kanon_pg.solvers.registry import solve
+from tests.fixtures.examples import examples
 from tests.fixtures.packing import masks, pack, solution_of
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=examples(20), suppress_health_check=[HealthCheck.too_slow])
 
 GENERAL = ["auto", "greedy", "exact", "mondrian"]
 """Methods for every kind of table."""

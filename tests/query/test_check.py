@@ -77,3 +77,35 @@ def test_honest_questions_are_accepted(question: HonestQuestion) -> None:
 def test_a_refusal_of_an_honest_question_says_what_to_write_instead(question: HonestQuestion) -> None:
     found = verdict(question.text)
     assert found.accepted or any(finding.hint for finding in found.findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select count(*) from patients, json_table('[1]', '$[*]' columns (a int path '$')) as t",
+        "select json_value('1', '$'), count(*) from patients",
+        "select json_exists('1', '$'), count(*) from patients",
+        "select json_query('1', '$'), count(*) from patients",
+        "select json_serialize('1'), count(*) from patients",
+        "select json_arrayagg(ward) from patients",
+        "select any_value(ward) from patients",
+        "select max(array[cost]) from patients",
+        "select count(*) from patients where random(1, 10) > 5",
+        "select count(*) from patients where casefold(ward) = 'oncology'",
+        "select count(*) from patients where crc32(ward::bytea) > 5",
+        "select array_sort(array_agg(ward)) from patients",
+        "select array_shuffle(array_agg(ward)) from patients",
+        "select uuidv7(), count(*) from patients",
+        "select pg_get_acl(1259, 1259, 0), count(*) from patients",
+        "select gamma(cost::float8), count(*) from patients group by 1",
+        "select reverse(ward::bytea), count(*) from patients group by 1",
+        "select to_bin(1), count(*) from patients",
+        "select system_user, count(*) from patients",
+        "select now() at local, count(*) from patients",
+        "merge into patients using patients as q on false when matched then delete returning merge_action()",
+        "delete from patients returning old.ward",
+        "update patients set ward = '' returning with (old as o) o.ward",
+    ],
+)
+def test_what_newer_servers_brought_is_not_let_in_unseen(text: str) -> None:
+    assert not verdict(text).accepted

@@ -34,13 +34,21 @@ class FullDomain:
     cost : float
         Weighted cost of all rows.
     complete : bool
-        Whether no other full-domain recoding costs less; else time was over.
+        Whether all level vectors had their turn; else time was over.
+    bound : float
+        If complete: no full-domain recoding costs less, see `best_full_domain`.
     """
 
     levels: tuple[int, ...]
     is_suppressed: NDArray[np.bool_]
     cost: float
     complete: bool
+    bound: float
+
+    @property
+    def is_best(self) -> bool:
+        """Whether it is proven that no full-domain recoding costs less."""
+        return self.complete and self.bound >= self.cost
 
 
 @dataclass
@@ -56,6 +64,7 @@ class _Search:
     columns: NDArray[np.int64]
     finest: list[Groups]
     cost: float = np.inf
+    bound: float = np.inf
     levels: tuple[int, ...] = ()
     hidden: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     visited: int = 0
@@ -105,10 +114,19 @@ class _Search:
         hidden = self._forbidden(groups, of)
         rises = (self.dearest - costs) * groups.rows
         cost = float((costs * groups.rows).sum() + rises[hidden].sum())
-        if hidden.any() and cost < self.cost:
+        if cost >= self.cost or groups.rows[hidden].sum() > self.most_rows:
+            return
+        # What must be suppressed costs no less, whatever is suppressed beside it.
+        must = cost
+        if hidden.any():
             hidden = self._filled(hidden, groups.rows, rises, of)
             cost = float((costs * groups.rows).sum() + rises[hidden].sum())
-        if cost < self.cost and groups.rows[hidden].sum() <= self.most_rows:
+        is_allowed = groups.rows[hidden].sum() <= self.most_rows
+        if not self.demands.is_simple:
+            self.bound = min(self.bound, must)
+        elif is_allowed:
+            self.bound = min(self.bound, cost)
+        if cost < self.cost and is_allowed:
             self.cost, self.levels, self.hidden = cost, tuple(level.tolist()), hidden[of]
 
     def _forbidden(self, groups: Groups, of: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -169,6 +187,10 @@ def best_full_domain(
     Rows of groups that are too small are suppressed; if they are too few for a class, the cheapest group that
     the limit allows is, too, which with k-anonymity alone is the best choice. Groups are made from those of
     the vector below.
+
+    The bound is over all recodings of this kind: a level vector, and groups of rows that are alike there
+    suppressed as a whole. Where models demand something of the suppressed rows, the groups that must be
+    suppressed at each vector count alone, so that the bound may lie below the cost.
     """
     groups, of = finest_groups(forest, codes, table)
     marginal = marginal_costs(forest, table)
@@ -184,5 +206,5 @@ def best_full_domain(
     if not search.levels:
         everything = np.zeros(len(table), dtype=np.bool_)
         top = tuple(forest.height.tolist())
-        return FullDomain(top, everything, dearest * table.total_rows, search.complete)
-    return FullDomain(search.levels, search.hidden, search.cost, search.complete)
+        return FullDomain(top, everything, dearest * table.total_rows, search.complete, search.bound)
+    return FullDomain(search.levels, search.hidden, search.cost, search.complete, search.bound)

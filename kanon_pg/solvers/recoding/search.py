@@ -25,7 +25,11 @@ from kanon_pg.solvers.search import Found
 
 TIME_OVER = "Time was over before all level vectors had their turn."
 TIME_OVER_TOP_DOWN = "Time was over before all regions were split."
-OPTIMAL = "No full-domain recoding with at most so many suppressed rows costs less."
+FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combinations"
+"""What proves a bound over full-domain recodings; local ones may cost less."""
+
+_MARGIN = 1e-9
+"""What sums of losses may be wrong by, as a share."""
 
 _LONG = 4
 """How many times the usual effort method exact spends where it proves nothing."""
@@ -156,11 +160,14 @@ def _full_domain(task: Task) -> Found:
         most_suppressed=1.0 if share is None else share,
     )  # fmt: skip
     vector = np.where(best.is_suppressed, task.fields.top, task.fields.pattern_of(best.levels))
-    notes = [TIME_OVER] if not best.complete else [OPTIMAL] if task.demands.is_simple else []
+    solution, method = task.published(vector), "full-domain recoding"
+    if best.is_best and np.array_equal(solution.vector[task.order], vector):
+        return Found(solution, method, bound_method=FULL_DOMAIN_BOUND, is_best=True)
+    if best.complete:
+        return Found(solution, method, best.bound * (1 - _MARGIN), FULL_DOMAIN_BOUND)
     known = task.row_costs_at(vector)
     bound = lower_bound(task.forest, task.codes, task.table, task.request.k, known, task.clock)
-    name = None if bound is None else BOUND_METHOD
-    return Found(task.published(vector), "full-domain recoding", bound, name, tuple(notes))
+    return Found(solution, method, bound, None if bound is None else BOUND_METHOD, (TIME_OVER,))
 
 
 RECODINGS: dict[str, Recoding] = {

@@ -7,18 +7,26 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_audit(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.violating_set
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.audit(relation, k, columns, max_columns, extract(epoch FROM time_limit)::double precision);
-END;
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.audit(relation, k, columns, max_columns, extract(epoch FROM time_limit)::double precision);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) IS
-'Finds every minimal set of columns by which fewer than k people share their values, with the people at risk.
+'Finds every minimal set of columns that singles people out. By each fewer than k people share their values; it counts the people at risk.
+Arguments:
+relation: Any table, view or release that you may read.
+k: Fewest people who may share their values.
+columns: What to audit, in place of all but identifiers.
+max_columns: Most columns of a set.
+time_limit: How long to search; what is not proven by then is said.
 Example: SELECT columns, kind, people_at_risk FROM kanon_audit(''patients'', 5);';

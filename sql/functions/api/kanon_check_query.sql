@@ -7,19 +7,23 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_check_query(
     OUT canonical_sql text,
     OUT outputs jsonb
 )
-LANGUAGE plpython3u
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
-plpy.execute("select kanon.boot()")
-from kanon_pg import server
-return server.check_query(*args)
+BEGIN
+    SELECT c.* INTO accepted, findings, canonical_sql, outputs FROM kanon.check_query(sql, schemas) AS c;
+{% include "raise_without_traceback.sql" %}
+END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_check_query(text, name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query(text, name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_check_query(text, name[]) IS
-'Says whether a question can be asked, what is wrong with it if not, and what would run; touches no data.
+'Says whether a question can be asked, and what is wrong with it. It shows what would run, and touches no data.
+Arguments:
+sql: One SELECT.
+schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_check_query(''SELECT name FROM patients'');';

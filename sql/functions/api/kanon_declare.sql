@@ -9,19 +9,30 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_declare(
     weights jsonb DEFAULT NULL
 )
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('declare');
-    SELECT kanon.lend(relation);
-    SELECT kanon.declare(relation, identifiers, quasi_identifiers, sensitive, insensitive, entity, weights);
-END;
+    PERFORM kanon.lend(relation);
+    PERFORM kanon.declare(relation, identifiers, quasi_identifiers, sensitive, insensitive, entity, weights);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) IS
-'Records which roles the columns of a table play, and creates a view of its row types in schema kanon.
+'Records which roles the columns of a table play. It creates a view of the table''s row types in schema kanon. A column that is not mentioned is withheld.
+Arguments:
+relation: Table or view, as SQL writes it.
+identifiers: Name a person; never published.
+quasi_identifiers: Can be linked with other sources.
+sensitive: Must not be learned about a person; published unchanged.
+insensitive: Tell nothing about a person; published unchanged.
+entity: Names the person, where a person may have several rows.
+weights: Object: cost of a suppressed cell per column, 1 where not mentioned.
 Example: SELECT kanon_declare(''patients'', identifiers => ''{name,ssn}'', quasi_identifiers => ''{zip,sex,birth_date}'', sensitive => ''{diagnosis}'');';

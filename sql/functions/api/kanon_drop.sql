@@ -1,17 +1,22 @@
 -- Drops a release.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_drop(release name)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT kanon.drop(release);
-END;
+AS $function$
+BEGIN
+    PERFORM kanon.drop(release);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_drop(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_drop(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_drop(name) IS
 'Drops a release and everything it is made of; the base table stays.
+Arguments:
+release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_drop(''patients'');';

@@ -3,20 +3,29 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_build(
     hierarchy name, relation regclass, column_name name, spec jsonb, options jsonb DEFAULT NULL
 )
 RETURNS integer
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
-    SELECT kanon.store_hierarchy(
+    RETURN kanon.store_hierarchy(
         hierarchy, kanon.build_hierarchy(relation, column_name, spec, options)
     );
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb) IS
-'Builds a generalization hierarchy over the values of a column (intervals, dates, prefix, networks, classes, priority), stores it and returns its version.
+'Builds a hierarchy over the values of a column and stores it. It returns its version. Builders: intervals, dates, prefix, networks, classes, priority.
+Arguments:
+hierarchy: Name of the hierarchy.
+relation: Any table, view or release that you may read.
+column_name: The column.
+spec: Object: builder and its keys.
+options: Object: description, shared.
 Example: SELECT kanon_hierarchy_build(''zips'', ''patients'', ''zip'', ''{"builder": "prefix"}'');';

@@ -1,20 +1,27 @@
 -- Stores a hierarchy that is written out.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define(hierarchy name, rows jsonb, options jsonb DEFAULT NULL)
 RETURNS integer
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
-    SELECT kanon.store_hierarchy(
+    RETURN kanon.store_hierarchy(
         hierarchy, coalesce(options, '{}'::jsonb) || pg_catalog.jsonb_build_object('rows', rows)
     );
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb) IS
-'Stores a generalization hierarchy that is written out, one list per value with its nodes, and returns its version.
+'Stores a hierarchy that is written out, one list per value. A list has a value and its nodes from level 1. It returns the version.
+Arguments:
+hierarchy: Name of the hierarchy.
+rows: List of lists of texts.
+options: Object: description, shared.
 Example: SELECT kanon_hierarchy_define(''wards'', ''[["Cardiology","internal"],["Oncology","internal"],["Surgery","surgical"]]'');';

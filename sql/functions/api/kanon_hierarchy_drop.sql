@@ -1,18 +1,23 @@
 -- Forgets a hierarchy.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_drop(hierarchy name)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_drop');
-    SELECT kanon.drop_hierarchy(hierarchy);
-END;
+    PERFORM kanon.drop_hierarchy(hierarchy);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_drop(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) IS
-'Forgets a stored hierarchy with all its versions; releases made with it stay as they are.
+'Forgets a stored hierarchy with all its versions. Releases made with it stay as they are.
+Arguments:
+hierarchy: Name of the hierarchy.
 Example: SELECT kanon_hierarchy_drop(''zips'');';

@@ -1,18 +1,25 @@
 -- Stores a hierarchy that is in a table.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_load(hierarchy name, relation regclass, options jsonb DEFAULT NULL)
 RETURNS integer
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
-    SELECT kanon.store_hierarchy(hierarchy, kanon.read_hierarchy(relation, options));
-END;
+    RETURN kanon.store_hierarchy(hierarchy, kanon.read_hierarchy(relation, options));
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_load(name, regclass, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_load(name, regclass, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_load(name, regclass, jsonb) IS
-'Stores a generalization hierarchy from a table with a column per level, or of entries with their parents, and returns its version.
+'Stores a hierarchy from a table, and returns its version. The table has a column per level, or entries with their parents.
+Arguments:
+hierarchy: Name of the hierarchy.
+relation: Any table, view or release that you may read.
+options: Object: columns, or child and parent; description, shared.
 Example: SELECT kanon_hierarchy_load(''departments'', ''wards'');';

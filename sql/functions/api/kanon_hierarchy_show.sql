@@ -1,18 +1,24 @@
 -- Shows a hierarchy as a tree.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_show(hierarchy name, most integer DEFAULT 10)
 RETURNS TABLE (tree text)
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_show');
-    SELECT s.line FROM kanon.show_hierarchy(hierarchy, most) AS s (line);
-END;
+    RETURN QUERY SELECT s.line FROM kanon.show_hierarchy(hierarchy, most) AS s (line);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) IS
-'Shows a stored hierarchy as a tree, with so many nodes below each at most.
+'Shows a stored hierarchy as a tree.
+Arguments:
+hierarchy: Name of the hierarchy.
+most: Nodes shown below each.
 Example: SELECT * FROM kanon_hierarchy_show(''zips'');';

@@ -1,18 +1,23 @@
 -- Lists the values of a hierarchy.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_values(hierarchy name)
 RETURNS TABLE (value text, nodes text[])
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_values');
-    SELECT v.value, v.nodes FROM kanon.hierarchy_values(hierarchy) AS v;
-END;
+    RETURN QUERY SELECT v.value, v.nodes FROM kanon.hierarchy_values(hierarchy) AS v;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_hierarchy_values(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_values(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values(name) IS
 'Lists the values of a stored hierarchy with their nodes from level 1.
+Arguments:
+hierarchy: Name of the hierarchy.
 Example: SELECT * FROM kanon_hierarchy_values(''zips'');';

@@ -8,19 +8,28 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_intervals(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.value_class
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.intervals(relation, "column", k, weight, cost,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.intervals(relation, "column", k, weight, cost,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) IS
-'Groups the values of an ordered column into intervals shared by at least k people, at the least cost there is.
+'Groups the values of an ordered column into intervals. Each is shared by at least k people, at the least cost there is.
+Arguments:
+relation: Any table, view or release that you may read.
+column: What is grouped; an SQL keyword, so in quotes if named.
+k: Least size of a class, at least 2.
+weight: Column to add up in place of counting people.
+cost: max: size of the largest class; sum: what the classes of all have beyond k.
+time_limit: How long to search; what is not proven by then is said.
 Example: SELECT DISTINCT label, size FROM kanon_intervals(''patients'', ''birth_date'', 5);';

@@ -5,17 +5,24 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_is_anonymous(
     columns name[] DEFAULT NULL
 )
 RETURNS boolean
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT kanon.is_anonymous(relation, k, columns);
-END;
+AS $function$
+BEGIN
+    RETURN kanon.is_anonymous(relation, k, columns);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) IS
-'Tests whether every combination of quasi-identifier values, or of values of the given columns, is shared by at least k people.
+'Tests whether at least k people share each combination of values. Combinations of the quasi-identifiers, or of the given columns.
+Arguments:
+relation: Any table, view or release that you may read.
+k: Fewest people, at least 2.
+columns: In place of the quasi-identifiers.
 Example: SELECT kanon_is_anonymous(''safe.patients'', 5);';

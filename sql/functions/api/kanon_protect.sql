@@ -1,20 +1,27 @@
 -- Lets a table answer questions.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect(relation regclass, k integer DEFAULT 5, options jsonb DEFAULT NULL)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('protect');
-    SELECT kanon.lend(relation);
-    SELECT kanon.lend_to(relation, 'kanon_reader');
-    SELECT kanon.protect(relation, k, options);
-END;
+    PERFORM kanon.lend(relation);
+    PERFORM kanon.lend_to(relation, 'kanon_reader');
+    PERFORM kanon.protect(relation, k, options);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) IS
-'Lets analysts ask questions about a table with kanon_query, under the rule that at least k people stand behind every part of an answer.
+'Lets analysts ask questions about a table with kanon_query. At least k people stand behind every part of an answer.
+Arguments:
+relation: Table or view, as SQL writes it.
+k: Fewest people behind every part of an answer, 2 to 100.
+options: Object: further rules; see the page on questions.
 Example: SELECT kanon_protect(''patients'', 5);';

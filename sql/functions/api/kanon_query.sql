@@ -6,19 +6,24 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_query(
     schemas name[] DEFAULT pg_catalog.current_schemas(false)
 )
 RETURNS SETOF jsonb
-LANGUAGE plpython3u
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
-plpy.execute("select kanon.boot()")
-from kanon_pg import server
-return server.query(*args)
+BEGIN
+    RETURN QUERY SELECT q.answer FROM kanon.query(sql, parameters, schemas) AS q (answer);
+{% include "raise_without_traceback.sql" %}
+END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_query(text, text[], name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) IS
-'Answers a question about protected tables if at least k people stand behind every part of the answer.
+'Answers a question about protected tables. Only if at least k people stand behind every part of the answer.
+Arguments:
+sql: One SELECT.
+parameters: Values of $1, $2 and so on.
+schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_query(''SELECT diagnosis, count(*) FROM patients GROUP BY diagnosis'');';

@@ -29,10 +29,15 @@ BEGIN
                 DETAIL = mismatch,
                 HINT = pg_catalog.format('Write: SELECT * FROM kanon_query_record(...) AS t (%s);', plan.columns);
     END;
+{% include "raise_without_traceback.sql" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) IS
-'Answers a question as kanon_query does, as rows with the columns that the caller lists.
+'Answers a question as rows with the columns that the caller lists. Else as kanon_query does.
+Arguments:
+sql: One SELECT.
+parameters: Values of $1, $2 and so on.
+schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_query_record(''SELECT sex, count(*) FROM patients GROUP BY sex'') AS t (sex text, count bigint);';

@@ -1,17 +1,22 @@
 -- Brings a release up to date.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_refresh(release name)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT kanon.refresh(release);
-END;
+AS $function$
+BEGIN
+    PERFORM kanon.refresh(release);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_refresh(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_refresh(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_refresh(name) IS
-'Brings a release up to date with its base table, under the same rules and guarantees.
+'Brings a release up to date with its base table. The rules and guarantees stay the same.
+Arguments:
+release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_refresh(''patients'');';

@@ -12,19 +12,32 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_regions(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.value_class
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.regions(relation, "column", adjacency, k, neighbours, weight, method, on_light, cost,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.regions(relation, "column", adjacency, k, neighbours, weight, method, on_light, cost,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) IS
-'Groups the values of a column into connected regions shared by at least k people; a second table has the pairs of neighbours.
+'Groups the values of a column into connected regions. Each is shared by at least k people; a second table has the pairs of neighbours.
+Arguments:
+relation: Any table, view or release that you may read.
+column: What is grouped; an SQL keyword, so in quotes if named.
+adjacency: Table or view with the pairs of neighbours.
+k: Least size of a class, at least 2.
+neighbours: Its two columns; its first two unless given.
+weight: Column to add up in place of counting people.
+method: moves, tree or exact.
+on_light: Parts of the map with less than k: other gathers them, refuse refuses.
+cost: max: size of the largest class; sum: what the classes of all have beyond k.
+time_limit: How long to search; what is not proven by then is said.
 Example: SELECT DISTINCT label, size FROM kanon_regions(''patients'', ''zip'', ''zip_neighbours'', 150);';

@@ -9,19 +9,29 @@ CREATE OR REPLACE FUNCTION {{ api }}.kanon_risk(
     time_limit interval DEFAULT '30 seconds'
 )
 RETURNS SETOF kanon.risk
-LANGUAGE sql
+LANGUAGE plpgsql
 STABLE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT *
-    FROM kanon.risk(relation, columns, sensitive, threshold, population, sampling_fraction,
+AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.risk(relation, columns, sensitive, threshold, population, sampling_fraction,
         extract(epoch FROM time_limit)::double precision);
-END;
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) IS
-'Says how likely people are found again in a table and, in further rows, in its releases: prosecutor, journalist and marketer risk, unique people, homogeneous classes.
+'Says how likely people are found again in a table and its releases. Prosecutor, journalist and marketer risk, unique people, homogeneous classes; further rows have the releases.
+Arguments:
+relation: Any table, view or release that you may read.
+columns: What an attacker knows, in place of the quasi-identifiers.
+sensitive: In place of the declared ones.
+threshold: Risk above which a record counts as being at risk.
+population: Register of the population, with columns of the same names.
+sampling_fraction: Share of the population in the table, without a register.
+time_limit: How long to search; what is not proven by then is said.
 Example: SELECT relation, prosecutor_risk, marketer_risk, share_above FROM kanon_risk(''patients'');';

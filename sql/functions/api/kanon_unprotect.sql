@@ -1,19 +1,24 @@
 -- Ends that a table answers questions.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_unprotect(relation regclass)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('unprotect');
-    SELECT kanon.unprotect(relation);
-    SELECT kanon.take_back(relation);
-END;
+    PERFORM kanon.unprotect(relation);
+    PERFORM kanon.take_back(relation);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION {{ api }}.kanon_unprotect(regclass) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_unprotect(regclass) IS
-'Ends that a table answers questions, and takes back the rights to read it that kanon_protect lent; what was asked about it stays recorded.
+'Ends that a table answers questions. It takes back the rights to read it that kanon_protect lent; what was asked about it stays recorded.
+Arguments:
+relation: Table or view, as SQL writes it.
 Example: SELECT kanon_unprotect(''patients'');';

@@ -1,19 +1,20 @@
 -- Shows versions; kanon.boot() refuses a package of another version.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_version()
 RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text)
-LANGUAGE plpython3u
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
-SECURITY DEFINER
+SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
-plpy.execute("select kanon.boot()")
-from kanon_pg import server
-return server.version()
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.versions();
+{% include "raise_without_traceback.sql" %}
+END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_version() OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_version() FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_version() IS
-'Shows the versions of the SQL objects, the Python package, the server''s Python and the server; refuses a mismatch.
+'Shows the versions of everything that works together. They are those of the SQL objects, the Python package, the server''s Python and the server; a mismatch is refused.
 Example: SELECT * FROM kanon_version();';

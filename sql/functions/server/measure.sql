@@ -1,5 +1,4 @@
--- Measures with the caller's own rights. Calls no kanon.boot(): analysts cannot name what is in schema kanon,
--- so kanon_measure boots first.
+-- Measures with the caller's own rights.
 CREATE OR REPLACE FUNCTION kanon.measure(relation regclass, quasi_identifiers name[], sensitive name[])
 RETURNS kanon.measures
 LANGUAGE plpython3u
@@ -9,6 +8,7 @@ SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
+plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.measure(*args)
 $function$;

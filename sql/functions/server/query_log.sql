@@ -10,16 +10,17 @@ RETURNS TABLE (
     outcome text,
     reason text
 )
-LANGUAGE plpython3u
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
-SECURITY DEFINER
+SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
-plpy.execute("select kanon.boot()")
-from kanon_pg import server
-return server.query_log()
+BEGIN
+    RETURN QUERY SELECT * FROM kanon.read_query_log();
+{% include "raise_without_traceback.sql" %}
+END
 $function$;
 ALTER FUNCTION kanon.query_log() OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.query_log() FROM PUBLIC;

@@ -1,16 +1,19 @@
 -- Begins a new record of questions about a table: the old one is no longer compared with what is asked.
 CREATE OR REPLACE FUNCTION kanon.restart_ledger(relation regclass)
 RETURNS void
-LANGUAGE sql
+LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $function$
+BEGIN
     INSERT INTO kanon.request (operation) VALUES ('restart_ledger');
-    SELECT kanon.begin_ledger(relation);
-END;
+    PERFORM kanon.begin_ledger(relation);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
 ALTER FUNCTION kanon.restart_ledger(regclass) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.restart_ledger(regclass) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.restart_ledger(regclass) TO kanon_curator;

@@ -46,6 +46,7 @@ SMUGGLED = [
     "with x as (select 1) update wards set floor = 2",
     "select * into x from wards",
     "select * from wards for update",
+    "select * from wards for share",
     "lock table wards",
     "listen x",
     "notify x",

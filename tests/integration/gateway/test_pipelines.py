@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.gateway.protocol import Message, notice_fields, query_message
+from tests.fixtures.examples import examples
 from tests.fixtures.gateways import ANALYST, ClinicGateway
 from tests.fixtures.raw_protocol import CALL, FLUSH, SYNC, extended, raw_client
 
@@ -80,7 +81,7 @@ def shape(replies: list[Message]) -> list[tuple[bytes, bytes]]:
     return found
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(STEPS), max_size=12))
 def test_replies_are_those_of_the_server(gateway: ClinicGateway, steps: list[Step]) -> None:
     with raw_client(gateway.dsn()) as through, raw_client(gateway.clinic.dsn(ANALYST)) as direct:

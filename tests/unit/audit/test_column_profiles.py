@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.solvers.clock import Clock
@@ -13,7 +13,6 @@ from kanon_pg.solvers.column_profiles import column_profiles, dependencies
 from tests.fixtures.auditing import read, tables
 
 
-@settings(deadline=None)
 @given(tables())
 def test_profiles_are_counted_values(table):
     rows, people = table
@@ -39,7 +38,6 @@ def told_by_hand(rows, telling, told):
     return share if share >= 0.99 and share - blind >= 0.8 * (1 - blind) else None
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(*[st.integers(0, 3)] * 2), min_size=1, max_size=60),
     st.integers(1, 4),

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from kanon_pg import __version__
 from kanon_pg.cli import app, commands
 from kanon_pg.cli.commands import COMMANDS, CommandEntry, loaded
+from kanon_pg.cli.output import lay_out, listing
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -81,3 +82,38 @@ def _refuse() -> None:
     from kanon_pg.errors import InfeasibleError
 
     raise InfeasibleError("No.", detail="Never.", hint="Give up.")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_an_interrupt_says_so_and_has_an_exit_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kanon_pg.cli.cluster.Cluster", interrupt)
+    result = CliRunner().invoke(app, ["status", *options])
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_list_of_columns_takes_commas_and_repeated_options(name: str) -> None:
+    for parameter in loaded(name, COMMANDS[name]).params:
+        is_of_columns = parameter.param_type_name == "option" and "COLUMN" in (parameter.metavar or "")
+        if parameter.multiple and is_of_columns and parameter.name != "hierarchy":
+            assert (parameter.metavar or "").endswith(("...", "COLUMN,COLUMN")), parameter.name
+            with loaded(name, COMMANDS[name]).make_context(name, [], resilient_parsing=True) as context:
+                given = parameter.process_value(context, ["a,b", '"c, d"'])
+            assert given == ["a", "b", "c, d"]
+
+
+def test_an_empty_item_of_a_list_is_wrong_usage() -> None:
+    result = CliRunner().invoke(app, ["measure", "t", "--qi", "a,,b"])
+    assert result.exit_code == 2
+    assert "an item of the list" in result.stderr
+
+
+def test_tables_in_a_pipe_have_no_blanks_at_the_end_of_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    lay_out(listing(("name", "because"), [("a", "short"), ("b", "long " * 300)], frozenset()))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["name  because", "a     short", "b     " + ("long " * 300).rstrip()]

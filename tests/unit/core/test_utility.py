@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.utility import utility
+from tests.fixtures.examples import examples
 from tests.fixtures.packing import identity, integers, masks, pack
 
 LETTERS = ("aa", "ab", "ba", "bb", "bc", None)
@@ -61,7 +62,7 @@ rows = st.lists(
 
 
 @given(rows)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_measures_are_their_definitions(given_rows: list[tuple[str | None, str, int, bool]]) -> None:
     packed = pack([(letters, other) for letters, other, _, _ in given_rows])
     packed = replace(packed, hierarchies=(hierarchy(), None))

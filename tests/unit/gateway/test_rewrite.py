@@ -155,6 +155,10 @@ def test_findings_have_places_in_the_clients_text() -> None:
     [
         ("create table x ()", "G010"),
         ("select * from wards for update", "G030"),
+        ("select * from wards for no key update", "G030"),
+        ("select * from wards for share", "G030"),
+        ("select * from wards for key share nowait", "G030"),
+        ("select * from (select * from wards for share) as held", "G030"),
         ("select nextval('x')", "G031"),
         ("select * from pg_stats", "G032"),
         ("select rows from pg_stat_statements", "G032"),

@@ -15,7 +15,7 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger import ledger as relation_ledgers
+from kanon_pg.worker.ledger import relation_ledger as relation_ledgers
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,

@@ -6,7 +6,7 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger import ledger as known_sets
+from kanon_pg.worker.ledger import relation_ledger as known_sets
 from kanon_pg.worker.ledger.relation_ledger import KnownSets, distinct
 
 

@@ -37,6 +37,14 @@ PEOPLE, ORDERS, ANSWERS = 1, 2, 3
             "select percentile_cont(0.1) within group (order by age) from people",
             {("people", PEOPLE, 5), ("percentile", PEOPLE, 50)},
         ),
+        (  # 16 people have 4.8 below: five on the smaller side are 17 people
+            "select percentile_cont(0.3) within group (order by age) from people",
+            {("people", PEOPLE, 5), ("percentile", PEOPLE, 17)},
+        ),
+        (
+            "select percentile_disc(0.7) within group (order by age) from people",
+            {("people", PEOPLE, 5), ("percentile", PEOPLE, 17)},
+        ),
         (
             "select o.city, sum(o.amount) from orders o join people p on p.id = o.buyer group by 1",
             {("people", PEOPLE, 5), ("people", ORDERS, 7)},

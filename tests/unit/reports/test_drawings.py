@@ -16,6 +16,7 @@ from kanon_pg.reports.matrix import MOST_COLUMNS, MOST_SETS, drawable, set_matri
 from kanon_pg.reports.page import html_page
 from kanon_pg.reports.sets import MOST_LINES
 from tests.fixtures.audit_reports import antichain, audit_of, curve_of, parsed, violating
+from tests.fixtures.examples import examples
 
 NAMES = [f"column_{place}" for place in range(60)]
 some_sets = st.lists(
@@ -25,7 +26,7 @@ some_sets = st.lists(
 ).map(lambda drawn: [violating(sorted(columns), people) for columns, people in drawn])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(some_sets)
 def test_what_is_drawn_follows_the_rule(sets: list[ViolatingSet]) -> None:
     shown = drawable(sets)
@@ -39,7 +40,7 @@ def test_what_is_drawn_follows_the_rule(sets: list[ViolatingSet]) -> None:
         assert all(len(columns | set(found.columns)) > MOST_COLUMNS for found in rest)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(some_sets)
 def test_a_line_has_a_dot_for_each_of_its_columns(sets: list[ViolatingSet]) -> None:
     shown = drawable(sets)

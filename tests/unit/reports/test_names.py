@@ -20,6 +20,7 @@ from tests.fixtures.audit_reports import (
     suggestions_of,
     violating,
 )
+from tests.fixtures.examples import examples
 
 HARMLESS = [f"column_{place}" for place in range(len(HOSTILE))]
 
@@ -67,7 +68,7 @@ def test_statements_name_what_is_there() -> None:
     ) in [node.text for node in page.all("code")]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(columns=st.lists(names, min_size=3, max_size=9, unique=True), count=st.integers(0, 40), data=st.data())
 def test_any_names_give_a_page(columns: list[str], count: int, data: st.DataObject) -> None:
     audit = audit_of(

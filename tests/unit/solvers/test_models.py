@@ -22,6 +22,7 @@ from kanon_pg.solvers.models.feasible import require_feasible
 from kanon_pg.solvers.models.flow import reassign_sensitively
 from kanon_pg.solvers.models.search import search_greedily_with_models
 from tests.fixtures.diversity import pack_sensitive
+from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 
 SECRET = "SECRET-VALUE"
@@ -168,7 +169,7 @@ def cheapest_distribution(rows, secrets, outputs, k, p):
     return best
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data(), k=st.integers(1, 3), p=st.integers(2, 3))
 def test_the_flow_is_the_cheapest_distribution(data, k, p):
     """Lemma 3 of Bredereck, Nichterlein, Niedermeier and Philip (2014)."""

@@ -13,7 +13,8 @@ from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.core.verify import recount
 from kanon_pg.errors import InputError, SolverError, UnknownName
-from kanon_pg.solvers.recoding import improvement, reach, search
+from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.recoding import full_domain, improvement, reach, search
 from kanon_pg.solvers.registry import solve
 from kanon_pg.solvers.search import Found
 from tests.fixtures.diversity import pack_sensitive
@@ -215,4 +216,15 @@ def test_full_domain_suppresses_a_dearer_group_where_the_cheapest_has_too_many_r
         with_trees(pack(rows, ["value"]), [shares]), SolveRequest(2, "full_domain", suppressed_rows=3 / 7)
     )
     assert outcome.weighted_cost == pytest.approx(4 * 3 / 5 + 3)
-    assert outcome.notes == (search.OPTIMAL,)
+    assert outcome.optimal
+    assert outcome.lower_bound == outcome.weighted_cost
+    assert outcome.bound_method == search.FULL_DOMAIN_BOUND
+
+
+def test_full_domain_without_time_for_all_level_vectors_claims_no_optimum(monkeypatch) -> None:
+    monkeypatch.setattr(full_domain, "_BEATS", 1)
+    monkeypatch.setattr(Clock, "is_over", lambda _: True)
+    outcome = solve(packed_scattered(), SolveRequest(5, "full_domain"))
+    assert outcome.notes == (search.TIME_OVER,)
+    assert not outcome.optimal
+    assert outcome.bound_method != search.FULL_DOMAIN_BOUND

@@ -1,0 +1,24 @@
+-- Checks a question, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.check_query(
+    sql text,
+    schemas name[],
+    OUT accepted boolean,
+    OUT findings jsonb,
+    OUT canonical_sql text,
+    OUT outputs jsonb
+)
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.check_query(*args)
+$function$;
+ALTER FUNCTION kanon.check_query(text, name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.check_query(text, name[]) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.check_query(text, name[]) IS
+'Checks a question; called by kanon_check_query.';

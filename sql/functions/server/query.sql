@@ -1,0 +1,18 @@
+-- Hands a question over, with the caller's own rights.
+CREATE OR REPLACE FUNCTION kanon.query(sql text, parameters text[], schemas name[])
+RETURNS SETOF jsonb
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+plpy.execute("select kanon.boot()")
+from kanon_pg import server
+return server.query(*args)
+$function$;
+ALTER FUNCTION kanon.query(text, text[], name[]) OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.query(text, text[], name[]) FROM PUBLIC;
+COMMENT ON FUNCTION kanon.query(text, text[], name[]) IS
+'Answers a question; called by kanon_query.';
