@@ -99,8 +99,6 @@ class Cursor:
         ----------
         query : str
             See `execute`.
-        parameters_seq : iterable of (sequence or mapping)
-            The values of each query.
         returning : bool
             Whether the answers are kept, to be fetched one after the other: see `results` and `nextset`.
 
@@ -214,8 +212,6 @@ def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **paramet
         As for psycopg; empty means the standard PG* variables.
     row_factory : callable
         What the cursors make rows of: ``psycopg.rows.dict_row``, ``class_row(...)`` or another.
-    **parameters
-        Further parts of the DSN.
 
     Raises
     ------

@@ -20,17 +20,7 @@ _PLACES = (b"P", b"p", b"q", b"W")
 
 
 def fatal(code: str, sentence: str, hint: str | None = None) -> Message:
-    """Return the message that ends a session.
-
-    Parameters
-    ----------
-    code : str
-        SQLSTATE.
-    sentence : str
-        Why.
-    hint : str, optional
-        What to do about it.
-    """
+    """Return the message that ends a session."""
     fields = {b"S": b"FATAL", b"V": b"FATAL", b"C": code.encode(), b"M": sentence.encode()}
     if hint:
         fields[b"H"] = hint.encode()
@@ -38,15 +28,7 @@ def fatal(code: str, sentence: str, hint: str | None = None) -> Message:
 
 
 def refusal(findings: Sequence[Finding], text: str) -> Message:
-    """Return the error for a refused text, as the server words it: the first finding is the message.
-
-    Parameters
-    ----------
-    findings : sequence of Finding
-        At least one.
-    text : str
-        What they are about.
-    """
+    """Return the error for a refused text, as the server words it: the first finding is the message."""
     error, first = refused(findings), findings[0]
     fields = {b"S": b"ERROR", b"V": b"ERROR", b"C": error.sqlstate.encode(), b"M": error.message.encode()}
     for code, value in ((b"D", error.detail), (b"H", error.hint)):

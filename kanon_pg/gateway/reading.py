@@ -70,13 +70,7 @@ _BEFORE_RELATION = ("only", "lateral", "rows")
 
 @dataclass
 class NameScan:
-    """Walks over the tokens of one statement.
-
-    Parameters
-    ----------
-    tokens : sequence of Token
-        The statement.
-    """
+    """Walks over the tokens of one statement."""
 
     tokens: Sequence[Token]
     _levels: list[_Level] = field(default_factory=lambda: [_Level()])
@@ -228,8 +222,6 @@ class ReadQuery:
 
     Parameters
     ----------
-    tokens : sequence of Token
-        All of it.
     chains : tuple of NameChain
         The names in it.
     common_tables : frozenset of str
@@ -265,10 +257,6 @@ class Reading:
     ----------
     text : str
         As the client wrote it.
-    tokens : sequence of Token
-        Of all statements.
-    statements : tuple of ReadStatement
-        In order.
     """
 
     text: str
@@ -297,11 +285,6 @@ _OF_THE_SYSTEM = frozenset({"pg_catalog", "information_schema", "kanon_catalog"}
 
 def read_text(text: str) -> Reading:
     """Take a text apart.
-
-    Parameters
-    ----------
-    text : str
-        Any number of statements.
 
     Raises
     ------

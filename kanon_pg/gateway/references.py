@@ -22,8 +22,6 @@ class Replacement:
     ----------
     start, end : int
         The piece; it begins and ends with whole tokens.
-    text : str
-        What is written.
     """
 
     start: int
@@ -36,10 +34,6 @@ def reads_protected(chains: Sequence[NameChain], common: frozenset[str], snapsho
 
     Parameters
     ----------
-    chains : sequence of NameChain
-        Of one query.
-    common : frozenset of str
-        Names of common table expressions.
     snapshot : CatalogSnapshot
         With the session's search path.
     """
@@ -62,15 +56,6 @@ def check_passing(
     query: Sequence[Token], chains: Sequence[NameChain], vocabulary: Vocabulary
 ) -> list[Replacement]:
     """Refuse a query that may not pass; return which names are to be replaced.
-
-    Parameters
-    ----------
-    query : sequence of Token
-        No query.
-    chains : sequence of NameChain
-        Of it.
-    vocabulary : Vocabulary
-        What may be named.
 
     Raises
     ------

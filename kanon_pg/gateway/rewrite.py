@@ -29,8 +29,6 @@ def query_call(text: str, verdict: Verdict, types: Sequence[int], api_schema: st
     ----------
     text : str
         The query, which is checked once more in the server.
-    verdict : Verdict
-        Accepted.
     types : sequence of int
         OIDs of the parameters' types as far as the client gives them; 0 or none leaves one open.
     api_schema : str
@@ -72,8 +70,6 @@ class Knowledge:
     ----------
     snapshot : CatalogSnapshot
         The relations that a text names.
-    vocabulary : Vocabulary
-        Catalogs and functions.
     check : callable
         Checks a query against a snapshot, under the rules of the protected relations.
     """
@@ -129,19 +125,12 @@ def rewrite(
 
     Parameters
     ----------
-    reading : Reading
-        The text.
     knowledge : Knowledge
         On behalf of the session's role.
     search_path, start_path : sequence of str
         The session's now, and what RESET makes of it.
     types : sequence of int
         OIDs of the parameters' types, as far as the client gives them.
-
-    Returns
-    -------
-    Passed or Refused
-        Refused if any statement is.
     """
     try:
         return _Rewriting(reading, knowledge, tuple(search_path), tuple(start_path), types).passed()

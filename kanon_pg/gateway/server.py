@@ -247,8 +247,6 @@ async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> 
 
     Parameters
     ----------
-    options : GatewayOptions
-        How.
     ready : callable
         Called with the port once clients can connect.
 

@@ -32,8 +32,6 @@ class Greeting:
     ----------
     server : Wire
         The connection that was opened for it.
-    user : str
-        Who wants in.
     search_path : tuple of str or None
         With which search path, None for the role's own.
     """
@@ -141,8 +139,6 @@ class Session:
 
     Parameters
     ----------
-    client : Wire
-        The accepted connection.
     shared : GatewayState
         What all sessions share.
     """

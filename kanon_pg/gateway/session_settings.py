@@ -74,8 +74,6 @@ def start_parameters(given: Mapping[str, str], database: str) -> dict[str, str]:
     ----------
     given : mapping
         The client's parameters.
-    database : str
-        The one that is served.
 
     Raises
     ------

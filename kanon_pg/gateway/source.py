@@ -67,8 +67,6 @@ class DatabaseSource:
 
         Parameters
         ----------
-        role : str
-            Whose rights count.
         path : tuple of str
             The session's search path.
         names : frozenset of str

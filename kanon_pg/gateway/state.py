@@ -41,8 +41,6 @@ class Upstream:
     ----------
     host : str
         A name or address; with a leading slash the folder of a Unix socket.
-    port : int
-        Its port.
     database : str
         The database that is served.
     tls : ssl.SSLContext or None
@@ -85,12 +83,8 @@ class GatewayState:
 
     Parameters
     ----------
-    upstream : Upstream
-        The server.
     source : CatalogSource
         Knowledge of its catalog.
-    limits : Limits
-        Bounds.
     tls : ssl.SSLContext or None
         How to talk to clients; clients without TLS are refused then.
     trusts_server : bool

@@ -38,10 +38,6 @@ class Token:
 
     Parameters
     ----------
-    kind : TokenKind
-        What it is.
-    text : str
-        As written.
     start, end : int
         Place in the whole text.
     name : str
@@ -91,11 +87,6 @@ _KINDS = {kind.name.lower(): kind for kind in TokenKind}
 
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a text, blanks and comments left out.
-
-    Parameters
-    ----------
-    text : str
-        Any number of statements.
 
     Raises
     ------

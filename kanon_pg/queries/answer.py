@@ -32,19 +32,8 @@ def check_query(db: Database, text: str, role: str, *, search_path: tuple[str, .
 
     Parameters
     ----------
-    db : Database
-        Has the rights of the reading role.
-    text : str
-        One SELECT.
-    role : str
-        Whose rights count.
     search_path : tuple of str
         The analyst's.
-
-    Returns
-    -------
-    Verdict
-        Accepted, or refused with findings.
     """
     loaded = require_records(db, load_catalog(db, text, search_path, role), None)
     return verdict_on(text, loaded.snapshot, loaded.rules)
@@ -65,21 +54,10 @@ def answer_query(
     ----------
     db : Database
         Has the rights of the reading role; one snapshot.
-    query : Query
-        What is asked.
-    role : str
-        Whose rights count.
-    login : str
-        Whose budgets count.
     held : collection of int
         OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
     folder : str, optional
         Folder of the records of queries; None in a server's backend, which has its own.
-
-    Returns
-    -------
-    AnswerTable
-        The answer, after it was recorded.
 
     Raises
     ------
@@ -152,17 +130,8 @@ def verdict_on(text: str, snapshot: CatalogSnapshot, rules: Mapping[int, Protect
 
     Parameters
     ----------
-    text : str
-        One SELECT.
-    snapshot : CatalogSnapshot
-        What the analyst may name.
     rules : Mapping of int to ProtectionRules
         By the OID of a relation in the snapshot, as in `kanon_pg.queries.load_catalog.LoadedCatalog`.
-
-    Returns
-    -------
-    Verdict
-        Accepted, or refused with findings.
     """
     verdict = _checked(text, snapshot, _options(rules))
     if not verdict.accepted:

@@ -30,8 +30,6 @@ class PendingQuery:
 
     Parameters
     ----------
-    query : Query
-        What is asked.
     role, login : str
         Whose rights and whose budgets count.
     operation : callable
@@ -61,10 +59,6 @@ def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> 
 
     Parameters
     ----------
-    db : Database
-        Has the rights of the caller.
-    query : Query
-        What is asked.
     operation : callable
         Receives a database with the reading role's rights, and the call.
 
@@ -119,13 +113,6 @@ def hold_pending(db: Database) -> None:
 
 def hold_relations(db: Database, query: QueryRequest) -> frozenset[int]:
     """Lock what a query may name, as reading it would do, until the transaction ends.
-
-    Parameters
-    ----------
-    db : Database
-        Has the rights of the reading role.
-    query : Query
-        What is asked.
 
     Returns
     -------

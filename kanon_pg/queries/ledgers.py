@@ -29,8 +29,6 @@ class LedgerContext:
         The transactions that are visible.
     settled : bool
         Whether `snapshot` says it all: the transaction itself wrote nothing.
-    parent : str
-        Folder of the records of this database.
     epoch : str
         Names the time since the server's last start or crash, within which no transaction's number means two.
     zone : str
@@ -54,8 +52,6 @@ def ledger_context(db: Database, folder: str | None) -> LedgerContext:
 
     Parameters
     ----------
-    db : Database
-        One snapshot.
     folder : str or None
         Folder of all records; None in a server's backend, for the one in the data directory.
 
@@ -92,17 +88,6 @@ def _data_directory() -> Path:
 def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None) -> None:
     """Begin the record of a relation unless there is one already, which must be complete then.
 
-    Parameters
-    ----------
-    db : Database
-        Acts with the rights of the owner role.
-    oid : int
-        The relation.
-    role : str
-        Who begins it.
-    folder : str, optional
-        As in `ledger_context`.
-
     Raises
     ------
     LedgerError
@@ -122,17 +107,6 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
 
     The files of the old one stay where they are, so that a curator can read or remove them. A relation that
     answers queries without a record gets one.
-
-    Parameters
-    ----------
-    db : Database
-        Acts with the rights of the owner role.
-    relation : str
-        The relation, as SQL writes it.
-    role : str
-        Whose rights count: it must be able to read the relation.
-    folder : str, optional
-        As in `ledger_context`.
 
     Raises
     ------
@@ -165,8 +139,6 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     ----------
     db : Database
         May read ``kanon.ledger``.
-    folder : str, optional
-        As in `ledger_context`.
 
     Returns
     -------

@@ -89,8 +89,6 @@ class LoadedCatalog:
 
     Parameters
     ----------
-    snapshot : CatalogSnapshot
-        For the checker.
     rules : Mapping of int to ProtectionRules
         By the OID of a relation in the snapshot.
     """
@@ -123,14 +121,8 @@ def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str)
 
     Parameters
     ----------
-    db : Database
-        Has the rights of the reading role.
-    text : str
-        The query.
     search_path : sequence of str
         The analyst's schemas, in order.
-    role : str
-        Whose rights count.
 
     Returns
     -------
@@ -152,8 +144,6 @@ def require_records(db: Database, loaded: LoadedCatalog, folder: str | None) -> 
     ----------
     db : Database
         May read ``kanon.ledger``.
-    loaded : LoadedCatalog
-        What a query may name.
     folder : str or None
         Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
     """

@@ -14,15 +14,6 @@ def parameter_values(
 ) -> tuple[str | None, ...]:
     """Return the values of a query's parameters as the canonical SQL takes them.
 
-    Parameters
-    ----------
-    verdict : Verdict
-        Accepted.
-    text : str
-        The query, for positions.
-    parameters : tuple of (str or None)
-        As the analyst gave them.
-
     Returns
     -------
     tuple of (str or None)

@@ -23,16 +23,10 @@ def protect(
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
-    relation : str
-        The relation, as SQL writes it.
     k : int
         Fewest people behind every part of an answer, 2 to 100.
     options : mapping or None
         Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
-    role : str
-        Whose rights count: it must be able to read the relation.
     folder : str, optional
         Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
 
@@ -91,15 +85,6 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
 
 def unprotect(db: Database, relation: str, *, role: str) -> None:
     """End that a relation answers queries; the record of queries stays.
-
-    Parameters
-    ----------
-    db : Database
-        Acts with the rights of the owner role.
-    relation : str
-        The relation, as SQL writes it.
-    role : str
-        Whose rights count: it must be able to read the relation.
 
     Raises
     ------

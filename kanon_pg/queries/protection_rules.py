@@ -27,18 +27,10 @@ class ProtectionRules:
         Fewest people, 2 to 100.
     mode : {'reject', 'suppress'}
         As in `kanon_pg.queries.check.options.Options`.
-    strict, simulatable : bool
-        As there.
-    dominance : float or None
-        As there.
     extremes : str
         'never', 'insensitive' or 'always', as in `kanon_pg.queries.check.catalog.Protection`.
     ledger : {'off', 'pairwise', 'linear'}
         As in `kanon_pg.worker.ledger.rules.Rules`.
-    one_sided : bool
-        As there.
-    rank : int
-        As there.
     questions, refusals : int or None
         Budget of each login within `period`, as in `kanon_pg.worker.ledger.budget.Budget`.
     all_questions, all_refusals : int or None
@@ -78,8 +70,6 @@ def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
     ----------
     db : Database
         May read ``kanon.protection``.
-    oid : int
-        OID of a relation.
 
     Returns
     -------
@@ -144,8 +134,6 @@ def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules
 
     Parameters
     ----------
-    relation : int
-        OID of the relation.
     k : Any
         2 to 100.
     options : Any

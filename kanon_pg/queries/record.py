@@ -62,12 +62,8 @@ def record_query(
     ----------
     db : Database
         Has the rights of the reading role and the snapshot in which the answer was computed.
-    query_record : QueryRecord
-        Who asks what.
     verdict : Verdict
         Accepted; names the protected relations and the sets of people.
-    snapshot : CatalogSnapshot
-        What the verdict is about.
     outcome : QueryOutcome
         The answer, or why there is none.
     folder : str, optional

@@ -23,8 +23,6 @@ class QueryRequest:
 
     Parameters
     ----------
-    text : str
-        One SELECT.
     parameters : tuple of (str or None)
         Values of ``$1``, ``$2`` ... as text; None for NULL.
     search_path : tuple of str
@@ -63,12 +61,8 @@ class QueryRecord:
     ----------
     text : str
         The query as the analyst wrote it.
-    parameters : tuple of (str or None)
-        Its values.
     login : str
         The session's login, whose budgets count.
-    role : str
-        Whose rights count.
     time : float
         Seconds since 1970, by the server's clock.
     """

@@ -36,8 +36,6 @@ def run_query(
     ----------
     db : Database
         Has the rights of the reading role, cannot write, and has the snapshot of the check.
-    verdict : Verdict
-        Accepted.
     values : sequence of (str or None)
         Of the parameters, in the order of `verdict.parameters`.
     most_rows : int
@@ -143,11 +141,6 @@ def full_scans(db: Database) -> Iterator[None]:
     An index reads as many blocks as rows match, and what does not fit into ``work_mem`` goes to files. Both
     numbers are shown by ``EXPLAIN (ANALYZE, BUFFERS)`` around a call that catches the refusal, exactly and as
     often as one likes.
-
-    Parameters
-    ----------
-    db : Database
-        Has the rights of the reading role.
     """
     before = db.row(statement("pin_planner"))
     yield
@@ -164,11 +157,6 @@ def without_statistics(db: Database) -> Iterator[None]:
 
     How many rows an index found tells how many there are, whether the answer is withheld or not. Servers
     before PostgreSQL 15 cannot let the reading role do this; they count.
-
-    Parameters
-    ----------
-    db : Database
-        Has the rights of the reading role.
     """
     try:
         with db.savepoint():
@@ -196,14 +184,6 @@ def worth_gathering(
 
     Parameters
     ----------
-    db : Database
-        Has the rights of the reading role.
-    verdict : Verdict
-        Accepted.
-    arguments : sequence of (str or None)
-        Values of its parameters.
-    rules : Mapping of int to ProtectionRules
-        By the OID of a relation.
     folder : str or None
         As in `kanon_pg.queries.ledgers.ledger_context`.
     """

@@ -183,11 +183,6 @@ class CatalogSnapshot:
             Schema as written, None to try the search path.
         name : str
             Name of the relation, folded as PostgreSQL folds it.
-
-        Returns
-        -------
-        Relation or None
-            The first match.
         """
         schemas = self.search_path if schema is None else (schema,)
         return next((self._by_name[item, name] for item in schemas if (item, name) in self._by_name), None)

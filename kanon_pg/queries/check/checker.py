@@ -37,10 +37,6 @@ def check(text: str, snapshot: CatalogSnapshot, options: Options | None = None) 
     ----------
     text : str
         The query as the analyst wrote it.
-    snapshot : CatalogSnapshot
-        What the analyst may name.
-    options : Options, optional
-        Choices of the data owner.
 
     Returns
     -------

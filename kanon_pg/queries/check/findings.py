@@ -53,8 +53,6 @@ class Refusal(Exception):
     ----------
     code : str
         Code of the rule.
-    span : Span
-        Where.
     sentence : str
         What is not allowed.
     hint : str

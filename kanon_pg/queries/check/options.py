@@ -18,8 +18,6 @@ class Limits:
         Longest text, most tokens, deepest nesting, most nodes of the syntax tree.
     expressions : int
         Most parts of all expressions together, after derived tables were dissolved.
-    rendered : int
-        Longest canonical SQL.
     """
 
     characters: int = 20_000

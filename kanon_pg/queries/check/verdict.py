@@ -36,8 +36,6 @@ class HiddenColumn:
     ----------
     name : str
         Name in the canonical SQL (``kanon_people_1`` ...).
-    minimum : int
-        Smallest allowed value.
     relation : int
         OID of the protected relation whose people are counted.
     what : str
@@ -146,8 +144,6 @@ class Verdict:
         Reasons of a refusal, in the order of the text.
     canonical_sql : str or None
         What runs: output columns first, then the hidden ones.
-    outputs : tuple of OutputColumn
-        Columns to return.
     hidden : tuple of HiddenColumn
         Columns to check and remove.
     parameters : tuple of Parameter
@@ -156,8 +152,6 @@ class Verdict:
         OIDs of the protected relations read.
     relations : tuple of int
         OIDs of all relations read.
-    entity_sets : tuple of EntitySet
-        For the ledger.
     gathering : Gathering or None
         Reads some of these sets and the answer at once; None if it can read none of them.
     empty_refused : bool

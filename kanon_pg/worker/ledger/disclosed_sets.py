@@ -31,8 +31,6 @@ def folded(vector: Vector, width: int, modulus: int) -> SetFold:
     ----------
     vector : array of float
         As `Field.vector` returns it; its length is a multiple of `width`.
-    width : int
-        Columns of the fold.
     modulus : int
         The field's prime.
     """
@@ -96,10 +94,6 @@ class DisclosedSets:
 
         Parameters
         ----------
-        units : BitMap
-            The set to compare.
-        fold : array of int
-            Its fold.
         k : int
             People from which on a difference is large.
         by_size : bool

@@ -52,8 +52,6 @@ def field_for_rules(rules: Rules, key: bytes) -> Field:
 
     Parameters
     ----------
-    rules : Rules
-        Rank and k.
     key : bytes
         The relation's secret.
     """
@@ -152,8 +150,6 @@ class Decision:
 
     Parameters
     ----------
-    allowed : bool
-        Whether it may.
     reason : Reason or None
         The first check that failed; None if allowed.
     """
@@ -219,8 +215,6 @@ class DisclosureHistory:
         ----------
         answer : AnswerSets
             The sets behind it, in the snapshot it was computed in.
-        population : Population
-            Everybody in that snapshot.
 
         Raises
         ------
@@ -269,8 +263,6 @@ class DisclosureHistory:
 
         Parameters
         ----------
-        answer : AnswerSets
-            As recorded.
         population : Population
             The owners of its units; who is in the relation now does not matter.
 

@@ -151,8 +151,6 @@ def write_marks(folder: Path, journal: Mark, numbers: Mark) -> None:
     ----------
     folder : Path
         The record's.
-    journal, numbers : Mark
-        Ends of the two files, durable.
     """
     try:
         descriptor = os.open(folder / MARKS, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -71,22 +71,12 @@ def next_digest(digest: bytes, data: bytes) -> bytes:
     ----------
     digest : bytes
         Chain digest of what comes before, empty at the beginning.
-    data : bytes
-        What is added.
     """
     return blake2b(digest + data, digest_size=DIGEST_BYTES).digest()
 
 
 def frame_of(payload: bytes, digest: bytes) -> tuple[bytes, bytes]:
-    """Return the frame of a record, and the chain digest after it.
-
-    Parameters
-    ----------
-    payload : bytes
-        What is recorded.
-    digest : bytes
-        Chain digest of what comes before.
-    """
+    """Return the frame of a record, and the chain digest after it."""
     body = _prefix(len(payload)) + payload
     after = next_digest(digest, body)
     return body + after, after
@@ -97,15 +87,6 @@ def parse_frame(data: bytes, position: int, digest: bytes) -> tuple[bytes, bytes
 
     A frame is torn if the data end inside it, or if nothing but zeros follows (some file systems grow a
     file before its content arrives). No confirmed record looks like that.
-
-    Parameters
-    ----------
-    data : bytes
-        Part of a journal.
-    position : int
-        Where the frame begins.
-    digest : bytes
-        Chain digest of what comes before.
 
     Raises
     ------
@@ -154,11 +135,6 @@ def _prefix(length: int) -> bytes:
 
 def create_journal(path: Path) -> None:
     """Make an empty journal, durably, readable by its owner alone.
-
-    Parameters
-    ----------
-    path : Path
-        Where; the folder must exist.
 
     Raises
     ------
@@ -242,8 +218,6 @@ class Journal:
 
     Parameters
     ----------
-    path : Path
-        An existing journal.
     start : Mark, optional
         Read from here on; everything before it is taken as known. From the beginning unless given.
     anchor : Mark, optional
@@ -423,11 +397,6 @@ class Turn:
         payload : bytes
             1 to `MAX_PAYLOAD_BYTES` bytes.
 
-        Returns
-        -------
-        Mark
-            The new end of the journal.
-
         Raises
         ------
         LedgerError
@@ -447,11 +416,6 @@ def read_heads(path: Path) -> Iterator[list[Any]]:
     """Yield the head of every record, in order; every digest is checked.
 
     What a writer is just appending, or left half-written, is not there yet.
-
-    Parameters
-    ----------
-    path : Path
-        A journal.
 
     Yields
     ------

@@ -54,8 +54,6 @@ class Form:
 
     Parameters
     ----------
-    rows : matrix, shape (rank, width)
-        The basis.
     pivots : array of int, shape (rank,)
         Column ``pivots[i]`` is 1 in row ``i`` and 0 in every other.
     """
@@ -83,10 +81,6 @@ class Form:
         ----------
         vectors : matrix, shape (any, width)
             What to add; may depend on each other or lie in the space.
-        allowed : array of bool, shape (width,)
-            Columns that may become pivots.
-        field : Field
-            Where to calculate.
         """
         form = self
         for start in range(0, len(vectors), _BLOCK):
@@ -143,16 +137,10 @@ def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field:
 
     Parameters
     ----------
-    form : Form
-        The space.
     k : int
         Non-zero columns from which on a vector is not sparse.
     most_pivots : int
         Non-zero pivot columns considered, >= 1. The answer covers all vectors if this is ``k - 1`` or more.
-    nodes : int
-        Most spaces to visit.
-    field : Field
-        Where to calculate.
 
     Returns
     -------
@@ -250,8 +238,6 @@ class Code:
 
     Parameters
     ----------
-    field : Field
-        Where to calculate.
     k : int
         Smallest distance that is wanted, >= 2.
     forms : tuple of Form
@@ -282,11 +268,6 @@ class Code:
 
         A form that finds no free column for a pivot gives its columns back to the others, and is made anew
         from what is left if that is possible.
-
-        Parameters
-        ----------
-        vectors : matrix, shape (any, width)
-            What to add.
         """
         forms = list(self.forms)
         done = 0

@@ -122,8 +122,6 @@ class PackedRows:
     ----------
     lengths : bytes
         Bytes of each piece, 8 bytes each.
-    places : bytes
-        Places or hashes.
     """
 
     lengths: bytes | memoryview
@@ -142,8 +140,6 @@ class PackedSets:
         Whether rows are given by hashes instead of places.
     groups, leaves : bytes
         Number of the group, and OID of the table, of each piece.
-    rows : PackedRows
-        The groups.
     filters : tuple of PackedRows
         What each filter leaves out of them, or, unless `disjoint`, lets in.
     key : str or None

@@ -49,8 +49,6 @@ class KeyIndex:
         ----------
         keys : array of uint64
             In any order; equal ones are numbered in this order.
-        numbers : array of uint32
-            One for each.
         """
         order = np.argsort(keys, kind="stable")
         places = np.searchsorted(self.keys, keys[order], "right")
@@ -59,11 +57,6 @@ class KeyIndex:
 
     def find(self, keys: Keys) -> Numbers:
         """Return the numbers of keys, of the first, second ... occurrence where keys are equal.
-
-        Parameters
-        ----------
-        keys : array of uint64
-            In any order.
 
         Returns
         -------
@@ -105,8 +98,6 @@ class RowNumbers:
 
     Parameters
     ----------
-    path : Path
-        The file.
     anchor : Mark, optional
         As in `Journal`.
 
@@ -227,8 +218,6 @@ class RowNumbersTurn:
 
         Parameters
         ----------
-        contents : array of uint64
-            Hash of every row.
         people : array of uint64, optional
             Hash of the person of every row, if there is an entity.
 

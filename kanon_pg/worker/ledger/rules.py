@@ -104,8 +104,6 @@ class Standing:
 
     Parameters
     ----------
-    may_ask : bool
-        Whether it may.
     questions_left : int or None
         Queries left in this period, None without a limit.
     locked_until : float or None
@@ -127,10 +125,6 @@ def standing(history: Iterable[PastQuery], budget: Budget, now: float) -> Standi
     ----------
     history : iterable of PastQuery
         Recorded queries, in the order of time.
-    budget : Budget
-        The limits.
-    now : float
-        The present, on the clock of the history.
     """
     if budget.questions is None and budget.refusals is None:
         return Standing(may_ask=True, questions_left=None, locked_until=None)

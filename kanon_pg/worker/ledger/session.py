@@ -37,12 +37,8 @@ class LedgerEntry:
     ----------
     time : float
         Seconds since 1970, by the server's clock.
-    analyst : str
-        Role that asked.
     query : str
         The canonical query. Contains the analyst's constants, hence nothing of the data.
-    verdict : {'answered', 'withheld'}
-        What happened.
     reason : str
         Why it was withheld, for the owner; empty if answered.
     answer : AnswerSets or None
@@ -101,10 +97,6 @@ class LoggedQuery:
     ----------
     time : float
         Seconds since 1970, by the server's clock.
-    analyst : str
-        Role that asks.
-    text : str
-        The canonical query.
     """
 
     time: float
@@ -229,8 +221,6 @@ def decide(
 
     Parameters
     ----------
-    query : Query
-        Who asks what.
     parts : sequence of RelationPart
         One per protected relation, no relation twice.
     checkpoint : callable

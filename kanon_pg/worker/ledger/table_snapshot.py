@@ -70,8 +70,6 @@ class TableSnapshot:
 
     Parameters
     ----------
-    leaves : sequence of LeafTable
-        All its rows.
     numbers : array of uint32
         Of all rows, leaf by leaf.
     """
@@ -163,8 +161,6 @@ class PlaceIndex:
         ----------
         places : array of int64
             Block times 65,536 plus line, in any order.
-        numbers : array of uint32
-            One for each.
         """
         stride = int((places & (_LINES - 1)).max()) + 1
         dense, _ = _dense(places, stride)
@@ -214,10 +210,6 @@ def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> byt
 
     Parameters
     ----------
-    table snapshot : Table snapshot
-        Of tables.
-    state : str
-        As the database said it.
     epoch : str
         As in `kanon_pg.queries.ledgers.LedgerContext`.
 
@@ -248,11 +240,6 @@ def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> byt
 
 def snapshot_from(data: bytes, epoch: str) -> tuple[str, TableSnapshot]:
     """Rebuild what `snapshot_bytes` returned.
-
-    Returns
-    -------
-    tuple of str and PlaceIndex snapshot
-        The state, without a snapshot.
 
     Raises
     ------

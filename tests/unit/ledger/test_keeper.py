@@ -140,7 +140,7 @@ def test_a_question_about_two_relations_is_answered_by_both_or_not(tmp_path: Pat
     assert ask(two, HALF).allowed
     both = [RelationPart(two, PEOPLE, HALF_BUT_ONE), RelationPart(one, PEOPLE, HALF_BUT_ONE)]
     assert decide(LoggedQuery(2.0, "ann", "SELECT"), both).reason == "difference"
-    assert one.ledger.distinct_sets == 0
+    assert one.history.distinct_sets == 0
     assert entries(paths[0])[0].reason == entries(paths[1])[1].reason == "difference"
     with pytest.raises(LedgerError, match="stands twice"):
         decide(LoggedQuery(2.0, "ann", "SELECT"), [both[0], both[0]])
@@ -175,7 +175,7 @@ def test_owners_older_than_the_history_answer_nothing(path: Path) -> None:
     fresh = LedgerSession(path, RULES, KEY)
     assert decide(LoggedQuery(3.0, "bob", "SELECT"), [RelationPart(fresh, newer, ALL)]).reason == "complement"
     with pytest.raises(LedgerError, match="numbered after"):
-        fresh.ledger.check(everybody, older)
+        fresh.history.check(everybody, older)
     fresh.close()
     there.close()
 

@@ -36,8 +36,6 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
 
     Parameters
     ----------
-    call : Call
-        The aggregate.
     rows : Scope
         Meaning of names in rows; refuses aggregates.
 
@@ -165,18 +163,6 @@ _NEIGHBOURS: Final = frozenset({"lag", "lead", "first_value", "last_value"})
 
 def bind_window(windowed: Windowed, groups: Scope) -> Bound:
     """Bind a window function over groups.
-
-    Parameters
-    ----------
-    windowed : Windowed
-        Syntax.
-    groups : Scope
-        Meaning of keys and aggregates.
-
-    Returns
-    -------
-    Bound
-        An operation over keys and aggregates.
 
     Raises
     ------

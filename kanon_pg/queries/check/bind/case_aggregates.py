@@ -29,8 +29,6 @@ def as_filtered(call: Call, bind: Bind) -> Expression | None:
 
     Parameters
     ----------
-    call : Call
-        An aggregate.
     bind : callable
         Binds an expression over rows, to learn its type and whether it may be NULL.
 

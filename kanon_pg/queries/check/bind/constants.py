@@ -211,11 +211,6 @@ def typed_constant(constant: TypedConstant | ParameterRef, target: str) -> Typed
     target : str
         Member of `kanon_pg.queries.check.types.TYPES`.
 
-    Returns
-    -------
-    TypedConstant or ParameterRef
-        The same value with that type.
-
     Raises
     ------
     Refusal
@@ -320,15 +315,6 @@ _CHECKS: dict[str, tuple[Callable[[Bound], bool], str]] = {
 def check_constant(expression: Bound, name: str, function: str) -> None:
     """Refuse an argument that is not the constant that the function needs.
 
-    Parameters
-    ----------
-    expression : Bound
-        The argument.
-    name : str
-        Name of the check.
-    function : str
-        For the message.
-
     Raises
     ------
     Refusal
@@ -370,11 +356,6 @@ _REPETITIONS = 8
 
 def check_regular_expression(expression: Bound) -> None:
     """Refuse a pattern that is not constant, could fail, or could be slow.
-
-    Parameters
-    ----------
-    expression : Bound
-        The pattern.
 
     Raises
     ------

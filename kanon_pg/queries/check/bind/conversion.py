@@ -13,8 +13,6 @@ def as_type(expression: Bound, target: str) -> Bound:
 
     Parameters
     ----------
-    expression : Bound
-        Any expression.
     target : str
         Type that is as wide or wider.
 
@@ -58,13 +56,6 @@ def cast(expression: Bound, target: str, span: Span) -> Bound:
 
 def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
     """Return the expressions in their common type.
-
-    Parameters
-    ----------
-    expressions : tuple of Bound
-        At least one.
-    span : Span
-        Place for the message.
 
     Returns
     -------

@@ -62,18 +62,6 @@ class Scope(Protocol):
 def bind_expression(expression: Expression, scope: Scope) -> Bound:
     """Bind an expression.
 
-    Parameters
-    ----------
-    expression : Expression
-        Syntax.
-    scope : Scope
-        Meaning of names.
-
-    Returns
-    -------
-    Bound
-        Typed expression.
-
     Raises
     ------
     Refusal

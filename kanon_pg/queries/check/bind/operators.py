@@ -82,15 +82,6 @@ def bind_operator(operator: str, operands: tuple[Bound, ...], span: Span) -> Bou
     ----------
     operator : str
         Name as in `kanon_pg.queries.check.read.syntax.Apply`.
-    operands : tuple of Bound
-        Bound operands.
-    span : Span
-        Place of the whole.
-
-    Returns
-    -------
-    Bound
-        The operation, typed.
 
     Raises
     ------

@@ -35,8 +35,6 @@ class _Persons:
 
     Parameters
     ----------
-    select : Select
-        The inner query.
     alias : str
         Its name in the outer one.
     person : Name
@@ -55,22 +53,7 @@ class _Persons:
 
 
 def per_person(select: Select, environment: CommonTables, snapshot: CatalogSnapshot) -> Select | None:
-    """Return a query about people's counts and sums as a query about the table, or None.
-
-    Parameters
-    ----------
-    select : Select
-        Any SELECT.
-    environment : CommonTables
-        Common table expressions in sight.
-    snapshot : CatalogSnapshot
-        Relations.
-
-    Returns
-    -------
-    Select or None
-        None if the query has another form.
-    """
+    """Return a query about people's counts and sums as a query about the table, or None."""
     if len(select.sources) != 1 or select.where is not None or select.distinct:
         return None
     if select.group or select.sets or select.having is not None:

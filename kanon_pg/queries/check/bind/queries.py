@@ -81,13 +81,7 @@ _MOST_INSTANCES = 24
 
 
 class Binder:
-    """Binds one query against one snapshot.
-
-    Parameters
-    ----------
-    snapshot : CatalogSnapshot
-        What names mean.
-    """
+    """Binds one query against one snapshot."""
 
     def __init__(self, snapshot: CatalogSnapshot) -> None:
         self._snapshot = snapshot
@@ -99,17 +93,8 @@ class Binder:
 
         Parameters
         ----------
-        query : Query
-            Syntax.
-        environment : CommonTables, optional
-            Common table expressions in sight.
         outermost : bool
             Whether ORDER BY and LIMIT may stand here.
-
-        Returns
-        -------
-        Plan
-            Levels in order.
 
         Raises
         ------

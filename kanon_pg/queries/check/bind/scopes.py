@@ -117,8 +117,6 @@ class GroupScope:
     ----------
     rows : RowScope
         Meaning inside of aggregates.
-    keys : tuple of Bound
-        Group keys.
     """
 
     rows: RowScope
@@ -185,8 +183,6 @@ class PublicRowScope:
 
     Parameters
     ----------
-    rows : RowScope
-        Meaning of names.
     keys : dict
         Columns named so far.
     """

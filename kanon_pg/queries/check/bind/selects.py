@@ -44,17 +44,8 @@ def groupings(
 
     Parameters
     ----------
-    keys : tuple of Bound
-        Keys of every grouping.
     sets : tuple
         For every ROLLUP, CUBE or GROUPING SETS the lists that it stands for; one of each is combined.
-    span : Span
-        Place for messages.
-
-    Returns
-    -------
-    tuple of tuple of Bound
-        Without repeated keys.
 
     Raises
     ------
@@ -74,15 +65,6 @@ def groupings(
 
 def grouped_by(level: Level, keys: tuple[Bound, ...], number: int) -> Level:
     """Return a level by some of its keys; the other ones are NULL.
-
-    Parameters
-    ----------
-    level : Level
-        Grouped by all keys.
-    keys : tuple of Bound
-        Keys to keep.
-    number : int
-        Number of the new level.
 
     Returns
     -------
@@ -135,19 +117,8 @@ def bind_select(
 
     Parameters
     ----------
-    select : Select
-        Syntax.
-    collected : FromClause
-        FROM and WHERE.
     order : tuple of OrderItem
         ORDER BY, empty if it is bound elsewhere.
-    number : callable
-        Gives out numbers of levels.
-
-    Returns
-    -------
-    list of Level
-        One, or several for grouping sets.
 
     Raises
     ------

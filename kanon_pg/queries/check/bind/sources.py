@@ -128,8 +128,6 @@ class SourceBinder:
 
     Parameters
     ----------
-    snapshot : CatalogSnapshot
-        Relations.
     bind_plan : callable
         Binds a query that is a level of its own.
     count : callable

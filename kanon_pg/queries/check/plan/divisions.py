@@ -52,11 +52,6 @@ def mixed_parts(level: Level) -> tuple[Bound, ...]:
 def known_conditions(level: Level) -> tuple[Bound, ...]:
     """Return the conditions on known columns inside all mixed parts of a level.
 
-    Parameters
-    ----------
-    level : Level
-        A protected level.
-
     Returns
     -------
     tuple of Bound
@@ -193,11 +188,6 @@ def conjunction(first: Bound, second: Bound) -> Operation:
 
 def cells_of(levels: tuple[Level, ...]) -> Cells | None:
     """Return the cells of levels over the same rows, or None if every figure is counted without them.
-
-    Parameters
-    ----------
-    levels : tuple of Level
-        The levels of one family.
 
     Returns
     -------

@@ -23,11 +23,6 @@ from kanon_pg.queries.check.types import FLOATS
 def fact_instance(level: Level) -> Instance | None:
     """Return the instance whose rows the level counts, or None if no protected instance can be it.
 
-    Parameters
-    ----------
-    level : Level
-        A level with protected instances.
-
     Returns
     -------
     Instance or None
@@ -55,15 +50,8 @@ def multiplied_instances(level: Level, *, people_only: bool) -> tuple[Instance, 
 
     Parameters
     ----------
-    level : Level
-        A level without a fact.
     people_only : bool
         Whether it counts different people only, so that all rows of one person may be combined.
-
-    Returns
-    -------
-    tuple of Instance
-        Empty if there is nothing wrong.
     """
     pairs = _pairs(level)
     starts = {frozenset({item.number}) for item in level.protected() if not item.outer}

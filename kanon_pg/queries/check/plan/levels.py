@@ -97,8 +97,6 @@ class Level:
     ----------
     number : int
         Number within the query, from 1.
-    instances : tuple of Instance
-        FROM, in order.
     where : tuple of Bound
         Conditions that all have to hold.
     keys : tuple of Bound
@@ -111,8 +109,6 @@ class Level:
         Whether every group is returned once per row (a row selection without DISTINCT).
     family : int
         Number of the first level over the same rows: GROUPING SETS are several levels over them.
-    span : Span
-        Where it stands.
     """
 
     number: int
@@ -171,8 +167,6 @@ class Plan:
         At least one, with outputs of equal types.
     sorting : tuple of Sorting
         Used if there are several branches; one branch carries its own.
-    limit, offset : Bound or None
-        Constants or parameters.
     """
 
     branches: tuple[Level, ...]

@@ -41,8 +41,6 @@ class PeopleCount:
         Condition on rows; None counts the whole group.
     negated : bool
         Whether those are counted for whom the mask is not true.
-    minimum : int
-        Fewest people.
     may_be_none : bool
         Whether nobody at all is allowed, too (nobody is left out by a filter).
     what : str
@@ -68,12 +66,8 @@ def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tupl
 
     Parameters
     ----------
-    level : Level
-        The level.
     strict : bool
         Whether a filter that leaves nobody out counts as too few, too.
-    suppress : bool
-        Whether the cells are counted here.
 
     Returns
     -------
@@ -142,11 +136,6 @@ def percentile_minimum(aggregate: Aggregate, k: int) -> int:
 
 def participation(aggregate: Aggregate) -> Bound | None:
     """Return the condition under which a row takes part in an aggregate, None if always.
-
-    Parameters
-    ----------
-    aggregate : Aggregate
-        The aggregate.
 
     Returns
     -------

@@ -105,8 +105,6 @@ class Aggregate(Typed):
         None for ``count(*)``.
     distinct : bool
         Whether equal values count once.
-    condition : Bound or None
-        FILTER.
     fraction : str or None
         Constant of a percentile.
     descending : bool

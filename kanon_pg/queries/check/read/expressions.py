@@ -265,16 +265,6 @@ _NEGATED = frozenset({"Like", "ILike", "In", "Between", "RegexpLike", "RegexpILi
 def read_expression(node: RawNode) -> Expression:
     """Read an expression.
 
-    Parameters
-    ----------
-    node : RawNode
-        The node.
-
-    Returns
-    -------
-    Expression
-        The same as a syntax tree.
-
     Raises
     ------
     Refusal

@@ -41,15 +41,8 @@ _MOST_PARTS = 8
 def read_grouping(node: RawNode) -> tuple[tuple[Expression, ...], tuple[Groupings, ...]]:
     """Read the elements of GROUP BY.
 
-    Parameters
-    ----------
-    node : RawNode
-        The clause.
-
     Returns
     -------
-    tuple of Expression
-        Ordinary group keys.
     tuple of Groupings
         One entry for every ROLLUP, CUBE or GROUPING SETS.
 
@@ -115,18 +108,6 @@ def read_where(node: RawNode, read_query: Callable[[RawNode], Query]) -> Express
 
     Only a part that has to hold by itself may be a membership in the answer of a query: under OR and NOT it
     would not be a join.
-
-    Parameters
-    ----------
-    node : RawNode
-        The condition.
-    read_query : callable
-        Reads a query.
-
-    Returns
-    -------
-    Expression
-        The condition.
     """
     if node.kind == "Paren":
         only(node, "this")
@@ -148,18 +129,6 @@ _SIDES = {"": "inner", "INNER": "inner", "CROSS": "cross", "LEFT": "left", "LEFT
 
 def read_query(text: str, limits: Limits) -> Query:
     """Read a query.
-
-    Parameters
-    ----------
-    text : str
-        The query as written.
-    limits : Limits
-        Bounds on its size.
-
-    Returns
-    -------
-    Query
-        The syntax tree.
 
     Raises
     ------

@@ -12,13 +12,6 @@ from kanon_pg.queries.check.findings import Refusal, Span
 def only(node: RawNode, *names: str) -> None:
     """Refuse the node if it carries an argument that is not named here.
 
-    Parameters
-    ----------
-    node : RawNode
-        The node.
-    *names : str
-        Arguments that the caller reads.
-
     Raises
     ------
     Refusal
@@ -33,11 +26,6 @@ def only(node: RawNode, *names: str) -> None:
 
 def unknown(node: RawNode) -> NoReturn:
     """Refuse a node that has no place where it stands.
-
-    Parameters
-    ----------
-    node : RawNode
-        The node.
 
     Raises
     ------
@@ -154,8 +142,6 @@ class RawNode:
     ----------
     kind : str
         Name of the parser's class.
-    values : Mapping
-        Arguments by name.
     span : Span
         Place in the text.
     """

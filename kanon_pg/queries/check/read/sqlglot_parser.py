@@ -61,11 +61,6 @@ def read_text(text: str) -> RawNode:
     text : str
         Text that `kanon_pg.queries.check.read.text.check_text` has let pass.
 
-    Returns
-    -------
-    RawNode
-        Root of the tree.
-
     Raises
     ------
     Refusal

@@ -34,13 +34,6 @@ _NAME_BYTES = 63
 def check_text(text: str, limits: Limits) -> str:
     """Refuse a text that is too large or holds pieces that have no place in a query.
 
-    Parameters
-    ----------
-    text : str
-        The query as written.
-    limits : Limits
-        Longest text, most tokens, deepest parentheses.
-
     Returns
     -------
     str

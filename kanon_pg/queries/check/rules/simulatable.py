@@ -32,15 +32,7 @@ _HINT = "Refusals must not depend on sensitive columns here: "
 
 
 def simulatable(plan: Plan, options: Options) -> Iterator[Finding]:
-    """Yield a finding for everything through which sensitive columns could have a say in a refusal.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    options : Options
-        Says whether that is wanted.
-    """
+    """Yield a finding for everything through which sensitive columns could have a say in a refusal."""
     if not options.simulatable:
         return
     levels = [level for level in plan.levels() if level.protected()]

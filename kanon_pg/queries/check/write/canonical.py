@@ -35,8 +35,6 @@ class Canonical:
     ----------
     plan : Plan
         Checked by all rules.
-    options : Options
-        Mode and limits.
     further : callable, optional
         Returns further columns of a level's groups, as SQL with names.
     """
@@ -308,8 +306,6 @@ def kept_groups(
 
     Parameters
     ----------
-    level : Level
-        The protected level.
     counts : tuple of PeopleCount
         What its columns ``h0`` ... hold.
     lacking : tuple of str

@@ -20,17 +20,10 @@ def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[Ent
 
     Parameters
     ----------
-    plan : Plan
-        The plan.
     canonical : Canonical
         After its ``sql`` was written.
     options : Options
         In the mode 'suppress' only the groups that are told count.
-
-    Returns
-    -------
-    tuple of EntitySet
-        In the order of levels.
     """
     return tuple(item.entity_set() for item in _writers(plan, canonical, options))
 
@@ -39,13 +32,6 @@ def gathering(plan: Plan, options: Options) -> Gathering | None:
     """Return what reads the answer and sets behind it at once.
 
     Sets of undivided tables can be read so: a row's place says all of where it stands.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    options : Options
-        Mode and limits.
 
     Returns
     -------

@@ -38,8 +38,6 @@ class Writer:
     ----------
     numbers : Mapping
         Numbers of the parameters in the canonical SQL by those in the text.
-    limit : int
-        Longest expression.
     aggregates : dict
         Position of every aggregate among those of the level.
     """
@@ -99,17 +97,10 @@ def people_count_sql(instance: Instance, *, single: bool, mask: str | None) -> s
 
     Parameters
     ----------
-    instance : Instance
-        A protected instance.
     single : bool
         Whether the rows of the level stand for the rows of the instance.
     mask : str or None
         SQL of a condition on the rows that count.
-
-    Returns
-    -------
-    str
-        An aggregate.
     """
     condition = f" FILTER (WHERE {mask})" if mask is not None else ""
     relation, protection = instance.relation, instance.protection
@@ -143,10 +134,6 @@ def from_and_where(level: Level, writer: Writer, answers: Mapping[Plan, str]) ->
 
     Parameters
     ----------
-    level : Level
-        The level.
-    writer : Writer
-        For its conditions.
     answers : Mapping
         Names of the common table expressions that hold the answers of inner queries.
 

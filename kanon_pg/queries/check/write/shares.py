@@ -27,14 +27,10 @@ def largest_shares(level: Level, aggregate: Aggregate, writer: Writer, answers: 
 
     Parameters
     ----------
-    level : Level
-        A protected level with a fact.
     aggregate : Aggregate
         A sum or an average over columns of the fact.
     writer : Writer
         The level's writer.
-    answers : Mapping
-        Names of answers of inner queries.
 
     Returns
     -------
@@ -71,14 +67,8 @@ def person_ratio(level: Level, aggregate: Aggregate, writer: Writer, answers: Ma
 
     Parameters
     ----------
-    level : Level
-        A level with a fact.
-    aggregate : Aggregate
-        A percentile.
     writer : Writer
         The level's writer.
-    answers : Mapping
-        Names of answers of inner queries.
 
     Returns
     -------

@@ -66,10 +66,6 @@ def content_hash_sql(relation: Relation, alias: str, seed: str) -> str:
 
     Parameters
     ----------
-    relation : Relation
-        Whose rows.
-    alias : str
-        Quoted name in FROM.
     seed : str
         SQL of the secret seed, an ``int8``.
     """
