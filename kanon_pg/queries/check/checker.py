@@ -19,10 +19,7 @@ from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.levels import Output, Plan
 from kanon_pg.queries.check.plan.typed import number_type, size_of
 from kanon_pg.queries.check.read.queries import read_query
-from kanon_pg.queries.check.rules import RULES
-from kanon_pg.queries.check.rules.named_groups import hidden_conditions
-from kanon_pg.queries.check.rules.simulatable import simulatable
-from kanon_pg.queries.check.rules.suppression import _mixed_parameters, suppressible
+from kanon_pg.queries.check.rules import findings
 from kanon_pg.queries.check.verdict import OutputColumn, Verdict
 from kanon_pg.queries.check.write.canonical import Canonical, parameters
 from kanon_pg.queries.check.write.entity_sets import entity_sets, gathering
@@ -66,13 +63,9 @@ def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
         return _refused(
             [Finding("Q001", 0, len(text), "The query has too many parts.", "Ask a simpler query.")]
         )
-    findings = [*suppressible(plan, options), *simulatable(plan, options), *_mixed_parameters(plan)]
-    for level in plan.levels():
-        if level.protected():
-            findings.extend(finding for rule in RULES for finding in rule(level))
-            findings.extend(hidden_conditions(level, options))
-    if findings:
-        return _refused(findings)
+    found = list(findings(plan, options))
+    if found:
+        return _refused(found)
     canonical = Canonical(plan, options)
     sql = canonical.sql()
     if len(sql) > options.limits.rendered:

@@ -6,6 +6,7 @@ A finding depends on the text, the catalog snapshot and the options, never on da
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +63,14 @@ class Refusal(Exception):
     def __init__(self, code: str, span: Span, sentence: str, hint: str = "") -> None:
         super().__init__(sentence)
         self.finding = Finding(code, span.start, span.end, sentence, hint)
+
+
+class _Placed(Protocol):
+    @property
+    def span(self) -> Span: ...
+
+
+def finding_at(code: str, place: _Placed | Span, sentence: str, hint: str = "") -> Finding:
+    """Return a finding about a piece of the text, or about what was read from it."""
+    span = place if isinstance(place, Span) else place.span
+    return Finding(code, span.start, span.end, sentence, hint)

@@ -206,13 +206,14 @@ def named_groups(level: Level) -> tuple[NamedGroups, ...]:
     """Return the keys of a level whose values the text names."""
     found = []
     for position, key in enumerate(level.keys):
-        named = _values(key)
+        named = named_values(key)
         if named is not None:
             found.append(NamedGroups(position, *named))
     return tuple(found)
 
 
-def _values(key: Bound) -> tuple[int, bool] | None:
+def named_values(key: Bound) -> tuple[int, bool] | None:
+    """Return how many values the text names for a key, and whether NULL is one; None if it names none."""
     if isinstance(key, ColumnRef) or is_constant(key):
         return None
     if key.type == "bool":

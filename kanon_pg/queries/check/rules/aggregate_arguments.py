@@ -11,13 +11,31 @@ floating point numbers. Additions, products and casts of whole and decimal numbe
 
 Aggregates of products, corr and the regr family are not on the list for the same reason: a column that is
 zero for all but one person of a set (which its sum tells) makes the product a mask that nobody counts.
+
+Codes: Q310.
+
+Refused::
+
+    SELECT sum(CASE WHEN id = 7 THEN income ELSE 1 END) FROM people
+
+    SELECT sum(income * age) FROM people
+
+    SELECT stddev(income + age) FROM people
+
+Accepted::
+
+    SELECT sum(income) FILTER (WHERE age > 30) FROM people
+
+    SELECT sum(2 * income + 100) FROM people
+
+    SELECT stddev(age) FROM people
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import PERCENTILES, SUMS
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Level
@@ -99,7 +117,7 @@ def _foreign(column: ColumnRef, level: Level) -> Finding:
 
 
 def _finding(item: Bound, sentence: str, hint: str) -> Finding:
-    return Finding("Q310", item.span.start, item.span.end, sentence, hint)
+    return finding_at("Q310", item, sentence, hint)
 
 
 def _is_linear(item: Bound) -> bool:

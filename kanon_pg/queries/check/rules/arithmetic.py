@@ -6,13 +6,25 @@ therefore bounded, products of columns are not multiplied again, and floating
 point numbers are multiplied and divided by constants only. Dates are moved a few times only, by at most 1100
 years each: a chain of moves could end just before the first date that PostgreSQL has (4713 BC) for one
 person and just after it for all others.
+
+Codes: Q330.
+
+Refused::
+
+    SELECT count(*) FROM people WHERE age * 1e15 > 1
+
+    SELECT count(*) FROM people WHERE score * score > 1
+
+Accepted::
+
+    SELECT count(*) FROM people WHERE age * 2 > 60
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import (
     Bound,
@@ -42,7 +54,7 @@ def arithmetic(level: Level) -> Iterator[Finding]:
             shifts += item.type in MOMENTS
             problem = _problem(item)
             if problem is not None:
-                yield Finding("Q330", item.span.start, item.span.end, *problem)
+                yield finding_at("Q330", item, *problem)
         if factors > _MOST_FACTORS or shifts > _MOST_SHIFTS:
             sentence = (
                 f"One expression on single rows takes {_MOST_FACTORS} products and {_MOST_SHIFTS} shifts of"

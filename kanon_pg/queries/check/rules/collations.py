@@ -1,10 +1,21 @@
-"""Texts of different collations do not meet: PostgreSQL would fail on the first row that compares them."""
+"""Texts of different collations do not meet: PostgreSQL would fail on the first row that compares them.
+
+Codes: Q332.
+
+Refused::
+
+    SELECT count(*) FROM people WHERE dutch = latin
+
+Accepted::
+
+    SELECT count(*) FROM people WHERE dutch = 'een' AND latin = 'unus'
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, KeyRef, Operation, walk
 
@@ -18,9 +29,7 @@ def collations(level: Level) -> Iterator[Finding]:
         for item in walk(expression):
             if isinstance(item, Operation) and len(_of_parts(item, level)) > 1:
                 sentence = "Texts of different collations meet here."
-                yield Finding(
-                    "Q332", item.span.start, item.span.end, sentence, "Compare columns of one collation."
-                )
+                yield finding_at("Q332", item, sentence, "Compare columns of one collation.")
 
 
 def _of_parts(operation: Operation, level: Level) -> frozenset[int]:

@@ -1,10 +1,21 @@
-"""count(DISTINCT ...) counts plain columns of protected relations."""
+"""count(DISTINCT ...) counts plain columns of protected relations.
+
+Codes: Q311.
+
+Refused::
+
+    SELECT count(DISTINCT age / 10) FROM people
+
+Accepted::
+
+    SELECT count(DISTINCT age) FROM people
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import ColumnRef
 
@@ -19,4 +30,4 @@ def distinct_values(level: Level) -> Iterator[Finding]:
             continue
         sentence = "count(DISTINCT ...) takes a plain column of a protected relation."
         hint = "Write count(DISTINCT column), or group by the expression."
-        yield Finding("Q311", argument.span.start, argument.span.end, sentence, hint)
+        yield finding_at("Q311", argument, sentence, hint)

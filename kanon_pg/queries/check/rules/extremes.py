@@ -1,11 +1,26 @@
-"""min and max show the value of one person."""
+"""min and max show the value of one person.
+
+Codes: Q320.
+
+Refused::
+
+    SELECT max(income) FROM people
+
+    SELECT city, min(age) FROM people GROUP BY city
+
+Accepted::
+
+    SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY age) FROM people
+
+    SELECT max(score) FROM people
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.catalog import ColumnRole
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import ColumnRef, columns_in
@@ -20,7 +35,7 @@ def extremes(level: Level) -> Iterator[Finding]:
             continue
         sentence = f"{aggregate.function} shows the value of one person."
         hint = "Write percentile_cont(0.05) or (0.95) WITHIN GROUP (ORDER BY column)."
-        yield Finding("Q320", aggregate.span.start, aggregate.span.end, sentence, hint)
+        yield finding_at("Q320", aggregate, sentence, hint)
 
 
 def _is_allowed(level: Level, column: ColumnRef) -> bool:

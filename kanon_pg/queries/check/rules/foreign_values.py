@@ -2,13 +2,23 @@
 
 Somebody may have chosen them: a number close to the largest makes arithmetic fail for exactly those
 people whose row meets it, and the failure would answer a query about them.
+
+Codes: Q331.
+
+Refused::
+
+    SELECT count(*) FROM people p JOIN cities c ON c.city = p.city WHERE c.size + 1 > 10
+
+Accepted::
+
+    SELECT count(*) FROM people p JOIN cities c ON c.city = p.city WHERE c.size > 10
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import Bound, ColumnRef, Operation
 from kanon_pg.queries.check.types import INTEGERS
@@ -30,7 +40,7 @@ def foreign_values(level: Level) -> Iterator[Finding]:
             if not _passes_on(item) and any(_holds_foreign(operand, level) for operand in item.operands):
                 sentence = f"{item.name} may be applied to columns of protected relations only."
                 hint = "Calculate it in the subquery that returns it, or compare it as it is."
-                yield Finding("Q331", item.span.start, item.span.end, sentence, hint)
+                yield finding_at("Q331", item, sentence, hint)
 
 
 def _passes_on(item: Operation) -> bool:

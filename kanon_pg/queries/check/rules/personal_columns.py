@@ -1,11 +1,28 @@
-"""Identifiers are not shown, grouped or compared; withheld columns are not used at all."""
+"""Identifiers are not shown, grouped or compared; withheld columns are not used at all.
+
+Codes: Q300, Q301.
+
+Refused::
+
+    SELECT name, count(*) FROM people GROUP BY name
+
+    SELECT count(*) FROM people WHERE id = 7
+
+    SELECT note, count(*) FROM people GROUP BY note
+
+Accepted::
+
+    SELECT city, count(DISTINCT id) FROM people GROUP BY city
+
+    SELECT p.city, count(DISTINCT p.id) FROM people p JOIN orders o ON o.buyer = p.id GROUP BY p.city
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.catalog import ColumnRole
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in
@@ -64,7 +81,7 @@ def _column(level: Level, column: ColumnRef) -> Iterator[Finding]:
         person = instance.protection.entity
         people = "count(*)" if person is None else f"count(DISTINCT {person})"
         hint = f"Leave it out, or count people: {people}."
-        yield Finding("Q300", column.span.start, column.span.end, sentence, hint)
+        yield finding_at("Q300", column, sentence, hint)
     elif found is None or found.role is ColumnRole.WITHHELD:
         sentence = f"{column.name} was not declared and cannot be used."
-        yield Finding("Q301", column.span.start, column.span.end, sentence, "Ask its curator to declare it.")
+        yield finding_at("Q301", column, sentence, "Ask its curator to declare it.")

@@ -9,6 +9,18 @@ because of theirs, so it reads the column together with another one.
 If every condition that reads an aggregated column reads nothing else, then WHERE is a part about values and
 a part about people: everybody of whom the second part holds is treated alike by the first, and nobody is in
 because of who they are while others are because of what they have. The same goes for FILTER and group keys.
+
+Codes: Q322.
+
+Refused::
+
+    SELECT sum(age) FROM people WHERE age BETWEEN 30 AND 31 OR born = '1950-01-01'
+
+Accepted::
+
+    SELECT sum(age) FROM people WHERE age BETWEEN 30 AND 40 AND born > '1950-01-01'
+
+    SELECT count(*) FROM people WHERE age BETWEEN 30 AND 31 OR born = '1950-01-01'
 """
 
 from __future__ import annotations
@@ -16,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.catalog import RelationKind
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in
@@ -37,7 +49,7 @@ def selected_values(level: Level) -> Iterator[Finding]:
                 names = ", ".join(sorted(column.name for column in measured))
                 sentence = f"A condition on {names}, which is aggregated, may not read another column."
                 hint = "Make it a part of WHERE by itself (AND), or only count."
-                yield Finding("Q322", part.span.start, part.span.end, sentence, hint)
+                yield finding_at("Q322", part, sentence, hint)
 
 
 def _measured(level: Level, aggregate: Aggregate) -> frozenset[ColumnRef]:

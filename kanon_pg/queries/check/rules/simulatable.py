@@ -13,13 +13,25 @@ read them cannot fail:
 * one protected relation is read: whether a person has a row in another one may be a secret itself.
 
 Known columns are quasi-identifiers and insensitive ones.
+
+Codes: Q350.
+
+Refused with simulatable true::
+
+    SELECT count(*) FROM answers WHERE grade > 3
+
+    SELECT stddev(grade) FROM answers
+
+Accepted with simulatable true::
+
+    SELECT question, avg(grade) FROM answers GROUP BY question
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import SUMS
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
@@ -79,4 +91,4 @@ def _aggregate(aggregate: Aggregate, argument: Bound) -> Iterator[Finding]:
 
 
 def _finding(item: Level | Bound, sentence: str, hint: str) -> Finding:
-    return Finding("Q350", item.span.start, item.span.end, sentence, _HINT + hint)
+    return finding_at("Q350", item, sentence, _HINT + hint)

@@ -10,16 +10,28 @@ mode nobody at all counts as too few, too), so the group left out in addition br
 is chosen by its people and then by its keys, never by chance, so that asking again shows nothing more.
 Not guaranteed: the group left out in addition can be asked for by itself; comparing answers is the
 ledger's part.
+
+Codes: Q510, Q511, Q512.
+
+Refused with mode suppress::
+
+    SELECT city, count(*) FROM people GROUP BY ROLLUP (city)
+
+    SELECT count(*) FROM people UNION ALL SELECT count(*) FROM answers
+
+Accepted with mode suppress::
+
+    SELECT city, count(*) FROM people GROUP BY city
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import divisions, known_conditions
-from kanon_pg.queries.check.plan.levels import Plan, parameter_uses
+from kanon_pg.queries.check.plan.levels import Plan
 from kanon_pg.queries.check.plan.people import dominance_aggregates, uneven_percentiles
 
 _MOST_DIVISIONS = 3
@@ -34,42 +46,24 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
     for level in levels:
         for item in known_conditions(level):
             sentence = "A condition on sensitive columns and others cannot be asked in this mode."
-            yield Finding("Q512", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
+            yield finding_at("Q512", item, sentence, "Ask in the mode 'reject'.")
         if len(divisions(level)) > _MOST_DIVISIONS:
             sentence = f"{_MOST_DIVISIONS} FILTERs or columns with NULLs can be told apart in this mode."
-            yield Finding("Q512", level.span.start, level.span.end, sentence, "Ask in the mode 'reject'.")
+            yield finding_at("Q512", level, sentence, "Ask in the mode 'reject'.")
     for level in levels[1:]:
         sentence = (
             "In the mode 'suppress' small groups are left out of one grouping of people at a time; others in "
             "the same question (UNION, subqueries, ROLLUP, CUBE) would give them back."
         )
         hint = "Ask each grouping as a question of its own."
-        yield Finding("Q510", level.span.start, level.span.end, sentence, hint)
+        yield finding_at("Q510", level, sentence, hint)
     if levels and options.dominance is not None:
         for item in dominance_aggregates(levels[0]):
             sentence = "Sums that one person may dominate cannot be left out group by group."
-            yield Finding("Q511", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
+            yield finding_at("Q511", item, sentence, "Ask in the mode 'reject'.")
     for item in uneven_percentiles(levels[0]) if levels else ():
         sentence = "Percentiles cannot be left out group by group where a person may have many rows."
-        yield Finding("Q511", item.span.start, item.span.end, sentence, "Ask in the mode 'reject'.")
+        yield finding_at("Q511", item, sentence, "Ask in the mode 'reject'.")
     if levels and levels[0] not in plan.branches:
         sentence = "Groups can be left out of the query itself only, not of a subquery."
-        yield Finding(
-            "Q510", levels[0].span.start, levels[0].span.end, sentence, "Ask the subquery by itself."
-        )
-
-
-def _mixed_parameters(plan: Plan) -> Iterator[Finding]:
-    uses = parameter_uses(plan)
-    types: dict[int, str] = {}
-    for use in uses:
-        if types.setdefault(use.number, use.type) != use.type:
-            sentence = "This parameter stands for values of different types."
-            yield Finding(
-                "Q208", use.span.start, use.span.end, sentence, "Use one parameter per type, or a cast."
-            )
-    if len({use.number >= 100 for use in uses}) > 1:
-        use = uses[0]
-        yield Finding(
-            "Q208", use.span.start, use.span.end, "Parameters are written $1 or %s, not both.", "Write $1."
-        )
+        yield finding_at("Q510", levels[0], sentence, "Ask the subquery by itself.")
