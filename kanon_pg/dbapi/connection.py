@@ -1,7 +1,4 @@
-"""Cursors that ask, and make rows of answers by psycopg's row factories.
-
-Connections whose cursors ask; each query is a transaction of its own.
-"""
+"""Connections and cursors that ask queries; each query is a transaction of its own, rows are psycopg's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What the gateway itself says to a client.
-
-What the client gets in place of those messages of the server that the gateway looks at.
-"""
+"""What the client gets: the server's messages, as far as the gateway looks at them, and its own."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""What a statement names: relations in FROM, catalogs anywhere, functions that it calls.
+"""A client's text, taken apart: its statements, the queries in them, and what those name.
 
 Works on tokens, without a grammar. A relation of the analyst's that this misses reaches PostgreSQL under the
 analyst's own rights, which end at protected tables; names of catalogs are found wherever they stand.
-
-A client's text, taken apart: its statements, the queries in them, and what those name.
 """
 
 from __future__ import annotations

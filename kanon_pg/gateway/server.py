@@ -1,7 +1,4 @@
-"""Accepts clients, keeps their number within its bound, and ends them all when it is told to stop.
-
-The gateway as a whole: from a DSN and options to a running listener.
-"""
+"""The gateway as a whole: from a DSN and options to a running listener that accepts clients."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The first packets of a connection: TLS, a request to cancel, or the beginning of a login.
-
-One client: its login, then both directions at once, until either side ends.
-"""
+"""One client: first packets and login, then both directions at once, until either side ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two operations on queries: check one, ask one."""
+"""Answers one query, or checks one: the sequence of all steps."""
 
 from __future__ import annotations
 

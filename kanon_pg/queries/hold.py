@@ -1,4 +1,4 @@
-"""Hands a query from the function that was called to the functions that have the reading role's rights.
+"""Holds the relations of a query, and hands it to the functions that have the reading role's rights.
 
 The outer functions run with the caller's rights, so they know whose these are. The inner ones are definer
 functions without arguments: what they serve lies in the memory of this process, where only the outer ones put

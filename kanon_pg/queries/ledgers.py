@@ -1,4 +1,4 @@
-"""The records of queries: where they are, how they begin, and what curators read in them."""
+"""The ledgers of a database: where they are, how they begin, and what curators read in them."""
 
 from __future__ import annotations
 

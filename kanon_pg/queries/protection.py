@@ -1,4 +1,4 @@
-"""Turns answering queries about a relation on and off."""
+"""Lets a relation answer queries, and ends that."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The rules under which a protected relation answers, as ``kanon_protect`` stored them.
-
-Arguments of ``kanon_protect``: a mapping to rules, with a sentence for everything that is wrong.
-"""
+"""The rules under which a protected relation answers: as given to ``kanon_protect``, and as stored."""
 
 from __future__ import annotations
 

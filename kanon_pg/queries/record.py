@@ -1,4 +1,4 @@
-"""The record of queries: decides whether an answer may leave, after it was made durable."""
+"""Hands a query to the ledger's worker, which records it and decides whether its answer may leave."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is asked, and what is answered.
-
-The two ways in which a query is refused.
-"""
+"""A query as it was asked, what comes of it, and the two ways in which it is refused."""
 
 from __future__ import annotations
 

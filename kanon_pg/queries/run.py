@@ -1,10 +1,8 @@
-"""Runs canonical SQL once, and judges every row before any of them is looked at.
+"""Runs canonical SQL once, and checks the people behind every row before any of them is looked at.
 
-What a query reads depends on its text, not on how many rows match.
-
-What a query reads stays out of the server's statistics.
-
-Decides whether the sets behind an answer are read in the scan that computes the answer.
+What a query reads depends on its text, not on how many rows match (`full_scans`), and stays out of the
+server's statistics (`without_statistics`). The sets of people that the ledger needs are read in the same
+scan where they are wanted (`worth_gathering`).
 """
 
 from __future__ import annotations

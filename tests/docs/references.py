@@ -215,8 +215,8 @@ def finding_reference() -> str:
         "",
         "Why the text of a query is refused, whatever the data are: `kanon_check_query` lists all findings",
         "with their places in the text, and so does the detail of error `KA901`. Messages name the column or",
-        "function that is meant; this page says why, and what to write instead. Codes that begin with `G` come",
-        "from the gateway, about statements that are no queries of protected tables.",
+        "function that is meant; this page says why, and what to write instead. Codes that begin with `G`",
+        "come from the gateway, about statements that are no queries of protected tables.",
     ]
     for start, title in CHAPTERS.items():
         lines += ["", f"## {title}", "", "| code | refused | why | instead |", "|---|---|---|---|"]

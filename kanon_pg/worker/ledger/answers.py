@@ -1,6 +1,4 @@
-"""The people behind an answer, as sets of units, and their bytes.
-
-Who is in a protected relation at the time of a query: units, and the people they belong to.
+"""The people behind an answer, and who is in a relation, as sets of units.
 
 Contract with the database. The owner keeps, per protected relation, a table that gives every row ever seen a
 number (its *unit*) and every person ever seen a number:

@@ -1,6 +1,4 @@
-"""The audit of sums and counts: all history, or the recent part of it.
-
-The decision whether something may be disclosed, after everything that was disclosed.
+"""Decides whether something may be disclosed, after everything that was disclosed.
 
 For one protected relation, in this order:
 

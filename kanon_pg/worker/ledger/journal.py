@@ -1,8 +1,4 @@
-r"""The bytes of a journal: header, frames, and the difference between a torn end and damage.
-
-Bytes to and from the disk: making a journal's file, writing and reading it completely.
-
-An append-only file of records that survives the rollback of whoever asked.
+r"""An append-only file of records that survives the rollback of whoever asked.
 
 A function inside PostgreSQL runs in its caller's transaction: a row it writes vanishes with ``ROLLBACK``, and
 the caller decides about that after having read the answer. A file does not take part in transactions. One
@@ -19,10 +15,15 @@ example in a table, which travels with backups and replication) shows later that
 shortened nor exchanged up to there. What a crash can leave of a record whose writing was never confirmed is
 cut off by the next writer; everything else that does not fit is damage, and then nothing may be answered.
 
+Why not ``sqlite3``: records are never changed, deleted or searched. Measured for one record of 300 bytes with
+its digest, exclusive and durable, on one busy disk (and in memory): this file 4.0 ms (0.064), SQLite with a
+write-ahead log and ``synchronous = FULL`` 6.3 ms (0.081), with a rollback journal 23.6 ms (0.30). SQLite
+takes a damaged record in its log for the log's end: after one flipped bit it opened with 10 of 20 confirmed
+records and called itself whole, where this file reports damage. Reading journals of 0.1.0 would need most of
+this module besides.
+
 The file must lie on a local file system (``flock``), below a directory that only the server's account can
 enter. This module imports the standard library alone.
-
-Reads who asked what from a journal, without the sets and without holding the file in memory.
 """
 
 from __future__ import annotations

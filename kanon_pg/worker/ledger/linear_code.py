@@ -1,12 +1,4 @@
-"""Systematic forms of a linear code: the same space of vectors, seen from disjoint sets of columns.
-
-Does a space of vectors hold a non-zero one with few non-zero columns? Bounded search.
-
-In general this is the minimum distance of a linear code, which is NP-hard (Vardy, "The intractability of
-computing the minimum distance of a code", 1997), so that the search has a limit and may end without an
-answer.
-
-All that follows from a list of answers by adding and subtracting, and whether it singles people out.
+"""All that follows from a list of answers by adding and subtracting, and whether it singles people out.
 
 The answers' vectors span a linear code over a prime field; somebody is singled out if a word of the code
 depends on the units of fewer than k people (for sums: Chin and Ozsoyoglu, "Auditing and inference control in

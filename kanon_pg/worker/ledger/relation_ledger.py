@@ -1,7 +1,4 @@
-"""The sets behind recent answers, by what they were read with, so that the same need not be read again.
-
-Everything about one protected relation that a process keeps: numbers, session, the last table snapshot.
-"""
+"""The whole record of one protected relation, as a process keeps it."""
 
 from __future__ import annotations
 

@@ -1,13 +1,11 @@
-"""Numbers of 64-bit keys, found by binary search.
-
-The numbers of rows and people of a protected relation, given once and for ever.
+"""The numbers of rows and people of a protected relation, given once and for ever.
 
 Rows and people are known by hashes under the relation's secret seed. Whoever meets a hash for the first time
 appends it to a file, in order of the hash, which nobody can foresee; the position in the file is the number.
 The file is a `Journal`: append-only, private, every record covered by a digest, and durable before anybody
-uses a number of it.
+uses a number of it. Millions of numbers are found by binary search in arrays (`KeyIndex`).
 
-Rows with equal hashes cannot be disclosed apart by any query, so they share a hash and are numbered as many
+Rows with equal hashes cannot be told apart by any query, so they share a hash and are numbered as many
 times as they occurred together.
 """
 

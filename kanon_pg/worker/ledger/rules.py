@@ -1,6 +1,4 @@
-"""What the owner of a protected relation asks of the ledger.
-
-Budgets of queries and lockout after refusals, as pure functions of what is recorded.
+"""What the owner of a protected relation asks of the ledger: how to compare answers, and budgets.
 
 The ledger's refusals are themselves answers to "is there a small difference here?"; a budget bounds how often
 that can be asked (the denial problem: Kenthapadi, Mishra and Nissim, "Simulatable auditing", 2005).

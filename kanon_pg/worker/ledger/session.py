@@ -1,6 +1,4 @@
-"""One record of the journal: who asked what, when, and the people behind what was disclosed.
-
-One decision at a time: catch up with what others recorded, check, record durably, then disclose.
+"""One decision at a time: catch up with what others recorded, check, record durably, then disclose.
 
 All of it happens within one turn on the journal of every protected relation that the query touches, taken
 in one fixed order, so that no two sessions can overlook each other or wait for each other in a circle.

@@ -1,10 +1,9 @@
-"""Who is in a relation in one state of it, and which row stands where.
+"""Who is in a relation in one state of it, which row stands where, and both as bytes.
 
-A table snapshot as bytes: a session's first query need not read the whole relation if nothing changed.
-
-What is read back belongs to one epoch of the server, in which a place that is visible with the same writer
-holds the same row, and says nothing of snapshots: whether the relation is still what it was, the database is
-asked (`kanon_pg.queries.check.write.table_snapshot.fingerprint_sql`).
+The bytes spare the first query of a session reading the whole relation if nothing changed. They belong to
+one epoch of the server, in which a place that is visible with the same writer holds the same row, and say
+nothing of transactions' snapshots: whether the relation is still what it was, the database is asked
+(`fingerprint_sql` of the checker).
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Aggregates: their argument and FILTER are computed for single rows, their result for groups.
-
-Window functions over finished groups: running totals, shares, ranks.
+"""Aggregates, computed over single rows, and window functions over finished groups.
 
 Every group is counted before a window looks at it, so a window only rearranges figures that are answered.
 Over rows of people there are none.

@@ -1,15 +1,10 @@
-"""Constants: which texts are values of which type, decided without a database.
+"""Constants: which texts are values of which type, and arguments that have to be constants.
 
 A constant that PostgreSQL would refuse at run time is refused here, so that no run-time error can
-depend on the order in which rows and constants are looked at.
-
-Checks of arguments that have to be constants, by the names that `functions` uses.
-
-Regular expressions that may be asked: constants without groups, matched in linear time.
-
-PostgreSQL compiles a pattern without parentheses, back references and counted repetitions to a
-deterministic automaton and reads the text once, so that neither its time nor its memory grows beyond
-proportion with a person's value. Nothing in such a pattern can fail while it is matched.
+depend on the order in which rows and constants are looked at. Patterns are constants, too: PostgreSQL
+compiles a regular expression without parentheses, back references and counted repetitions to a deterministic
+automaton and reads the text once, so that neither its time nor its memory grows beyond proportion with a
+person's value.
 """
 
 from __future__ import annotations
@@ -228,12 +223,6 @@ def typed_constant(constant: TypedConstant | ParameterRef, target: str) -> Typed
                 "Q201", constant.span, f"This is not a constant of type {target} that can be used.", hint
             )
     return TypedConstant(type=target, text=text, span=constant.span)
-
-
-def whole_number(constant: TypedConstant) -> int | None:
-    """Return the value of a whole-number constant, or None."""
-    text = constant.text
-    return int(text) if constant.type in _LARGEST and text is not None else None
 
 
 def unknown_text(text: str | None, span: Span) -> TypedConstant:

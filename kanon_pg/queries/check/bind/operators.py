@@ -1,7 +1,4 @@
-"""Forms that choose one of several values: CASE, coalesce, nullif, greatest, least.
-
-Operators on bound expressions: types, and SQL that cannot fail.
-"""
+"""Operators and forms that choose between values (CASE, coalesce ...), in SQL that cannot fail."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Queries for the columns of an answer: ``WHERE 1 = 0`` and ``LIMIT 0``, as tools ask them.
+"""Queries to plans: levels, keys, outputs, order.
 
-Such an answer has no rows whatever the data. What runs instead reads no relation at all, so nothing has to
-be counted: names and types of columns are in the catalog that the analyst may see.
-
-Queries to plans: levels, keys, outputs, order.
+Tools ask for the columns of an answer by ``WHERE 1 = 0`` and ``LIMIT 0``. Such an answer has no rows
+whatever the data; what runs instead reads no relation at all, so nothing has to be counted.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""ROLLUP, CUBE and GROUPING SETS as one level for every grouping, over the same rows.
+"""One SELECT to its levels: keys, outputs, conditions on groups, order.
 
+ROLLUP, CUBE and GROUPING SETS give one level for every grouping, over the same rows.
 Each level is a grouping SELECT like any other: its groups are counted by themselves. What the levels say
 together is counted, too: totals and details of one answer are equations about the same rows, so the
-groups by all keys at once are counted even where they are not answered (see
-`kanon_pg.queries.check.plan.divisions`).
-
-One SELECT to its levels: keys, outputs, conditions on groups, order.
+groups by all keys at once are counted even where they are not answered (see `plan.divisions`).
 """
 
 from __future__ import annotations

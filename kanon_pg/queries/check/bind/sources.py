@@ -1,6 +1,4 @@
-"""What a relation must be for its columns to be read.
-
-FROM: relations, derived tables and joins to numbered instances.
+"""FROM: relations, derived tables and joins to numbered instances; what a relation must be to be read.
 
 A derived table or common table expression that only selects rows (no grouping, no DISTINCT, no LIMIT) is
 dissolved into the level around it, like a view; any other one becomes a level of its own.

@@ -1,18 +1,6 @@
-"""Conditions on what is known about people together with what is secret.
+"""How the figures of one answer divide the rows behind them: cells, and mixed conditions.
 
-``(<one person> AND ward = 'oncology') OR born < '1950-01-01'`` has many people behind it. But who was born
-when is known, so the number of people says whether the one person is one of them: the condition treats them
-by their secret, and all others by what is known anyway.
-
-A part of WHERE, of a FILTER or of a group key that reads sensitive columns alone, or none, treats alike
-everybody whom the other parts leave. One that reads both is *mixed*. What it says about people by known
-columns divides them, and each of these divisions, with the group keys, has to hold nobody or at least k
-people, counted before the mixed part of WHERE is applied: so no secret of fewer than k people enters in a
-way of its own. Where known and secret columns meet in anything but AND, OR, NOT, CASE and ``||`` there
-is nothing to count, and the condition is refused (Q323).
-
-Cells: the finest sets of rows that the figures of one answer tell apart.
-
+Cells are the finest sets of rows that the figures of one answer tell apart.
 A total, its parts, several FILTERs and columns with NULLs are equations about the same rows. Figures over
 sets are sums over the cells into which those sets divide a group, so whatever is added and subtracted is a
 combination of the cells' own figures. If every cell has nobody or at least k people, and nobody or at least
@@ -24,10 +12,19 @@ What divides a group:
 
 * every FILTER;
 * all group keys, if the answer holds groups by some of them (ROLLUP, CUBE, GROUPING SETS);
-* what is known about people in a condition that reads their secrets, too
-  (`kanon_pg.queries.check.plan.divisions`);
+* what is known about people in a condition that reads their secrets, too;
 * "has a value" for columns with NULLs that are counted by themselves, replaced by COALESCE, or added to
   other columns: ``sum(a)`` and ``sum(a + b)`` differ in the rows where b is NULL.
+
+A condition is *mixed* if it reads sensitive columns and others.
+``(<one person> AND ward = 'oncology') OR born < '1950-01-01'`` has many people behind it. But who was born
+when is known, so the number of people says whether the one person is one of them: the condition treats them
+by their secret, and all others by what is known anyway. A part of WHERE, of a FILTER or of a group key that
+reads sensitive columns alone, or none, treats alike everybody whom the other parts leave. What a mixed part
+says about people by known columns divides them, and each of these divisions, with the group keys, has to hold
+nobody or at least k people, counted before the mixed part of WHERE is applied: so no secret of fewer than k
+people enters in a way of its own. Where known and secret columns meet in anything but AND, OR, NOT, CASE and
+``||`` there is nothing to count, and the condition is refused (Q323).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is counted behind every group: people, filtered people, and those that a filter leaves out."""
+"""What is counted behind every group: people, filtered people, those that a filter leaves out."""
 
 from __future__ import annotations
 

@@ -1,18 +1,9 @@
-"""Raw nodes without expressions inside: names, constants, parameters.
-
-Forms with a syntax of their own: CASE, EXTRACT, SUBSTRING, POSITION, TRIM.
-
-Casts: ``x::type``, ``CAST(x AS type)``.
-
-Raw nodes to expressions of the syntax tree; a kind that is not listed here is refused.
-"""
+"""Raw nodes to expressions of the syntax tree; a kind of node that is not listed in `_READERS` is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Final, TypeAlias
 
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.read.raw_tree import (
@@ -116,101 +107,76 @@ def _now(what: str) -> Callable[[RawNode], Expression]:
     return read
 
 
-LEAVES: Final[dict[str, Callable[[RawNode], Expression]]] = {
-    "Column": _column,
-    "Star": _star,
-    "Literal": _literal,
-    "Boolean": _boolean,
-    "Null": _null,
-    "Parameter": _parameter,
-    "Placeholder": _placeholder,
-    "Interval": _interval,
-    "CurrentDate": _now("current_date"),
-    "CurrentTimestamp": _now("current_timestamp"),
-    "Localtimestamp": _now("localtimestamp"),
-}
-"""How to read each kind of node that holds no other expression."""
-
-
-Read: TypeAlias = Callable[[RawNode], Expression]
-
-
-def _case(node: RawNode, read: Read) -> Expression:
+def _case(node: RawNode) -> Expression:
     only(node, "this", "ifs", "default")
     subject = optional(node, "this")
-    compared = read(subject) if subject else None
+    compared = read_expression(subject) if subject else None
     branches = []
     for branch in children(node, "ifs"):
         only(branch, "this", "true")
-        condition = read(child(branch, "this"))
+        condition = read_expression(child(branch, "this"))
         if compared is not None:
             condition = Apply(span=condition.span, operator="=", operands=(compared, condition))
-        branches.append((condition, read(child(branch, "true"))))
+        branches.append((condition, read_expression(child(branch, "true"))))
     default = optional(node, "default")
-    return Case(span=node.span, branches=tuple(branches), default=read(default) if default else None)
+    return Case(
+        span=node.span, branches=tuple(branches), default=read_expression(default) if default else None
+    )
 
 
-def _extract(node: RawNode, read: Read) -> Expression:
+def _extract(node: RawNode) -> Expression:
     only(node, "this", "expression")
     field = child(node, "this")
     only(field, "this", "is_string")
     name = Constant(span=field.span, kind="string", text=string(field, "this").lower())
-    return Call(span=node.span, function="extract", arguments=(name, read(child(node, "expression"))))
+    return Call(
+        span=node.span, function="extract", arguments=(name, read_expression(child(node, "expression")))
+    )
 
 
-def _substring(node: RawNode, read: Read) -> Expression:
+def _substring(node: RawNode) -> Expression:
     only(node, "this", "start", "length")
     names = [name for name in ("this", "start", "length") if name in node.values]
-    arguments = tuple(read(child(node, name)) for name in names)
+    arguments = tuple(read_expression(child(node, name)) for name in names)
     return Call(span=node.span, function="substring", arguments=arguments)
 
 
-def _position(node: RawNode, read: Read) -> Expression:
+def _position(node: RawNode) -> Expression:
     only(node, "this", "substr")
-    arguments = read(child(node, "this")), read(child(node, "substr"))
+    arguments = read_expression(child(node, "this")), read_expression(child(node, "substr"))
     return Call(span=node.span, function="strpos", arguments=arguments)
 
 
-def _trim(node: RawNode, read: Read) -> Expression:
+def _trim(node: RawNode) -> Expression:
     only(node, "this", "expression", "position")
     side = str(node.values.get("position", "BOTH")).upper()
     function = {"BOTH": "btrim", "LEADING": "ltrim", "TRAILING": "rtrim"}.get(side)
     if function is None:
         unknown(node)
-    arguments = [read(child(node, "this"))]
+    arguments = [read_expression(child(node, "this"))]
     if "expression" in node.values:
-        arguments.append(read(child(node, "expression")))
+        arguments.append(read_expression(child(node, "expression")))
     return Call(span=node.span, function=function, arguments=tuple(arguments))
 
 
-FORMS: Final[dict[str, Callable[[RawNode, Read], Expression]]] = {
-    "Case": _case,
-    "Extract": _extract,
-    "Substring": _substring,
-    "StrPosition": _position,
-    "Trim": _trim,
-}
-"""How to read each form; the second argument reads the expressions inside."""
-
-
-def read_cast(node: RawNode, read: Read) -> Expression:
-    """Read a cast; ``read`` reads the expression inside."""
+def _cast(node: RawNode) -> Expression:
+    """Read ``x::type`` or ``CAST(x AS type)``."""
     only(node, "this", "to")
     target = child(node, "to")
     only(target, "this", "expressions", "kind", "nested")
     name = string(target, "this").lower()
     if "expressions" in target.values and name == "decimal":
-        return _rounded(node, target, read)
+        return _rounded(node, target)
     if "expressions" in target.values:
         hint = "Write the type without a length or precision; round() cuts decimals."
         raise Refusal("Q024", node.span, "Casts to a type with a length or precision can fail.", hint)
-    operand = read(child(node, "this"))
+    operand = read_expression(child(node, "this"))
     if name == "user-defined":
         name = _qualified(child(target, "kind"))
     return Cast(span=node.span, operand=operand, type_name=name)
 
 
-def _rounded(node: RawNode, target: RawNode, read: Read) -> Expression:
+def _rounded(node: RawNode, target: RawNode) -> Expression:
     """Read ``numeric(precision, scale)`` as rounding to the scale, which cannot be out of range."""
     numbers = []
     for parameter in children(target, "expressions"):
@@ -221,7 +187,7 @@ def _rounded(node: RawNode, target: RawNode, read: Read) -> Expression:
     if not 1 <= len(numbers) <= 2 or not all(number.isdigit() and len(number) < 4 for number in numbers):
         raise Refusal("Q024", node.span, "This type is not allowed.", "Write round(x, 2).")
     scale = Constant(span=target.span, kind="number", text=numbers[1] if len(numbers) == 2 else "0")
-    operand = read(child(node, "this"))
+    operand = read_expression(child(node, "this"))
     if not holds_aggregate(operand):
         raise Refusal("Q024", node.span, "Casts to a type with a precision can fail.", "Write round(x, 2).")
     number = Cast(span=node.span, operand=operand, type_name="numeric")
@@ -277,7 +243,7 @@ def read_expression(node: RawNode) -> Expression:
         operands = read_expression(child(node, "this")), read_expression(child(node, "expression"))
         positive = Apply(span=node.span, operator=_BINARY[node.kind], operands=operands)
         return _opposite(positive) if node.values.get("negate") else positive
-    reading = _READING.get(node.kind)
+    reading = _READERS.get(node.kind)
     if reading is None:
         unknown(node)
     return reading(node)
@@ -439,13 +405,23 @@ def read_order_item(node: RawNode) -> OrderItem:
     )
 
 
-def _form(form: Callable[[RawNode, Read], Expression], node: RawNode) -> Expression:
-    return form(node, read_expression)
-
-
-_READING: dict[str, Callable[[RawNode], Expression]] = {
-    **LEAVES,
-    **{kind: partial(_form, form) for kind, form in FORMS.items()},
+_READERS: dict[str, Callable[[RawNode], Expression]] = {
+    "Column": _column,
+    "Star": _star,
+    "Literal": _literal,
+    "Boolean": _boolean,
+    "Null": _null,
+    "Parameter": _parameter,
+    "Placeholder": _placeholder,
+    "Interval": _interval,
+    "CurrentDate": _now("current_date"),
+    "CurrentTimestamp": _now("current_timestamp"),
+    "Localtimestamp": _now("localtimestamp"),
+    "Case": _case,
+    "Extract": _extract,
+    "Substring": _substring,
+    "StrPosition": _position,
+    "Trim": _trim,
     "Paren": _paren,
     "Neg": _unary("neg"),
     "Not": _unary("not"),
@@ -453,7 +429,7 @@ _READING: dict[str, Callable[[RawNode], Expression]] = {
     "In": _in,
     "Array": _listing,
     "Between": _between,
-    "Cast": partial(_form, read_cast),
+    "Cast": _cast,
     "Anonymous": _call,
     "Dot": _dot,
     "Filter": _filter,

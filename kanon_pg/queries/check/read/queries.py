@@ -1,15 +1,11 @@
-"""GROUP BY with ROLLUP, CUBE and GROUPING SETS, read as the lists of keys that they stand for.
+"""Text to syntax tree: queries, their sources and clauses. `read_query` is the whole way from the text.
 
-WHERE: an expression whose parts, joined by AND, may also be ``IN (SELECT ...)``.
-
-Text to syntax tree: queries, sources, clauses.
-
-`read_query` is the whole way from text; expressions are read by `kanon_pg.queries.check.read.expressions`.
+ROLLUP, CUBE and GROUPING SETS are read as the lists of keys that they stand for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Final
 
@@ -38,7 +34,7 @@ _SETS = frozenset({"Rollup", "Cube", "GroupingSets"})
 _MOST_PARTS = 8
 
 
-def read_grouping(node: RawNode) -> tuple[tuple[Expression, ...], tuple[Groupings, ...]]:
+def _read_grouping(node: RawNode) -> tuple[tuple[Expression, ...], tuple[Groupings, ...]]:
     """Read the elements of GROUP BY.
 
     Returns
@@ -103,23 +99,23 @@ def _too_many(node: RawNode) -> Refusal:
     return Refusal("Q507", node.span, sentence, "Ask for fewer totals at a time.")
 
 
-def read_where(node: RawNode, read_query: Callable[[RawNode], Query]) -> Expression:
-    """Read the condition of WHERE.
+def _where(node: RawNode) -> Expression:
+    """Read a condition of WHERE.
 
     Only a part that has to hold by itself may be a membership in the answer of a query: under OR and NOT it
     would not be a join.
     """
     if node.kind == "Paren":
         only(node, "this")
-        return read_where(child(node, "this"), read_query)
+        return _where(child(node, "this"))
     if node.kind == "And":
         only(node, "this", "expression")
-        parts = tuple(read_where(child(node, name), read_query) for name in ("this", "expression"))
+        parts = tuple(_where(child(node, name)) for name in ("this", "expression"))
         return Apply(span=node.span, operator="and", operands=parts)
     if node.kind == "In" and "query" in node.values:
         only(node, "this", "query")
         value = read_expression(child(node, "this"))
-        return InQuery(span=node.span, value=value, query=read_query(child(node, "query")))
+        return InQuery(span=node.span, value=value, query=_query(child(node, "query")))
     return read_expression(node)
 
 
@@ -227,13 +223,13 @@ def _select(node: RawNode) -> Select:
     for clause in (distinct, where, having):
         if clause is not None:
             only(clause, "this" if clause is not distinct else "")
-    keys, sets = read_grouping(group) if group is not None else ((), ())
+    keys, sets = _read_grouping(group) if group is not None else ((), ())
     return Select(
         span=node.span,
         items=tuple(_item(item) for item in children(node, "expressions")),
         sources=_sources(node),
         distinct=distinct is not None,
-        where=read_where(child(where, "this"), _query) if where else None,
+        where=_where(child(where, "this")) if where else None,
         group=keys,
         sets=sets,
         having=read_expression(child(having, "this")) if having else None,

@@ -81,11 +81,6 @@ def identifier(node: RawNode) -> str:
     return folded
 
 
-def span_of(*nodes: RawNode) -> Span:
-    """Return the piece of text from the first to the last of the nodes."""
-    return Span(min(node.span.start for node in nodes), max(node.span.end for node in nodes))
-
-
 _HINTS = {
     "locks": "Leave FOR UPDATE and FOR SHARE out; queries only read.",
     "windows": "Write the window where it is used: OVER (ORDER BY ...).",

@@ -1,8 +1,7 @@
 """The syntax tree of a query: what was read, before names mean anything.
 
-The tree is the grammar: whatever it cannot express cannot be asked. Spans take no part in equality.
-
-Finding aggregates and window functions in syntax, before anything is bound.
+The tree is the grammar: whatever it cannot express cannot be asked. Spans take no part in equality. The
+functions at the end find aggregates and window functions in it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""The dominance rule: no person has more than a given share of a sum or an average.
+"""Rules that group the rows once more by person: dominance, and percentiles where a person has many rows.
 
-The share is that of the person's own total among the absolute totals of all persons of the group, over
-the rows that take part in the aggregate. It is computed in the same statement and snapshot as the answer,
-by grouping the rows once more by person.
+Dominance: no person has more than a given share of a sum or an average. The share is that of the person's
+own total among the absolute totals of all persons of the group, over the rows that take part in the
+aggregate.
 
-Percentiles of tables in which a person has many rows: k people on each side, not k rows.
-
-A percentile with the fraction f leaves at least f * n of n rows on its smaller side. If nobody has more than
-m rows, those belong to at least f * n / m people, so n / m has to be k / f at least. Where every row is a
-person m is 1, and counting people is the same rule.
+Percentiles: k people on each side, not k rows. A percentile with the fraction f leaves at least f * n of n
+rows on its smaller side. If nobody has more than m rows, those belong to at least f * n / m people, so n / m
+has to be k / f at least. Where every row is a person m is 1, and counting people is the same rule.
 """
 
 from __future__ import annotations
@@ -23,35 +21,18 @@ from kanon_pg.queries.check.write.expressions import Writer, entity_sql, from_an
 
 
 def largest_shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
-    """Return a SELECT with the largest person's total (``top``) and that of all (``total``) per group.
-
-    Parameters
-    ----------
-    aggregate : Aggregate
-        A sum or an average over columns of the fact.
-    writer : Writer
-        The level's writer.
-
-    Returns
-    -------
-    str
-        One row per group in which somebody takes part.
-    """
-    rows = fact_instance(level)
-    if rows is None or aggregate.argument is None:
-        raise TypeError("only aggregates over a fact have shares")
-    keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
+    """Return a SELECT with the largest person's total (``top``) and that of all (``total``) per group."""
+    if aggregate.argument is None:
+        raise TypeError("only aggregates of a column have shares")
     argument = f"CAST({writer.write(aggregate.argument)} AS pg_catalog.numeric)"
-    columns = [*keys, f'{entity_sql(rows)} AS "e"', f'pg_catalog.abs(pg_catalog.sum({argument})) AS "s"']
-    mask = participation(aggregate)
-    text = from_and_where(level, writer, answers)
-    if mask is not None:
-        text += (" AND " if level.where else " WHERE ") + writer.write(mask)
-    grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
-    persons = f"SELECT {', '.join(columns)}{text} GROUP BY {grouping}"
-    groups = ", ".join(f'"k{position}"' for position in range(len(keys)))
-    result = f'SELECT pg_catalog.max("s") AS "top", pg_catalog.sum("s") AS "total" FROM ({persons}) AS "p"'
-    return f"{result} GROUP BY {groups}" if keys else result
+    return _by_person(
+        level,
+        aggregate,
+        writer,
+        answers,
+        f'pg_catalog.abs(pg_catalog.sum({argument})) AS "s"',
+        'pg_catalog.max("s") AS "top", pg_catalog.sum("s") AS "total"',
+    )
 
 
 def share_check(share: float, table: str) -> str:
@@ -63,30 +44,26 @@ def share_check(share: float, table: str) -> str:
 
 
 def person_ratio(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
-    """Return a SELECT with the number of rows over the largest number of one person (``ratio``) per group.
+    """Return a SELECT with rows over the most rows of one person (``ratio``, rounded down) per group."""
+    ratio = 'CAST(pg_catalog.div(pg_catalog.sum("n"), pg_catalog.max("n")) AS pg_catalog.int8)'
+    return _by_person(level, aggregate, writer, answers, 'pg_catalog.count(*) AS "n"', f'{ratio} AS "ratio"')
 
-    Parameters
-    ----------
-    writer : Writer
-        The level's writer.
 
-    Returns
-    -------
-    str
-        One row per group in which somebody takes part; rounded down.
-    """
+def _by_person(
+    level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str], figure: str, result: str
+) -> str:
+    """Return a SELECT of a result per group over a figure per person who takes part."""
     rows = fact_instance(level)
     if rows is None:
-        raise TypeError("only percentiles over a fact have sides")
+        raise TypeError("only levels over a fact are grouped by person")
     keys = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
-    columns = [*keys, f'{entity_sql(rows)} AS "e"', 'pg_catalog.count(*) AS "n"']
-    mask = participation(aggregate)
     text = from_and_where(level, writer, answers)
+    mask = participation(aggregate)
     if mask is not None:
         text += (" AND " if level.where else " WHERE ") + writer.write(mask)
     grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
-    persons = f"SELECT {', '.join(columns)}{text} GROUP BY {grouping}"
+    columns = ", ".join([*keys, f'{entity_sql(rows)} AS "e"', figure])
+    persons = f"SELECT {columns}{text} GROUP BY {grouping}"
     groups = ", ".join(f'"k{position}"' for position in range(len(keys)))
-    ratio = 'CAST(pg_catalog.div(pg_catalog.sum("n"), pg_catalog.max("n")) AS pg_catalog.int8)'
-    result = f'SELECT {ratio} AS "ratio" FROM ({persons}) AS "p"'
-    return f"{result} GROUP BY {groups}" if keys else result
+    whole = f'SELECT {result} FROM ({persons}) AS "p"'
+    return f"{whole} GROUP BY {groups}" if keys else whole
