@@ -140,6 +140,8 @@ def look_up(db: Database, relation: str | None) -> Known:
             insensitive=tuple(row["insensitive"]),
             entity=row["entity"],
         )
+        if not is_release:
+            facts.require_declared(declaration.names())
         if row.get("counts_people"):
             db.notice("Whose rows they are is not published, so each row counts as a person.")
     elif is_release:

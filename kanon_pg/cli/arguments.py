@@ -73,7 +73,9 @@ def split_lists(given: list[str] | None) -> list[str] | None:
     """
     if given is None:
         return None
-    items = [item.strip() for text in given for item in next(csv.reader([text], skipinitialspace=True), [""])]
+    items = [
+        item.strip() for text in given for item in next(csv.reader([text], skipinitialspace=True)) or [""]
+    ]
     if not all(items):
         raise typer.BadParameter("an item of the list is empty")
     return items

@@ -39,9 +39,11 @@ def _show(status: ClusterStatus, as_json: bool) -> None:
 
 
 def _install(dsn: str) -> None:
-    # only `up` needs the installer, and with it the database driver
+    # only `up` needs the compiler and the installer, and with it the database driver
+    from kanon_pg.cli.compilation import compiled_ahead
     from kanon_pg.install.installer import install
 
+    compiled_ahead()
     install(dsn)
 
 

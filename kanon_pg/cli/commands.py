@@ -78,6 +78,12 @@ COMMANDS = {
         DATABASES,
         "Prove that everything works in a database, in seconds; leaves nothing behind.",
     ),
+    "compile": CommandEntry(
+        "compilation",
+        "compile_",
+        DATABASES,
+        "Compile the solvers, once for every account of this machine.",
+    ),
     "gateway": CommandEntry(
         "gateway",
         "gateway",

@@ -58,15 +58,22 @@ def chosen_dsn(dsn: str | None) -> str:
 
 
 @contextmanager
-def connected(dsn: str | None) -> Iterator[Connection]:
+def connected(dsn: str | None, *, as_server: bool = False) -> Iterator[Connection]:
     """Open a connection for as long as the block lasts; commit at its end, roll back if it fails.
+
+    Parameters
+    ----------
+    dsn : str, optional
+        What the user gave.
+    as_server : bool
+        As `connect` has it.
 
     Raises
     ------
     DatabaseError
         If the server cannot be reached.
     """
-    with connect(chosen_dsn(dsn)) as connection:
+    with connect(chosen_dsn(dsn), as_server=as_server) as connection:
         yield connection
 
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
 from kanon_pg.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.db.identifiers import Identifier
@@ -88,6 +89,7 @@ def demo(
 
 
 def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
+    compiled_ahead()
     say("Starting the private server ...")
     cluster.up(prepare=_install)
     with connect(cluster.dsn()) as connection:

@@ -16,7 +16,7 @@ from rich.text import Text
 from kanon_pg.cli.arguments import Client, Relation
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.hierarchy_doors import ClientHierarchies, ServerHierarchies
-from kanon_pg.cli.output import Json, errors_as, listing, note, show
+from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.hierarchies import service
@@ -83,7 +83,8 @@ def build(
     """
     with errors_as(as_json):
         wanted = _read_spec(spec)
-        with _door(dsn, client) as door:
+        with _door(dsn, client) as door, progress_bar(not as_json) as advance:
+            advance("building", None)
             version = door.build(name, relation, column, wanted, _options(description, shared))
         _show_done(HierarchyDone("stored", name, version), as_json)
 
@@ -128,7 +129,8 @@ def load(
             raise InputError("Either a file or a table is needed.", hint="Give FILE, or --table TABLE.")
         options: dict[str, Any] = _options(description, shared)
         rows = None if file is None else read_csv(file, delimiter, header)
-        with _door(dsn, client) as door:
+        with _door(dsn, client) as door, progress_bar(not as_json) as advance:
+            advance("storing", None)
             if rows is not None:
                 version = door.define(name, rows, options)
             else:

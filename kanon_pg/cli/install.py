@@ -9,7 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
+from kanon_pg.cli.output import progress_bar
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.install.check import TRIAL_QUASI_IDENTIFIERS, CheckItem, check_database
@@ -46,8 +48,11 @@ def install(
 ) -> None:
     """Install kanon into a database, or bring it up to date.
 
-    Declarations and releases stay. If anything is missing, all of it is listed, and nothing is changed.
+    Declarations and releases stay. If anything is missing, all of it is listed, and nothing is changed. The
+    solvers are compiled first, unless they are or the package is at --python-path.
     """
+    if not python_path:
+        compiled_ahead(quiet=as_json)
     folder = runtime_dir.absolute() if runtime_dir is not None else None
     report = install_into(
         chosen_dsn(dsn),
@@ -76,7 +81,8 @@ def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
 
     The exit code is 1 if anything is not as it must be.
     """
-    with connected(dsn) as connection:
+    with connected(dsn, as_server=True) as connection, progress_bar(not as_json) as advance:
+        advance("checking", None)
         db = PsycopgDatabase(connection)
         items = check_database(db, lambda relation, release: _trial(db, relation, release))
         connection.rollback()

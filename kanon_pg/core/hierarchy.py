@@ -7,7 +7,7 @@ level never says more than a lower one. Sentences name levels and counts, never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import eq
 
@@ -66,7 +66,7 @@ def hierarchy_of(rows: Iterable[Sequence[str | None]]) -> GeneralizationHierarch
     ------
     InputError
         If a row is shorter or longer than the first, a cell is NULL, a value occurs twice, a node has two
-        parents, or there are no values, too many, or too many levels.
+        parents, a name two meanings, or there are no values, too many, or too many levels.
     """
     whole = _rectangle(rows)
     return _checked(whole[: _levels_below_top(whole)])
@@ -103,7 +103,30 @@ def _checked(columns: Sequence[tuple[str, ...]]) -> GeneralizationHierarchy:
     _require_sizes(hierarchy)
     _require_distinct(hierarchy.values)
     _require_one_parent(hierarchy)
+    _require_one_meaning(hierarchy)
     return hierarchy
+
+
+def names_with_two_meanings(levels: Iterable[Sequence[Hashable]]) -> int:
+    """Return how many names mark nodes at different levels neither of which holds the other.
+
+    Parameters
+    ----------
+    levels : iterable of sequence
+        Per level, rising, the name of each value's node.
+
+    Notes
+    -----
+    Names may go up along a path: then readers take the upper node for what is meant. O(number of cells).
+    """
+    last: dict[Hashable, int] = {}
+    wrong: set[Hashable] = set()
+    for names in levels:
+        found = dict(zip(names, range(len(names)), strict=True))
+        # All values of a node have one node above it, so that one of them is enough to ask.
+        wrong |= {name for name in found.keys() & last.keys() if names[last[name]] != name}
+        last |= found
+    return len(wrong)
 
 
 def _rectangle(rows: Iterable[Sequence[str | None]]) -> list[tuple[str, ...]]:
@@ -180,6 +203,17 @@ def _require_distinct(values: tuple[str, ...]) -> None:
         raise InputError(
             f"The hierarchy has duplicates: {repeated} of {len(values)} rows repeat a value.",
             hint="Give each value one row.",
+        )
+
+
+def _require_one_meaning(hierarchy: GeneralizationHierarchy) -> None:
+    """Refuse names that readers cannot understand: a cell shows the name of a node, and not its level."""
+    count = names_with_two_meanings((hierarchy.values, *hierarchy.levels))
+    if count:
+        raise InputError(
+            f"The hierarchy has {count} names with two meanings: nodes of different levels, none of which "
+            "holds the other, are called the same.",
+            hint="Give such nodes different names: a published cell does not show its level.",
         )
 
 

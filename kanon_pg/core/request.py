@@ -10,8 +10,8 @@ METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "lo
 """Names a request may give as method; `kanon_pg.solvers.methods` has the solver of each, and with hierarchies
 `kanon_pg.solvers.recoding.search`."""
 
-KERNELS = ("plain", "models", "pairs", "audit", "recoding")
-"""Sets of kernels that are compiled at their first use."""
+KERNELS = ("plain", "models", "recoding", "audit", "pairs")
+"""Sets of kernels that are compiled together, the longest first."""
 
 DIVERSITIES = ("frequency", "entropy", "distinct")
 """Meanings of l: no value more often than 1/l, entropy of at least log l, at least l distinct values."""

@@ -75,12 +75,14 @@ def _declared(db: Database, facts: RelationFacts) -> Declaration | None:
     if not found:
         return None
     row = found[0]
-    return Declaration(
+    declaration = Declaration(
         identifiers=tuple(row["identifiers"]),
         quasi_identifiers=tuple(row["quasi_identifiers"]),
         entity=row["entity"],
         weights=json.loads(row["weights"]) if row["weights"] else None,
     )
+    facts.require_declared(declaration.names())
+    return declaration
 
 
 def _refuse_identifying(facts: RelationFacts, declaration: Declaration, names: tuple[str, ...]) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kanon_pg.db.failures import FEATURE_NOT_SUPPORTED, INSUFFICIENT_PRIVILEGE, UNDEFINED_FUNCTION
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn
@@ -126,6 +127,30 @@ class RelationFacts:
             detail="Columns: " + ", ".join(column.name for column in self.columns) + ".",
             hint="Column names are case-sensitive here; give them exactly as the relation has them.",
         )
+
+    def require_declared(self, names: Iterable[str]) -> None:
+        """Refuse a declaration that names what is no column any more.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Columns that the relation's declaration names.
+
+        Raises
+        ------
+        UnknownName
+            With what to do.
+        """
+        have = {column.name for column in self.columns}
+        for name in names:
+            if name not in have:
+                raise UnknownName(
+                    f"The declaration of {self.identifier} names column {_shown(name)}, which was renamed or "
+                    "dropped since.",
+                    detail="Columns: " + ", ".join(column.name for column in self.columns) + ".",
+                    hint="Declare the roles anew: "
+                    f"SELECT kanon_declare({Literal(str(self.identifier))}, ...);",
+                )
 
 
 def caller(db: Database) -> str:

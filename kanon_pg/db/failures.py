@@ -14,6 +14,8 @@ UNDEFINED_SCHEMA = "3F000"
 UNDEFINED_TABLE = "42P01"
 DEPENDENT_OBJECTS = "2BP01"
 UNIQUE_VIOLATION = "23505"
+_PROHIBITED_STATEMENT = "2F003"
+_UNDEFINED_OBJECT = "42704"
 
 _NAMES_ONLY = ("42", "55", "57", "53", "3D", "3F", "2B", "25", "40", "0A")
 """Classes of SQLSTATE whose messages name objects and resources, never values."""
@@ -31,6 +33,15 @@ def database_error(state: str | None, message: str, hint: str | None = None) -> 
     hint : str, optional
         The server's hint, kept under the same condition.
     """
+    if state == _PROHIBITED_STATEMENT:  # of postgres_fdw and dblink alone
+        return DatabaseError(
+            "The server of a foreign table is reached without a password, which only superusers may do.",
+            hint="Releases are built by kanon_owner: ALTER USER MAPPING FOR kanon_owner SERVER ... "
+            "OPTIONS (ADD password '...'); or, as a superuser, OPTIONS (ADD password_required 'false').",
+            server_state=state,
+        )
+    if state == _UNDEFINED_OBJECT and hint is None and "user mapping" in message:
+        hint = "CREATE USER MAPPING FOR ... SERVER ... OPTIONS (user '...', password '...');"
     if state is not None and state[:2] in _NAMES_ONLY:
         return DatabaseError(f"The database refused a statement: {message}.", hint=hint, server_state=state)
     return DatabaseError(

@@ -81,6 +81,7 @@ def resolve(db: Database, call: GroupingCall) -> Subject:
         return Subject(relation, context["role"], None, weight)
     found = db.rows(statement("curve_declared"), relation.oid) if context["declarations"] else []
     name = found[0]["entity"] if found else None
+    relation.require_declared([] if name is None else [name])
     entity = None if name is None else entity_column(relation.column(name))
     if entity is not None:
         require_equality(db, relation, (entity.facts,), "identify people")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from kanon_pg.core.hierarchy import GeneralizationHierarchy, from_levels
+from kanon_pg.core.hierarchy import MAX_HEIGHT, GeneralizationHierarchy, from_levels
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.spec import Spec
 from kanon_pg.hierarchies.values import ColumnValues
@@ -23,7 +23,8 @@ def priority(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     spec : Spec
         ``keep``: how many values stay as they are at each level, falling; half of those below unless given.
         ``order``: values, the most important first; those not named follow, the most frequent first.
-        ``label``: what the others are called, ``(other)`` unless given.
+        ``label``: what the others are called, ``(other)`` unless given; from the second level on the
+        number of the level follows, since there are more of them.
 
     Raises
     ------
@@ -32,7 +33,7 @@ def priority(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     """
     keep, label = spec.wholes("keep", 0, _MOST), spec.text("label") or _LABEL
     named = {text: place for place, text in reversed(list(enumerate(spec.texts("order") or [])))}
-    if label in values.texts:
+    if not {label, *(_numbered(label, level) for level in range(2, MAX_HEIGHT))}.isdisjoint(values.texts):
         raise InputError(
             "The label of the other values is one of the values.", hint='Choose another "label".'
         )
@@ -45,9 +46,14 @@ def priority(values: ColumnValues, spec: Spec) -> GeneralizationHierarchy:
     rank = {text: place for place, (text, _) in enumerate(ranked)}
     counts = list(_halves(len(rank))) if keep is None else keep
     levels = [
-        [text if rank[text] < count else label for text in values.texts] for count in values.by_level(counts)
+        [text if rank[text] < count else _numbered(label, level) for text in values.texts]
+        for level, count in enumerate(values.by_level(counts), 1)
     ]
     return from_levels(values.texts, levels, keeps_all=keep is not None)
+
+
+def _numbered(label: str, level: int) -> str:
+    return label if level == 1 else f"{label} {level}"
 
 
 def _halves(count: int) -> list[int]:

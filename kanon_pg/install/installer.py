@@ -73,7 +73,7 @@ def install(
     VersionMismatch
         If a later version is installed.
     """
-    connection = connect(dsn)
+    connection = connect(dsn, as_server=True)
     with connection:
         db = PsycopgDatabase(connection)
         prepare_session(db)

@@ -13,7 +13,9 @@ from importlib import metadata
 from pathlib import Path
 
 import kanon_pg
+from kanon_pg.core.code_folders import STORE
 from kanon_pg.db.queries import sql_root
+from kanon_pg.runner.compilation import share_compiled
 
 _REQUIRED = ("jinja2", "sqlglot", "pyroaring", "numpy", "numba", "ortools")
 _NOT_NEEDED = {"pandas", "absl-py", "immutabledict", "typing-extensions"}
@@ -21,6 +23,9 @@ _NOT_NEEDED = {"pandas", "absl-py", "immutabledict", "typing-extensions"}
 
 _LEFT_OUT = {"..", "tests"}
 """Parts of paths that are not copied: programs outside the packages' folder, and tests, half of all files."""
+
+_APART = ("_sql/", f"{STORE}/")
+"""Folders of the package that are copied by themselves."""
 
 _NAME = re.compile(r"^[A-Za-z0-9._-]+")
 
@@ -41,6 +46,7 @@ def copy_runtime(parent: Path) -> Path:
     package, distributions = _package_files(), _distributions()
     target = parent / f"{kanon_pg.__version__}-{_digest(package, distributions)}"
     if target.is_dir():
+        share_compiled(target / "kanon_pg")
         return target
     parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     building = Path(tempfile.mkdtemp(prefix=".building-", dir=parent))
@@ -54,12 +60,13 @@ def copy_runtime(parent: Path) -> Path:
         building.rename(target)
     finally:
         shutil.rmtree(building, ignore_errors=True)
+    share_compiled(target / "kanon_pg")
     return target
 
 
 def _package_files() -> list[tuple[str, Path]]:
     package = Path(kanon_pg.__file__).resolve().parent
-    found = [(f"kanon_pg/{name}", path) for name, path in _files(package) if not name.startswith("_sql/")]
+    found = [(f"kanon_pg/{name}", path) for name, path in _files(package) if not name.startswith(_APART)]
     return found + [(f"kanon_pg/_sql/{name}", path) for name, path in _files(sql_root())]
 
 

@@ -34,7 +34,7 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
         If objects of users depend on it and `cascade` is False (all are listed), or rights are missing;
         nothing has changed.
     """
-    with connect(dsn) as connection:
+    with connect(dsn, as_server=True) as connection:
         db = PsycopgDatabase(connection)
         prepare_session(db)
         facts = read_facts(db, "public")

@@ -148,6 +148,9 @@ def _recorded_roles(db: Database, facts: RelationFacts, context: Row, *, release
     if not found:
         return None
     roles = found[0]
+    if not released:
+        named = (*roles["quasi_identifiers"], *roles["sensitive"], roles["entity"])
+        facts.require_declared([name for name in named if name is not None])
     return _Recorded(
         _columns(facts, roles["quasi_identifiers"]) or (),
         _columns(facts, roles["sensitive"]) or (),

@@ -41,10 +41,15 @@ def protect(
     facts = describe(db, relation, role)
     rules = rules_from_arguments(facts.oid, k, options)
     require_readable(facts, facts.columns, role)
+    if facts.temporary:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} is temporary: only one session can see it.",
+            hint="Copy it into an ordinary table: CREATE TABLE ... AS TABLE ...;",
+        )
     if facts.schema in {"kanon", "safe", "information_schema"} or facts.schema.startswith("pg_"):
         raise UnsuitableRelation(
             f"Relation {facts.identifier} belongs to kanon_pg or the server itself.",
-            hint="Name a table of your own that is not temporary.",
+            hint="Name a table of your own.",
         )
     _require_declared(db, facts)
     db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.identifiers import Identifier, Literal
@@ -11,6 +12,10 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import UnsuitableColumn
 
 _ROWS_LOOKED_AT = 100_000
+_FEWEST_ROWS = 100
+"""Of fewer rows it is no surprise that nearly all differ."""
+
+_NEARLY_ALL = 0.9
 
 
 def tell_undeclared(db: Database, relation: RelationFacts) -> None:
@@ -49,16 +54,8 @@ def tell_repeated_identifiers(db: Database, relation: RelationFacts, identifiers
     ]
     if not columns:
         return
-    aliases = [Identifier.of(f"c{number}") for number in range(len(columns))]
-    found = db.row(
-        statement(
-            "repeated_identifiers",
-            relation=relation.identifier,
-            rows=_ROWS_LOOKED_AT,
-            columns=[{"name": c.identifier, "alias": a} for c, a in zip(columns, aliases, strict=True)],
-        )
-    )
-    repeated = [c for c, alias in zip(columns, aliases, strict=True) if found[alias.name]]
+    found = _asked_of_columns(db, "repeated_identifiers", relation, columns)
+    repeated = [column for column, repeats in zip(columns, found, strict=True) if repeats]
     if len(repeated) == 1:
         column = repeated[0]
         db.notice(
@@ -71,6 +68,69 @@ def tell_repeated_identifiers(db: Database, relation: RelationFacts, identifiers
             f"Columns {names} are declared as identifiers and repeat. "
             "If one of them names people, declare it as the entity, too: else each row counts as a person."
         )
+
+
+def tell_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Sequence[ColumnFacts]) -> None:
+    """Say which sensitive columns have a value of their own in nearly every row: they identify rows then.
+
+    Looks at 100,000 rows at most.
+
+    Parameters
+    ----------
+    db : Database
+        May read the relation; its user is told.
+    relation : RelationFacts
+        The relation.
+    sensitive : sequence of ColumnFacts
+        Columns that are published as they are.
+    """
+    columns = [column for column in sensitive if _has_equality(db, relation, column)]
+    if not columns:
+        return
+    found = _asked_of_columns(db, "distinct_values", relation, columns)
+    for column, (values, distinct) in zip(columns, found, strict=True):
+        if values >= _FEWEST_ROWS and distinct >= _NEARLY_ALL * values:
+            db.notice(
+                f"Sensitive column {column.identifier} has a value of its own in nearly every row, and is "
+                "published as it is: who knows a value finds the row. Publish it coarser (a view that rounds "
+                "it as the base), declare it as a quasi-identifier, or leave it out."
+            )
+
+
+def tell_much_suppressed(db: Database, release: Identifier, share: float) -> None:
+    """Say that a release has hardly any values left, and what would keep more.
+
+    Parameters
+    ----------
+    db : Database
+        Its user is told.
+    release : Identifier
+        The release.
+    share : float
+        Share of the cells of quasi-identifiers that are suppressed.
+    """
+    if share >= _NEARLY_ALL:
+        db.notice(
+            f"{share:.0%} of the cells of {release} are suppressed: the quasi-identifiers together tell "
+            "nearly all people apart. Name fewer of them, generalize them with hierarchies, or choose a "
+            "smaller k; kanon_curve shows what each k costs, kanon_audit which columns are to blame."
+        )
+
+
+def _asked_of_columns(
+    db: Database, query: str, relation: RelationFacts, columns: Sequence[ColumnFacts]
+) -> list[Any]:
+    """Return what a query says of each column, by looking at some rows."""
+    aliases = [Identifier.of(f"c{number}") for number in range(len(columns))]
+    found = db.row(
+        statement(
+            query,
+            relation=relation.identifier,
+            rows=_ROWS_LOOKED_AT,
+            columns=[{"name": c.identifier, "alias": a} for c, a in zip(columns, aliases, strict=True)],
+        )
+    )
+    return [found[alias.name] for alias in aliases]
 
 
 def _has_equality(db: Database, relation: RelationFacts, column: ColumnFacts) -> bool:

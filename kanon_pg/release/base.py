@@ -36,8 +36,26 @@ def require_suitable(db: Database, facts: RelationFacts) -> None:
             hint=f"Its owner can allow it: GRANT USAGE ON SCHEMA {Identifier((facts.schema,))} TO {OWNER}; "
             f"GRANT SELECT ON {facts.identifier} TO {OWNER};",
         )
+    require_mapped(db, facts, OWNER)
     require_own_code(db, facts)
     require_all_rows(facts)
+
+
+def require_mapped(db: Database, facts: RelationFacts, role: str) -> None:
+    """Refuse foreign tables whose server a role does not know how to log in to.
+
+    Raises
+    ------
+    NotPermitted
+        With the statement that changes it.
+    """
+    for row in db.rows(statement("unmapped_servers"), facts.oid, role):
+        server = Identifier((row["server"],))
+        raise NotPermitted(
+            f"The role {role} may read {facts.identifier}, but has no user mapping for its server {server}.",
+            hint=f"CREATE USER MAPPING FOR {role} SERVER {server} OPTIONS (user '...', password '...'); "
+            "with a user who may read the remote table.",
+        )
 
 
 def require_all_rows(facts: RelationFacts) -> None:

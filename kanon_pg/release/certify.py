@@ -64,14 +64,14 @@ def is_what_was_solved(
     if same_cost and (counted.rows, outcome.suppressed_cells, outcome.classes) == (
         found.rows,
         found.suppressed_cells,
-        found.classes,
+        found.guarded_classes,
     ):
         return True
     raise VerificationFailed(
         "The independent recount does not find the rows, cells and classes that the solver promised; "
         "nothing was published.",
         detail=f"Rows {found.rows} of {counted.rows}, suppressed cells {found.suppressed_cells} of "
-        f"{outcome.suppressed_cells}, classes {found.classes} of {outcome.classes}, cost "
+        f"{outcome.suppressed_cells}, classes {found.guarded_classes} of {outcome.classes}, cost "
         f"{found.weighted_cost:g} of {outcome.weighted_cost:g}.",
         hint="This is a defect: please report it.",
     )

@@ -1,4 +1,4 @@
-"""Compiles solvers at their first use in an installation, and says so."""
+"""Compiles solvers where the installation did not, and says so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPILED = {
 
 
 def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
-    """Compile solvers at their first use in an installation; the time limit is not for that.
+    """Compile solvers unless that was done ahead; the time limit is not for that.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
     """
     if not solvers_are_compiled(kernels):
         db.notice(
-            f"Compiling {COMPILED[kernels]}, once for this installation and account of the "
-            "operating system; this takes a minute or two."
+            f"Compiling {COMPILED[kernels]}, for this account of the operating system alone; this takes a "
+            "minute or two. Whoever owns the installed package can spare all accounts that: `kanon compile`."
         )
         db.progress("compiling")
         compile_solvers(

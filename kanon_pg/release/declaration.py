@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,14 @@ class Declaration:
     insensitive: tuple[str, ...] = ()
     entity: str | None = None
     weights: Mapping[str, float] | None = None
+
+    def names(self) -> Iterator[str]:
+        """Yield every column that it names."""
+        for group in self.roles().values():
+            yield from group
+        yield from (self.weights or {})
+        if self.entity is not None:
+            yield self.entity
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         """Return the column names by role."""

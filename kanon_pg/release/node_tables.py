@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_pg.core.generalization import PackedHierarchy
+from kanon_pg.core.hierarchy import names_with_two_meanings
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
@@ -173,7 +174,8 @@ def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identi
     Raises
     ------
     UnsuitableColumn
-        If values may be published at level 0 and look alike there.
+        If values may be published at level 0 and look alike there, or nodes that neither holds the other
+        have one name at different levels that may be published.
     """
     column = generalized.column
     value = type(column)(column.facts, Identifier.of("value"))
@@ -191,6 +193,7 @@ def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identi
             f"Different values of column {column.output} look alike as {generalized.output}.",
             hint='Publish it from level 1 on: {"lowest": 1}, or take a hierarchy with another output type.',
         )
+    _require_one_meaning(generalized, found)
     null, tops = found["null_cell"], generalized.null_losses()
     levels = range(generalized.height)
     losses = [found[f"loss_{level}"] + struct.pack(">d", tops[level]) for level in levels]
@@ -201,6 +204,18 @@ def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identi
         losses=(*losses, struct.pack(">d", tops[-1]) * (found["n"] + 1)),
         lowest=generalized.wish.lowest,
     )
+
+
+def _require_one_meaning(generalized: GeneralizedColumn, found: Row) -> None:
+    """Refuse what `hierarchy_of` refuses now, in hierarchies that were stored before it did."""
+    levels = range(generalized.wish.lowest, generalized.height)
+    count = names_with_two_meanings([_numbers(found[f"level_{level}"]) for level in levels])
+    if count:
+        raise UnsuitableColumn(
+            f"The hierarchy of column {generalized.column.output} has {count} names with two meanings: nodes "
+            "of different levels, none of which holds the other, are called the same.",
+            hint="Store it anew with different names, or publish from a higher level on.",
+        )
 
 
 def require_complete(plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: Hierarchies) -> None:
@@ -223,6 +238,10 @@ def require_complete(plan: ReleasePlan, row_types: PackedRowTypes, hierarchies: 
 
 
 def _identities(cells: bytes) -> set[int]:
+    return set(_numbers(cells))
+
+
+def _numbers(cells: bytes) -> array[int]:
     numbers = array("q")
     numbers.frombytes(cells)
-    return set(numbers)
+    return numbers

@@ -12,7 +12,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
-from kanon_pg.release.advice import tell_repeated_identifiers, tell_undeclared
+from kanon_pg.release.advice import tell_repeated_identifiers, tell_undeclared, tell_unique_sensitive
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.release.declaration import (
@@ -87,16 +87,20 @@ class ReleasePlan:
 
     def suppressed_in(self, pattern: str, position: int) -> Fragment:
         """Return the condition that a pattern vector suppresses the quasi-identifier at a position."""
-        fields = self.levels
-        offset, height = fields.offsets[position], fields.heights[position]
-        if height == 1:
-            return Fragment(f"{pattern} & {1 << offset} <> 0")
-        return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
+        return suppressed_in(self.levels, pattern, position)
 
     @property
     def view(self) -> Identifier:
         """The quoted name of the view that analysts read."""
         return Identifier.of("safe", self.name)
+
+
+def suppressed_in(fields: LevelFields, pattern: str, position: int) -> Fragment:
+    """Return the condition that a pattern vector has a column's top level."""
+    offset, height = fields.offsets[position], fields.heights[position]
+    if height == 1:
+        return Fragment(f"{pattern} & {1 << offset} <> 0")
+    return Fragment(f"({pattern} >> {offset}) & {(1 << fields.widths[position]) - 1} = {height}")
 
 
 def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleasePlan:
@@ -120,6 +124,8 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     require_readable(base, base.columns, role)
     require_suitable(db, base)
     recorded = declared(db, base)
+    if recorded is not None:
+        base.require_declared(recorded.names())
     declaration = _roles(request, base, recorded)
     check_roles(base, declaration)
     quasi = tuple(base.column(name) for name in declaration.quasi_identifiers)
@@ -151,6 +157,7 @@ def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, recorded
         tell_undeclared(db, plan.base)
     elif recorded is not None and recorded.entity is None:
         tell_repeated_identifiers(db, plan.base, recorded.identifiers)
+    tell_unique_sensitive(db, plan.base, plan.sensitive)
 
 
 def _roles(request: AnonymizeRequest, base: RelationFacts, declaration: Declaration | None) -> Declaration:

@@ -11,6 +11,7 @@ from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.settings import setting
+from kanon_pg.release.storage import lasting_name
 
 _WAIT_SECONDS = 0.1
 _INVALID_REPLACEMENT = "42P16"
@@ -62,6 +63,29 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
         f"quasi-identifiers and suppressed columns is shared by at least {k} people."
     )
     db.execute(statement("comment_view", view=plan.view, comment=Literal(comment)))
+
+
+def name_storage(db: Database, release: str, storage: Identifier) -> Identifier:
+    """Give a new storage the name that those of the same release had before it; returns that name.
+
+    Scripts may refresh by this name. The one before must be dropped already; nobody else can have locked the
+    new one, which is not committed.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    release : str
+        Name of the release.
+    storage : Identifier
+        The new materialized view.
+    """
+    lasting = lasting_name(release)
+    # What has the name without a record was left by a dump that was restored without its data.
+    if db.row(statement("find_storage"), lasting.name)["exists"]:
+        drop_storage(db, lasting)
+    db.execute(statement("rename_storage", storage=storage, name=Identifier((lasting.name,))))
+    return lasting
 
 
 def drop_storage(db: Database, storage: Identifier) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.release.canonical import CanonicalColumn
 from kanon_pg.release.plan import ReleasePlan
@@ -25,7 +25,9 @@ class Recount:
     Parameters
     ----------
     rows, people, classes : int
-        Published rows, distinct people and classes.
+        Published rows, distinct people, and classes as readers tell them apart.
+    guarded_classes : int
+        Classes as the guard tells them apart, by the levels of their cells as well.
     smallest_class, largest_class : int
         People in the smallest and largest class.
     average_class : float
@@ -43,6 +45,7 @@ class Recount:
     rows: int
     people: int
     classes: int
+    guarded_classes: int
     smallest_class: int
     average_class: float
     largest_class: int
@@ -77,24 +80,13 @@ def recount(
         cell is not one of its hierarchy.
     """
     columns = plan.quasi_identifiers
-    by_pattern = db.rows(
-        statement(
-            "recount_storage",
-            storage=storage,
-            entity=plan.entity is not None,
-            columns=[
-                {
-                    "cell": _as_seen(plan, c),
-                    "alias": c.alias,
-                    "is_suppressed": plan.suppressed_in("pattern", j),
-                }
-                for j, c in enumerate(columns)
-            ],
-        )
-    )
+    by_pattern = db.rows(_counting(plan, storage, "recount_storage", "pattern"))
     _require_guarantee(by_pattern, k)
-    rows, classes = _total(by_pattern, "rows"), _total(by_pattern, "classes")
-    memberships = _total(by_pattern, "memberships")
+    rows = _total(by_pattern, "rows")
+    seen = by_pattern
+    if plan.generalized:  # nodes of one name, and NULL, look the same at several levels
+        seen = db.rows(_counting(plan, storage, "recount_seen", "kanon_pattern"))
+    classes, memberships = _total(seen, "classes"), _total(seen, "memberships")
     people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
     suppressed = [(row["rows"], _suppressed(plan, row["pattern"])) for row in by_pattern]
     plain = {column for column in columns if plan.hierarchy_of(column) is None}
@@ -105,13 +97,27 @@ def recount(
         rows=rows,
         people=people,
         classes=classes,
-        smallest_class=min(row["smallest"] for row in by_pattern),
+        guarded_classes=_total(by_pattern, "classes"),
+        smallest_class=min(row["smallest"] for row in seen),
         average_class=memberships / classes,
-        largest_class=max(row["largest"] for row in by_pattern),
+        largest_class=max(row["largest"] for row in seen),
         suppressed_cells=sum(n * len(hidden) for n, hidden in suppressed),
         weighted_cost=float(sum(n * sum(weights) for n, weights in stars)) + levels.weighted,
         certainty_penalty=(plain_cells + levels.shares) / (rows * len(columns)),
         generalization_height=(plain_cells + levels.heights) / (rows * len(columns)),
+    )
+
+
+def _counting(plan: ReleasePlan, storage: Identifier, query: str, pattern: str) -> Statement:
+    """Return a query that counts classes, in terms of a name of the pattern vector."""
+    return statement(
+        query,
+        storage=storage,
+        entity=plan.entity is not None,
+        columns=[
+            {"cell": _as_seen(plan, c), "alias": c.alias, "is_suppressed": plan.suppressed_in(pattern, j)}
+            for j, c in enumerate(plan.quasi_identifiers)
+        ],
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import (
@@ -18,6 +18,7 @@ from kanon_pg.errors import (
     ReleaseBusy,
     ReleaseError,
 )
+from kanon_pg.release.advice import tell_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.certify import is_what_was_solved
 from kanon_pg.release.compiling import compile_once
@@ -31,10 +32,11 @@ from kanon_pg.release.node_tables import (
 )
 from kanon_pg.release.parts import parts_of, write_parts
 from kanon_pg.release.plan import ReleasePlan, plan_release
-from kanon_pg.release.publish import drop_view, swap_view
+from kanon_pg.release.publish import drop_view, name_storage, swap_view
 from kanon_pg.release.record import forget_releases, store_release
 from kanon_pg.release.recount import recount
 from kanon_pg.release.recount_models import require_models
+from kanon_pg.release.refreshed import record_refresh
 from kanon_pg.release.report import ReleaseReport, make_report
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.settings import exact_text, working_memory
@@ -129,10 +131,12 @@ def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     previous = db.rows(statement("fetch_release"), plan.name)
     swap_view(db, plan, names.storage, k=k)
     forget_releases(db, previous)
+    names = replace(names, storage=name_storage(db, plan.name, names.storage))
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
     store_release(db, plan, work.request, report, utility, names, hash_seed=_HASH_SEED, role=work.role)
+    tell_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
 
@@ -219,7 +223,9 @@ def refresh(db: Database, release: str) -> None:
     with exact_text(db):
         db.execute(statement("refresh_storage", storage=storage))
     db.execute(statement("analyze", relation=storage))
+    record_refresh(db, row, storage)
     _tell_withheld(db, base.identifier, storage, row["name"])
+    _tell_unpublished(db, row)
     tell_unknown(db, row)
 
 
@@ -229,6 +235,16 @@ def _tell_withheld(db: Database, base: Identifier, storage: Identifier, release:
         db.notice(
             f"Of {base}, {withheld} rows are withheld: they would be in classes of too few people. Publish "
             f"release {Identifier.of(release)} anew with kanon_anonymize to fit them in."
+        )
+
+
+def _tell_unpublished(db: Database, row: Row) -> None:
+    """Say that the view of a release was dropped, so that nobody sees what was refreshed."""
+    if not db.row(statement("find_release"), row["name"], row["base"])["published"]:
+        view = Identifier.of("safe", row["name"])
+        db.notice(
+            f"The view {view} was dropped: what was refreshed is not published. kanon_anonymize publishes it "
+            f"anew, SELECT kanon_drop({Literal(row['name'])}); removes what is left of it."
         )
 
 

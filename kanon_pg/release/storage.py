@@ -55,6 +55,11 @@ def storage_names(plan: ReleasePlan, generation: int, *, is_divided: bool = Fals
     )
 
 
+def lasting_name(release: str) -> Identifier:
+    """Return the name that the storage of a release has once it is published, each time the same."""
+    return Identifier.of("kanon", derived_name(release, "storage"))
+
+
 def write_mapping(
     db: Database, mapping: Identifier, keys: bytes, patterns: bytes, prices: bytes = b""
 ) -> None:

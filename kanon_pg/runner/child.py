@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kanon_pg.core.code_folders import CODE_FOLDER, mark
 from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.errors import SolverError, SolverUnavailable
-from kanon_pg.runner.cache import compiled_mark
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message, send
 from kanon_pg.runner.serving import Reply, Service, serve, settle
@@ -67,7 +67,7 @@ def main(
 
     def work(job: Message, connection: socket.socket) -> Reply:
         if job.kind == "compile":
-            return _compile(warm_up, job.fields["kernels"])
+            return _compile(warm_up, job.fields["kernels"], _Reporter(connection))
         if job.kind == "audit":
             return _audit(job, auditor, _Reporter(connection))
         if job.kind == "group":
@@ -136,9 +136,11 @@ def _group(job: Message, grouper: str, progress: Progress) -> Reply:
     return Reply("grouped", {}, [json.dumps(answer.header()).encode(), answer.class_of, answer.boxes])
 
 
-def _compile(warm_up: str, kernels: str) -> Reply:
-    importlib.import_module(warm_up).warm_up(kernels)
-    compiled_mark(Path(os.environ["NUMBA_CACHE_DIR"]), kernels).touch(mode=0o600)
+def _compile(warm_up: str, kernels: str, progress: Progress) -> Reply:
+    with _importing():
+        # only here: a worker of a test has no compiler
+        compiled = importlib.import_module(warm_up).warm_up(kernels, lambda name: progress(name, None))
+    mark(Path(os.environ[CODE_FOLDER]), kernels).write_text("\n".join(compiled))
     return Reply("compiled")
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import kanon_pg
+from kanon_pg.core.code_folders import CODE_FOLDER, CodeFolder, own_folder
 from kanon_pg.errors import SolverUnavailable
-from kanon_pg.runner.cache import CodeCache, code_cache
 
 SOLVER = "kanon_pg.solvers.registry"
 """Module whose function ``solve`` the worker calls."""
@@ -66,15 +66,15 @@ class Program:
         Further arguments of ``main``, as JSON values.
     environment : mapping
         Its whole environment.
-    cache : CodeCache or None
-        Folder for compiled code, if it compiles.
+    code : CodeFolder or None
+        Its own folder for compiled code, if it compiles.
     """
 
     module: str
     path: Sequence[str]
     arguments: Mapping[str, Any]
     environment: Mapping[str, str]
-    cache: CodeCache | None = None
+    code: CodeFolder | None = None
 
 
 class Worker:
@@ -88,54 +88,59 @@ class Worker:
         The worker.
     channel : socket
         This end of the pair.
-    cache : CodeCache or None
-        The worker's folder for compiled code.
+    code : CodeFolder or None
+        The worker's own folder for compiled code.
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache | None
+        self, process: subprocess.Popen[bytes], channel: socket.socket, code: CodeFolder | None
     ) -> None:
         self.process = process
         self.channel = channel
         self.ready = False
-        self._cache = cache
+        self._code = code
         self._owner = os.getpid()
-        self.end = weakref.finalize(self, _end, self._owner, process, channel, cache)
+        self.end = weakref.finalize(self, _end, self._owner, process, channel, code)
 
     @property
     def code_folder(self) -> Path:
-        """Folder for compiled code of a worker that compiles."""
-        assert self._cache is not None  # noqa: S101 - callers know what they started
-        return self._cache.folder
+        """Own folder for compiled code of a worker that compiles."""
+        assert self._code is not None  # noqa: S101 - callers know what they started
+        return self._code.folder
 
     def is_usable(self) -> bool:
         """Return whether the worker lives, and is not that of the process which this one was forked from."""
         return self.end.alive and self._owner == os.getpid() and self.process.poll() is None
 
 
-def start_process() -> Worker:
+def start_process(code: CodeFolder | None = None) -> Worker:
     """Start a worker for solving and return at once; it loads the solvers while the caller goes on.
+
+    Parameters
+    ----------
+    code : CodeFolder, optional
+        Its own folder for compiled code; this account's unless given.
 
     Raises
     ------
     SolverUnavailable
         There is no interpreter or library for it, or the system starts no process.
     """
-    cache = code_cache()
+    code = own_folder() if code is None else code
     try:
         path = python_path()
     except BaseException:
-        _remove(cache)
+        _remove(code)
         raise
     arguments = {
         "solver": SOLVER,
         "auditor": AUDITOR,
         "grouper": GROUPER,
         "warm_up": WARM_UP,
-        "temporary_folder": str(cache.folder) if cache.temporary else None,
+        "temporary_folder": str(code.folder) if code.temporary else None,
     }
-    environment = {"NUMBA_CACHE_DIR": str(cache.folder)}
-    return start(Program("kanon_pg.runner.child", path, arguments, environment, cache))
+    environment = {CODE_FOLDER: str(code.folder)}
+    return start(Program("kanon_pg.runner.child", path, arguments, environment, code))
 
 
 def start_ledger() -> Worker:
@@ -165,9 +170,9 @@ def start(program: Program) -> Worker:
             process = _spawn([interpreter(), "-I", "-S", "-c", _BOOT], theirs.fileno(), program)
         except BaseException:
             ours.close()
-            _remove(program.cache)
+            _remove(program.code)
             raise
-    return Worker(process, ours, program.cache)
+    return Worker(process, ours, program.code)
 
 
 def interpreter() -> str:
@@ -270,16 +275,16 @@ def _spawn(command: list[str], channel: int, program: Program) -> subprocess.Pop
 
 
 def _end(
-    owner: int, process: subprocess.Popen[bytes], channel: socket.socket, cache: CodeCache | None
+    owner: int, process: subprocess.Popen[bytes], channel: socket.socket, code: CodeFolder | None
 ) -> None:
     channel.close()
     if owner != os.getpid():
         return
     process.kill()
     process.wait()
-    _remove(cache)
+    _remove(code)
 
 
-def _remove(cache: CodeCache | None) -> None:
-    if cache is not None and cache.temporary:
-        shutil.rmtree(cache.folder, ignore_errors=True)
+def _remove(code: CodeFolder | None) -> None:
+    if code is not None and code.temporary:
+        shutil.rmtree(code.folder, ignore_errors=True)

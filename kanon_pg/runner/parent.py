@@ -13,12 +13,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from kanon_pg.core.code_folders import folders, is_complete
 from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
-from kanon_pg.runner.cache import compiled_mark
 from kanon_pg.runner.limits import more_memory
 from kanon_pg.runner.messages import Message, MessageError
 from kanon_pg.runner.session import Job, Session, Wording, parsed
@@ -183,7 +183,7 @@ def compile_solvers(
     progress: Callable[[str, float | None], None],
     memory_bytes: int,
 ) -> None:
-    """Compile solvers for this user unless that was done before; takes up to a minute then.
+    """Compile solvers for this account unless that was done before; takes up to a minute then.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def compile_solvers(
 
 def solvers_are_compiled(kernels: str) -> bool:
     """Whether `compile_solvers` would return at once."""
-    return compiled_mark(_session.current().code_folder, kernels).exists()
+    return is_complete(kernels, folders(_session.current().code_folder))
 
 
 def _solved(answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[], None]) -> SolveOutcome:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.certificate import certified_bound
+from kanon_pg.core.compiled import used_files, watched
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
 from kanon_pg.core.patterns import all_patterns
@@ -32,18 +33,27 @@ from kanon_pg.solvers.search import search_greedily
 _SECONDS = 0.02
 
 
-def warm_up(kernels: str) -> None:
+def warm_up(kernels: str, report: Callable[[str], None] = lambda name: None) -> tuple[str, ...]:
     """Run every kernel of a set on tiny tables, with and without an entity.
 
-    Compiled kernels are kept on disk (see `kanon_pg.core.compiled`), so one call per installation and
-    user suffices; it takes up to a minute the first time and a second or two afterwards.
+    Compiled kernels are kept on disk (see `kanon_pg.core.compiled`), so one call per installation suffices;
+    it takes up to a minute the first time and a second or two afterwards.
 
     Parameters
     ----------
     kernels : str
         A name of `kanon_pg.core.request.KERNELS`.
+    report : callable
+        Called with the name of each kernel that has become ready.
+
+    Returns
+    -------
+    tuple of str
+        The names of the files with the compiled code.
     """
-    _SETS[kernels]()
+    with watched(report):
+        _SETS[kernels]()
+    return used_files()
 
 
 def _solve_plainly() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -217,6 +219,8 @@ class CsvFile:
     @contextmanager
     def _raw(self) -> Iterator[tuple[pa.NativeFile, pa.NativeFile]]:
         """Open the file; yields it twice, as stored (for the position) and unpacked."""
+        if self.path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, None)
         with pa.OSFile(str(self.path)) as raw:
             start = raw.read(len(_GZIP_START))
             raw.seek(0)
@@ -241,5 +245,7 @@ class CsvFile:
                 hint="Check the delimiter, the quoting and the encoding (iconv can convert it).",
             ) from None
         except OSError as error:
-            reason = error.strerror or "it may be damaged"
-            raise InputError(f"The file {self.path} cannot be read: {reason}.") from None
+            reason = os.strerror(error.errno) if error.errno else "it may be damaged"
+            raise InputError(
+                f"The file {self.path} cannot be read: {reason}.", hint="Name a CSV file, plain or gzipped."
+            ) from None

@@ -13,12 +13,12 @@ import pyarrow.csv as arrow_csv
 
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.copy import copy_in
-from kanon_pg.db.failures import DEPENDENT_OBJECTS
+from kanon_pg.db.failures import DEPENDENT_OBJECTS, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, InputError
+from kanon_pg.errors import DatabaseError, InputError, UnknownName
 from kanon_pg.tables.csv_file import CsvColumn, CsvFile
 
 IfExists = Literal["fail", "replace", "append"]
@@ -190,6 +190,10 @@ def _make_room(db: Database, existing: RelationFacts, if_exists: IfExists) -> No
             f"Table {existing.identifier} exists already.",
             hint="Choose another name, or pass --if-exists replace or --if-exists append.",
         )
+    if existing.kind not in "rp":
+        raise InputError(
+            f"{existing.identifier} is not a table, so it is not replaced.", hint="Choose another name."
+        )
     try:
         with db.savepoint():
             db.execute(statement("load_drop_table", table=existing.identifier))
@@ -204,4 +208,12 @@ def _make_room(db: Database, existing: RelationFacts, if_exists: IfExists) -> No
 
 def _create(db: Database, name: Identifier, columns: Sequence[CsvColumn]) -> None:
     parts = [{"name": Identifier.of(c.name), "type": Fragment(c.sql_type)} for c in columns]
-    db.execute(statement("load_create_table", table=name, columns=parts))
+    try:
+        db.execute(statement("load_create_table", table=name, columns=parts))
+    except DatabaseError as error:
+        if error.server_state != UNDEFINED_SCHEMA:
+            raise
+        schema = Identifier(name.parts[:1])
+        raise UnknownName(
+            f"There is no schema {schema}.", hint=f"Make it first (CREATE SCHEMA {schema};), or name another."
+        ) from error

@@ -18,7 +18,9 @@ SELECT
         INNER JOIN pg_catalog.pg_class AS n ON n.oid = t.relation
         ORDER BY t.place
     ) AS nodes,
-    r.k
+    r.k,
+    r.quasi_identifiers::text[] AS quasi_identifiers,
+    r.entity IS NOT NULL AS has_entity
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS s ON s.oid = r.storage
 LEFT JOIN pg_catalog.pg_namespace AS sn ON sn.oid = s.relnamespace

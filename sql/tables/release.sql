@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     certainty_penalty double precision,
     generalization_height double precision,
     entropy_loss double precision,
-    marginal_divergence double precision
+    marginal_divergence double precision,
+    refreshed_at timestamptz
 );
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalized name[] NOT NULL DEFAULT '{}';
@@ -48,6 +49,7 @@ ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS certainty_penalty double prec
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalization_height double precision;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS entropy_loss double precision;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS marginal_divergence double precision;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS refreshed_at timestamptz;
 ALTER TABLE kanon.release OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
@@ -92,3 +94,4 @@ COMMENT ON COLUMN kanon.release.certainty_penalty IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.generalization_height IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';
+COMMENT ON COLUMN kanon.release.refreshed_at IS 'When kanon_refresh counted it last; NULL if not since it was published.';

@@ -40,7 +40,8 @@ SELECT
     r.certainty_penalty,
     r.generalization_height,
     r.entropy_loss,
-    r.marginal_divergence
+    r.marginal_divergence,
+    r.refreshed_at
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
 CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
@@ -50,29 +51,29 @@ COMMENT ON VIEW kanon.releases IS 'The published releases: where from, with whic
 COMMENT ON COLUMN kanon.releases.release IS 'Name of the release.';
 COMMENT ON COLUMN kanon.releases.view IS 'The view that analysts read.';
 COMMENT ON COLUMN kanon.releases.base IS 'The base table; NULL if it was dropped.';
-COMMENT ON COLUMN kanon.releases.storage IS 'The materialized view behind it; REFRESH MATERIALIZED VIEW brings it up to date.';
+COMMENT ON COLUMN kanon.releases.storage IS 'The materialized view behind it, of the same name after each publication; REFRESH MATERIALIZED VIEW brings it up to date.';
 COMMENT ON COLUMN kanon.releases.parameters IS 'All arguments of the call that made the release; of hierarchies built for it the name of the builder.';
 COMMENT ON COLUMN kanon.releases.quasi_identifiers IS 'Columns in which cells may be suppressed.';
 COMMENT ON COLUMN kanon.releases.sensitive IS 'Sensitive columns, published unchanged.';
 COMMENT ON COLUMN kanon.releases.insensitive IS 'Insensitive columns, published unchanged.';
 COMMENT ON COLUMN kanon.releases.entity IS 'Column that identifies a person; NULL: each row is a person.';
 COMMENT ON COLUMN kanon.releases.k IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.rows IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.people IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.row_types IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.classes IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.smallest_class IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.average_class IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.largest_class IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.suppressed_cells IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.suppressed_share IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.weighted_cost IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.lower_bound IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.gap IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.optimal IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.rows IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.people IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.row_types IS 'See kanon.release_report; when it was published.';
+COMMENT ON COLUMN kanon.releases.classes IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.smallest_class IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.average_class IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.largest_class IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.suppressed_cells IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.suppressed_share IS 'See kanon.release_report; counted anew by kanon_refresh.';
+COMMENT ON COLUMN kanon.releases.weighted_cost IS 'See kanon.release_report; when it was published.';
+COMMENT ON COLUMN kanon.releases.lower_bound IS 'See kanon.release_report; when it was published.';
+COMMENT ON COLUMN kanon.releases.gap IS 'See kanon.release_report; when it was published.';
+COMMENT ON COLUMN kanon.releases.optimal IS 'See kanon.release_report; when it was published.';
 COMMENT ON COLUMN kanon.releases.method IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.releases.bound_method IS 'See kanon.release_report.';
-COMMENT ON COLUMN kanon.releases.usefulness IS 'See kanon.release_report.';
+COMMENT ON COLUMN kanon.releases.usefulness IS 'See kanon.release_report; when it was published.';
 COMMENT ON COLUMN kanon.releases.elapsed IS 'See kanon.release_report.';
 COMMENT ON COLUMN kanon.releases.changes_since IS
 'Rows inserted, updated and deleted in the base table since publishing (TRUNCATE is not counted); NULL if unknown.';
@@ -87,3 +88,5 @@ COMMENT ON COLUMN kanon.releases.certainty_penalty IS 'See kanon.measures; when 
 COMMENT ON COLUMN kanon.releases.generalization_height IS 'See kanon.measures; when it was published.';
 COMMENT ON COLUMN kanon.releases.entropy_loss IS 'See kanon.measures; when it was published.';
 COMMENT ON COLUMN kanon.releases.marginal_divergence IS 'See kanon.measures; when it was published.';
+COMMENT ON COLUMN kanon.releases.refreshed_at IS
+'When kanon_refresh last counted rows, people, classes and suppressed cells; NULL if not since it was published.';

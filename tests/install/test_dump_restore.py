@@ -99,7 +99,7 @@ def test_an_analyst_of_a_restored_database_reads_the_release_and_nothing_else(re
         assert reading.execute("SELECT count(*) FROM safe.patients").fetchone() == (60,)
         for closed in (
             "public.patients",
-            "kanon.patients_v1",
+            "kanon.patients_storage",
             "kanon.patients_v1_mapping",
             "kanon.divided_v1_parts",
             "kanon.ranged_v1_nodes_1",

@@ -580,3 +580,28 @@ def test_full_domain_recoding_has_one_level_per_column_and_keeps_its_share(solve
     patterns = solved_people.connection.execute(f"select distinct kanon_pattern from {storage}".encode())
     everything_suppressed = 3 + (2 << 2) + (1 << 4)
     assert len({pattern for (pattern,) in patterns} - {everything_suppressed}) == 1
+
+
+SEEN = "select count(*) as n from safe.people group by age, zip, ward, kanon_suppressed"
+"""The classes of the release, as its readers can count them."""
+
+
+def test_classes_are_counted_as_readers_tell_them_apart(people: Door) -> None:
+    # Levels 1 and 2 of zip codes have the same name, so that a cell does not show at which it is.
+    store(people, "all", "text", [[str(zip_), "all", "all"] for zip_ in range(13000, 13060)])
+    wishes = {"age": {"hierarchy": "ages", "lowest": 2}, "zip": {"hierarchy": "all", "lowest": 1}}
+    report = people.anonymize("people", 2, seed=1, hierarchies=wishes)
+    assert report.classes == value(people, f"select count(*) from ({SEEN}) as class")
+    assert report.smallest_class == value(people, f"select min(n) from ({SEEN}) as class")
+    levels = "select count(distinct (age, zip, ward, kanon_pattern)) from kanon.people_storage"
+    assert report.classes < value(people, levels)
+
+
+def test_a_stored_hierarchy_whose_names_have_two_meanings_is_refused(people: Door) -> None:
+    # As 0.1.0 could store it: "rest" is the node of one zip code, and of all others one level above.
+    rows = [[str(zip_), "rest" if zip_ == 13000 else "few", "odd" if zip_ == 13000 else "rest"]
+            for zip_ in range(13000, 13060)]  # fmt: skip
+    store(people, "mixed", "text", rows)
+    with pytest.raises(UnsuitableColumn, match='column "zip" has 1 names with two meanings'):
+        people.anonymize("people", 2, hierarchies={"zip": "mixed"})
+    people.anonymize("people", 2, hierarchies={"zip": {"hierarchy": "mixed", "lowest": 2}})

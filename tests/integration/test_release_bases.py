@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from kanon_pg.errors import UnsuitableRelation
+from kanon_pg.errors import DatabaseError, NotPermitted, UnsuitableRelation
 from tests.fixtures.doors import Door
 from tests.fixtures.releases import people_by_class, published
 
@@ -37,7 +37,9 @@ def test_a_release_of_a(door: Door, definition: str) -> None:
     check_release(door)
 
 
-def test_a_release_of_a_foreign_table(door: Door) -> None:
+@pytest.fixture
+def loopback(door: Door) -> None:
+    """Make a server for foreign tables that is this database, without any user mapping."""
     connection = door.connection
     here = conninfo_to_dict(door.dsn)
     connection.execute(f"create schema remote; create table remote.base as {_ROWS}".encode())
@@ -46,11 +48,34 @@ def test_a_release_of_a_foreign_table(door: Door) -> None:
         f"create server itself foreign data wrapper postgres_fdw options"
         f" (host '{here['host']}', port '{here['port']}', dbname '{here['dbname']}')".encode()
     )
-    connection.execute(
+
+
+def test_a_release_of_a_foreign_table(door: Door, loopback: None) -> None:
+    door.connection.execute(
         "create user mapping for public server itself options (user 'postgres', password_required 'false')"
     )
-    connection.execute("import foreign schema remote limit to (base) from server itself into public")
+    door.connection.execute("import foreign schema remote limit to (base) from server itself into public")
     check_release(door)
+
+
+def test_a_foreign_table_needs_a_user_mapping_with_a_password(door: Door, loopback: None) -> None:
+    connection = door.connection
+    connection.execute("create table base (id integer, a integer, b text) partition by list (a)")
+    connection.execute(
+        "create foreign table base_all partition of base default server itself"
+        " options (schema_name 'remote', table_name 'base')"
+    )
+    with pytest.raises(NotPermitted, match="has no user mapping for its server") as without:
+        door.declare("base", quasi_identifiers=["a", "b"])
+    assert 'CREATE USER MAPPING FOR kanon_owner SERVER "itself" OPTIONS' in (without.value.hint or "")
+    connection.execute("create user mapping for kanon_owner server itself options (user 'postgres')")
+    with pytest.raises(DatabaseError, match="reached without a password") as open_to_all:
+        door.anonymize("base", 5, quasi_identifiers=["a", "b"])
+    assert "password_required 'false'" in (open_to_all.value.hint or "")
+    connection.execute(
+        "alter user mapping for kanon_owner server itself options (add password_required 'false')"
+    )
+    assert door.anonymize("base", 5, quasi_identifiers=["a", "b"]).rows == 40
 
 
 def check_release(door: Door) -> None:

@@ -53,6 +53,7 @@ def test_counts_of_classes_and_cells(connection: psycopg.Connection) -> None:
         rows=9,
         people=9,
         classes=4,
+        guarded_classes=4,
         smallest_class=2,
         average_class=9 / 4,
         largest_class=3,

@@ -81,3 +81,15 @@ def test_every_refusal_of_a_question_has_the_same_bytes(connection: psycopg.Conn
         assert diag.sqlstate == "KA902", question
         refusals.add(tuple(getattr(diag, field) for field in dir(diag) if not field.startswith("_")))
     assert len(refusals) == 1
+
+
+def test_rows_where_none_can_be_and_temporary_tables_have_sentences_of_their_own(
+    connection: psycopg.Connection,
+) -> None:
+    diag = _refusal(connection, "SELECT kanon_query_record('SELECT 1 AS one')")
+    assert (diag.sqlstate, diag.message_primary) == ("KA100", "The answer is rows, which only FROM can take.")
+    assert diag.message_hint == 'Write: SELECT * FROM kanon_query_record(...) AS t ("one" int4);'
+    connection.execute("CREATE TEMPORARY TABLE passing AS SELECT 1 AS a")
+    diag = _refusal(connection, "SELECT kanon_protect('passing')")
+    assert "is temporary: only one session" in (diag.message_primary or "")
+    assert diag.message_hint

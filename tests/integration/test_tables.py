@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.errors import DatabaseError, InputError, UnknownName
-from kanon_pg.tables.csv_file import CsvFile
+from kanon_pg.tables.csv_file import CsvColumn, CsvFile
 from kanon_pg.tables.export import export_release
 from kanon_pg.tables.load import load_csv
 from tests.fixtures.examples import examples
@@ -422,3 +422,20 @@ def test_the_census_file_loads_whole(client: Any) -> None:
     )
     counted = client.execute("SELECT count(*) FROM (SELECT DISTINCT * FROM census) AS d").fetchone()
     assert counted == (196_294,)
+
+
+def test_a_schema_that_does_not_exist_and_a_view_are_refused_with_a_sentence(
+    client: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1;2\n")
+    with pytest.raises(UnknownName, match='There is no schema "nowhere"') as raised:
+        load_csv(client, CsvFile(path), "nowhere.t")
+    assert 'CREATE SCHEMA "nowhere";' in (raised.value.hint or "")
+    client.execute("CREATE VIEW v AS SELECT 1 AS a")
+    with pytest.raises(InputError, match="is not a table, so it is not replaced"):
+        load_csv(client, CsvFile(path), "v", if_exists="replace")
+    assert load_csv(client, CsvFile(path), "t").columns == (
+        CsvColumn("a", "integer"),
+        CsvColumn("b", "integer"),
+    )

@@ -260,15 +260,15 @@ def test_theorem_4(a_map: tuple[list[float], list[float], list[int], int], kind:
         left, low, right, high = boxes[number]
         assert left <= px <= right
         assert low <= py <= high
-    assert_disjoint(boxes)
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    assert np.isclose(areas.sum(), (max(x) - min(x)) * (max(y) - min(y)))
+    assert_filling(boxes, x, y)
     by_point: dict[tuple[float, float], int] = {}
     for point, number in zip(points, found.class_of.tolist(), strict=True):
         assert by_point.setdefault(point, number) == number
 
 
-def assert_disjoint(boxes: np.ndarray) -> None:
+def assert_filling(boxes: np.ndarray, x: Sequence[float], y: Sequence[float]) -> None:
+    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    assert np.isclose(areas.sum(), (max(x) - min(x)) * (max(y) - min(y)))
     for one in range(len(boxes)):
         for other in range(one):
             width = min(boxes[one, 2], boxes[other, 2]) - max(boxes[one, 0], boxes[other, 0])
@@ -292,6 +292,11 @@ def test_exact_rectangles_are_optimal(
         if min(sizes) >= k and parts_are_apart(parts, x, y)
     )
     assert grouped.found.cost == best == grouped.found.lower_bound
+    assert_filling(grouped.boxes, x, y)
+    for px, py, number in zip(x, y, grouped.found.class_of.tolist(), strict=True):
+        left, low, right, high = grouped.boxes[number]
+        assert left <= px <= right
+        assert low <= py <= high
 
 
 def parts_are_apart(parts: Sequence[Sequence[int]], x: Sequence[float], y: Sequence[float]) -> bool:

@@ -13,7 +13,7 @@ import psycopg
 
 from kanon_pg.queries.check.checker import Options, Verdict, check
 from tests.query.cases import Policy
-from tests.query.harness import Answer, Door, Refusal, Seen
+from tests.query.harness import Answer, Door, Refusal, Run, Seen
 from tests.query.snapshot import hospital
 
 WITHHELD = Refusal(explained=False, seen=b"The answer is withheld.")
@@ -21,7 +21,12 @@ WITHHELD = Refusal(explained=False, seen=b"The answer is withheld.")
 
 def reference_door(connection: psycopg.Connection[Any], policy: Policy) -> Door:
     """Return a door to a database; the connection may read everything."""
-    options = Options(mode=policy.mode, dominance=policy.dominance)  # type: ignore[arg-type]
+    options = Options(mode=policy.mode, strict=policy.strict, dominance=policy.dominance)  # type: ignore[arg-type]
+    return Door(asking(connection, options))
+
+
+def asking(connection: psycopg.Connection[Any], options: Options) -> Run:
+    """Return what asks questions under some options; the connection may read everything."""
     connection.execute("set search_path = pg_catalog, pg_temp")
     connection.execute("set statement_timeout = '20s'")
 
@@ -31,7 +36,7 @@ def reference_door(connection: psycopg.Connection[Any], policy: Policy) -> Door:
             return Refusal(explained=True, seen=repr(verdict.findings).encode())
         return _answer(connection, verdict, params)
 
-    return Door(ask)
+    return ask
 
 
 def _answer(connection: psycopg.Connection[Any], verdict: Verdict, params: Sequence[Any]) -> Seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.query.cases import Attack, Channel, Policy, Via, flat
+from tests.query.cases import Attack, Policy, Via, flat
 from tests.query.conftest import Worlds
 from tests.query.corpus import ATTACKS
 from tests.query.harness import Answer, Trial, complaints, constant_words, run, worlds
@@ -15,9 +15,9 @@ from tests.query.reference import reference_door
 BY_CHECKER = [
     attack
     for attack in ATTACKS
-    if attack.channel is not Channel.EFFECT
+    if attack.policy.ledger == "off"
+    and attack.policy.budget is None
     and all(step.via is Via.DOOR for step in flat(attack.steps))
-    and attack.policy in (Policy(), Policy(mode="suppress"), Policy(dominance=attack.policy.dominance))
 ]
 
 

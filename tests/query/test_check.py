@@ -22,41 +22,31 @@ def of_attack(attack: Attack, text: str) -> Verdict:
 
 
 ASKED = [attack for attack in ATTACKS if any(step.via is Via.DOOR for step in flat(attack.steps))]
-FORBIDDEN = [
-    attack
-    for attack in ASKED
-    if attack.expect.outcomes == {Outcome.EXPLAINED} and flat(attack.steps)[-1].via is Via.DOOR
-]
 
 
 def named(attack: Attack) -> str:
     return f"{attack.kind}: {attack.name}"
 
 
-@pytest.mark.parametrize("attack", FORBIDDEN, ids=named)
-def test_what_needs_no_data_to_be_refused_is_refused(attack: Attack) -> None:
-    found = of_attack(attack, flat(attack.steps)[-1].text)
-    assert not found.accepted
+def needs_no_data(attack: Attack) -> bool:
+    """Whether the text and the catalog are enough to refuse the last step."""
+    return attack.expect.outcomes == {Outcome.EXPLAINED} and flat(attack.steps)[-1].via is Via.DOOR
 
 
 @pytest.mark.parametrize("attack", ASKED, ids=named)
-def test_a_verdict_is_sound_in_itself(attack: Attack) -> None:
-    for step in flat(attack.steps):
-        if step.via is Via.DOOR:
-            found = of_attack(attack, step.text)
-            assert found.accepted != bool(found.findings)
-            assert found.accepted == (found.canonical_sql is not None)
-            for finding in found.findings:
-                assert 0 <= finding.start <= finding.end <= len(step.text)
-                assert finding.sentence
-            if found.accepted and found.protected:
-                assert any(hidden.what == "people" for hidden in found.hidden)
-
-
-@pytest.mark.parametrize("attack", ASKED, ids=named)
-def test_a_verdict_is_the_same_each_time(attack: Attack) -> None:
-    text = flat(attack.steps)[-1].text
-    assert of_attack(attack, text) == of_attack(attack, text)
+def test_a_verdict_is_sound_the_same_each_time_and_refuses_what_needs_no_data_for_it(attack: Attack) -> None:
+    texts = [step.text for step in flat(attack.steps) if step.via is Via.DOOR]
+    verdicts = [of_attack(attack, text) for text in texts]
+    for text, found in zip(texts, verdicts, strict=True):
+        assert found.accepted != bool(found.findings)
+        assert found.accepted == (found.canonical_sql is not None)
+        for finding in found.findings:
+            assert 0 <= finding.start <= finding.end <= len(text)
+            assert finding.sentence
+        if found.accepted and found.protected:
+            assert any(hidden.what == "people" for hidden in found.hidden)
+    assert of_attack(attack, texts[-1]) == verdicts[-1]
+    assert not (needs_no_data(attack) and verdicts[-1].accepted)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -11,7 +11,18 @@ import pytest
 from tests.query import state
 from tests.query.cases import Attack, Channel, Outcome, Via, flat
 from tests.query.corpus import ATTACKS
-from tests.query.harness import Answer, Door, Refusal, Seen, Trial, complaints, constant_words, run, worlds
+from tests.query.harness import (
+    Answer,
+    Door,
+    Refusal,
+    Run,
+    Seen,
+    Trial,
+    complaints,
+    constant_words,
+    run,
+    worlds,
+)
 from tests.query.people import World
 
 WITHHELD = Refusal(explained=False, seen=b"The answer is withheld.")
@@ -41,34 +52,50 @@ def judged(attack: Attack, doors: Sequence[Door]) -> list[str]:
     return complaints(attack, first, second)
 
 
-def named(attack: Attack) -> str:
-    return f"{attack.kind}: {attack.name}"
+def names(attacks: Iterable[Attack]) -> list[str]:
+    return [f"{attack.kind}: {attack.name}" for attack in attacks]
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=named)
-def test_a_door_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refusal(attack: Attack) -> None:
-    for ask, outcome in ((refuses, Outcome.EXPLAINED), (withholds, Outcome.WITHHELD)):
-        door = Door(ask, ask, nothing)
-        assert door.can_run(attack)
-        assert bool(judged(attack, (door, door))) == (outcome not in attack.expect.outcomes)
+@pytest.mark.parametrize(
+    ("ask", "outcome"),
+    [(refuses, Outcome.EXPLAINED), (withholds, Outcome.WITHHELD)],
+    ids=["refuses", "withholds"],
+)
+def test_a_door_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refusal(
+    ask: Run, outcome: Outcome
+) -> None:
+    door = Door(ask, ask, nothing)
+    assert all(map(door.can_run, ATTACKS))
+    blamed = [attack for attack in ATTACKS if judged(attack, (door, door))]
+    assert names(blamed) == names(attack for attack in ATTACKS if outcome not in attack.expect.outcomes)
+    assert 0 < len(blamed) < len(ATTACKS)
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=named)
-def test_a_door_that_tells_the_world_is_blamed(attack: Attack) -> None:
-    may_be_told = attack.expect.may_differ and Outcome.ANSWERED in attack.expect.outcomes
-    assert bool(judged(attack, [tells(world) for world in worlds(attack)])) != may_be_told
+def test_a_door_that_tells_the_world_is_blamed() -> None:
+    blamed = [attack for attack in ATTACKS if judged(attack, [tells(world) for world in worlds(attack)])]
+    may_be_told = [
+        attack
+        for attack in ATTACKS
+        if attack.expect.may_differ and Outcome.ANSWERED in attack.expect.outcomes
+    ]
+    assert may_be_told
+    assert names(blamed) == names(attack for attack in ATTACKS if attack not in may_be_told)
 
 
-@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if not attack.expect.may_differ], ids=named)
-def test_a_refusal_whose_words_depend_on_the_world_is_blamed(attack: Attack) -> None:
+def test_a_refusal_whose_words_depend_on_the_world_is_blamed() -> None:
     def speaks_of(world: World) -> Door:
         def ask(_role: str, _text: str, _params: Sequence[Any], _session: int) -> Seen:
             return Refusal(explained=False, seen=world.value.encode())
 
         return Door(ask, ask, nothing)
 
-    assert "what is seen depends on the victim" in judged(
-        attack, [speaks_of(world) for world in worlds(attack)]
+    alike = [attack for attack in ATTACKS if not attack.expect.may_differ]
+    assert alike
+    assert not names(
+        attack
+        for attack in alike
+        if "what is seen depends on the victim"
+        not in judged(attack, [speaks_of(world) for world in worlds(attack)])
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,18 @@ Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
 
 
-def connect(dsn: str = "", **parameters: Any) -> Connection:
+def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Connection:
     """Open a connection; an empty DSN means the standard PG* variables.
+
+    Parameters
+    ----------
+    dsn : str
+        The database.
+    as_server : bool
+        Whether root, if a server on this machine does not know it, connects as the account that runs it,
+        as ``sudo -u postgres`` would.
+    **parameters
+        Parts of a DSN that replace those of `dsn`.
 
     Raises
     ------
@@ -38,11 +49,36 @@ def connect(dsn: str = "", **parameters: Any) -> Connection:
     try:
         return psycopg.connect(address, application_name="kanon")
     except psycopg.OperationalError as error:
+        account = _account_of_server(error)
+        if as_server and account is not None:
+            with suppress(psycopg.OperationalError), _acting_as(account):
+                return psycopg.connect(address, application_name="kanon")
         raise DatabaseError(
             "Cannot connect to the database.",
             detail=_in_one_line(str(error)),
             hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
         ) from error
+
+
+def _account_of_server(error: psycopg.OperationalError) -> int | None:
+    """Return who runs the server whose socket was tried, if root asks: it may act as any account."""
+    tried = error.pgconn
+    if os.geteuid() != 0 or tried is None or not tried.host.startswith(b"/"):
+        return None
+    try:
+        return os.stat(tried.host + b"/.s.PGSQL." + tried.port).st_uid
+    except OSError:
+        return None
+
+
+@contextmanager
+def _acting_as(account: int) -> Iterator[None]:
+    """Make connections as another account; the server is told who it is when a socket is opened."""
+    os.seteuid(account)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 def _in_one_line(message: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,15 +50,12 @@ class Rectangles:
     found : SingleAttribute
         Class of each point; equal points share one.
     boxes : ndarray of float64, shape (m, 4)
-        Rectangle of each class: least x, least y, greatest x, greatest y. Interiors are disjoint. With
-        `covers_plane` they fill the bounding box of all points, with borders half-way between points; else
-        each is the bounding box of its points.
-    covers_plane : bool
+        Rectangle of each class: least x, least y, greatest x, greatest y. Interiors are disjoint, and they
+        fill the bounding box of all points, with borders half-way between points.
     """
 
     found: SingleAttribute
     boxes: Coordinates
-    covers_plane: bool
 
 
 def rectangles(
@@ -82,8 +80,8 @@ def rectangles(
 
     The paper speaks of partitions of the plane and, in its proofs, of rectangles around points; not every
     set of disjoint rectangles around points can be extended to fill the plane (four in a pinwheel leave a
-    hole). 'kd' fills it. 'exact' seeks the best disjoint rectangles, which need not; its bound holds for
-    both.
+    hole). 'exact' seeks the best disjoint rectangles and extends them. Where that leaves a hole, what 'kd'
+    finds is the answer, beside the bound, which holds for disjoint rectangles and hence for partitions.
 
     Parameters
     ----------
@@ -114,18 +112,18 @@ def rectangles(
     points, inverse, merged = _distinct(x, y, array)
     bound, proof = lower_bound(merged, k, cost_kind)
     class_of, boxes = _best_cuts(points, merged, k, cost_kind)
-    name, covers = KD, True
+    name = KD
     if method == "exact":
         exact = exact_rectangles(points, merged, class_of, k, cost_kind, bound, clock or Clock())
         if exact.bound > bound:
             bound, proof = exact.bound, PROOF
-        if exact.class_of is not None:
-            class_of, name, covers = exact.class_of, PROOF, False
-            boxes = _around(points, class_of)
+        filled = None if exact.class_of is None else _filled(points, exact.class_of)
+        if exact.class_of is not None and filled is not None:
+            class_of, boxes, name = exact.class_of, filled, PROOF
     found = finished(array, k, class_of[inverse], cost_kind, bound, name, proof)
     order = np.empty(len(boxes), dtype=np.int64)
     order[found.class_of] = class_of[inverse]
-    return Rectangles(found, boxes[order], covers)
+    return Rectangles(found, boxes[order])
 
 
 def _distinct(
@@ -142,14 +140,54 @@ def _distinct(
     return distinct, inverse, merged
 
 
-def _around(points: Coordinates, class_of: Numbers) -> Coordinates:
-    """Return the bounding box of the points of each class."""
-    boxes = np.empty((int(class_of.max()) + 1, 4))
-    boxes[:, :2], boxes[:, 2:] = np.inf, -np.inf
+def _filled(points: Coordinates, class_of: Numbers) -> Coordinates | None:
+    """Return disjoint bounding boxes of classes, extended until they fill that of all points; None if not."""
+    spots = [np.unique(points[:, axis], return_inverse=True) for axis in (0, 1)]
+    ranks = np.stack([rank.reshape(-1) for _, rank in spots], axis=1)
+    around = np.empty((int(class_of.max()) + 1, 4), dtype=np.int64)
+    around[:, :2], around[:, 2:] = ranks.max() + 1, -1
     for axis in (0, 1):
-        np.minimum.at(boxes[:, axis], class_of, points[:, axis])
-        np.maximum.at(boxes[:, axis + 2], class_of, points[:, axis])
-    return boxes
+        np.minimum.at(around[:, axis], class_of, ranks[:, axis])
+        np.maximum.at(around[:, axis + 2], class_of, ranks[:, axis])
+    shape = len(spots[0][0]), len(spots[1][0])
+    # A rectangle may be in the way of another one: what grows first matters.
+    for sides in permutations(range(4)):
+        boxes = _grown(around, shape, sides)
+        if boxes is not None:
+            ends = [_ends(values) for values, _ in spots]
+            found = [(ends[0][left], ends[1][low], ends[0][right + 1], ends[1][high + 1])
+                     for left, low, right, high in boxes.tolist()]  # fmt: skip
+            return np.array(found, dtype=np.float64)
+    return None
+
+
+def _grown(around: Numbers, shape: tuple[int, int], sides: Sequence[int]) -> Numbers | None:
+    """Move the sides of boxes of grid cells outwards, one kind of side after the other; None if holes stay.
+
+    Side 0 is the left one, 1 the lower, 2 the right, 3 the upper one. O(cells) for each kind.
+    """
+    boxes = around.copy()
+    is_free = np.ones(shape, dtype=np.bool_)
+    for left, low, right, high in boxes.tolist():
+        is_free[left : right + 1, low : high + 1] = False
+    for side in sides:
+        axis, step = side % 2, -1 if side < 2 else 1
+        for box in boxes:
+            while 0 <= box[side] + step < shape[axis]:
+                across = slice(int(box[1 - axis]), int(box[3 - axis]) + 1)
+                line = int(box[side]) + step
+                strip = (line, across) if axis == 0 else (across, line)
+                if not is_free[strip].all():
+                    break
+                is_free[strip] = False
+                box[side] += step
+    return None if is_free.any() else boxes
+
+
+def _ends(values: Coordinates) -> list[float]:
+    """Return where the cells of the grid begin along an axis, and where the last one ends."""
+    numbers = values.tolist()
+    return [numbers[0], *(_between(low, high) for low, high in pairwise(numbers)), numbers[-1]]
 
 
 def _best_cuts(points: Coordinates, weights: Weights, k: int, kind: CostKind) -> tuple[Numbers, Coordinates]:

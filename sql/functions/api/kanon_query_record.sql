@@ -28,6 +28,11 @@ BEGIN
                 MESSAGE = 'The list of columns is not that of the answer.',
                 DETAIL = mismatch,
                 HINT = pg_catalog.format('Write: SELECT * FROM kanon_query_record(...) AS t (%s);', plan.columns);
+        WHEN feature_not_supported THEN  -- SELECT kanon_query_record(...), where rows cannot be returned
+            RAISE EXCEPTION USING
+                ERRCODE = 'KA100',
+                MESSAGE = 'The answer is rows, which only FROM can take.',
+                HINT = pg_catalog.format('Write: SELECT * FROM kanon_query_record(...) AS t (%s);', plan.columns);
     END;
 {% include "raise_without_traceback.sql" %}
 END

@@ -23,7 +23,7 @@ missing = [
 
 
 @pytest.mark.skipif(
-    bool(missing), reason=f"JDBC IS NOT TESTED: install {' '.join(missing)} (make setup does)"
+    bool(missing), reason=f"JDBC IS NOT TESTED: install {' '.join(missing)} (make development does)"
 )
 def test_a_java_program(gateway: ClinicGateway) -> None:
     url = f"jdbc:postgresql://127.0.0.1:{gateway.port}/{gateway.clinic.database}"

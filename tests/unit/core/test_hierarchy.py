@@ -64,7 +64,7 @@ def test_single_nodes_below_the_top_stay_only_where_they_are_meant() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=12))
 def test_levels_are_accepted_exactly_if_each_is_a_function_of_the_one_below(rows: list[list[int]]) -> None:
-    texts = [[str(number), *map(str, row)] for number, row in enumerate(rows)]
+    texts = [[str(n), *(f"{level}: {cell}" for level, cell in enumerate(row))] for n, row in enumerate(rows)]
     # The top is put on, so that the three random levels are all below it.
     nests = all(
         len({(a, b) for a, b in zip(*pair, strict=True)}) == len(set(pair[0]))
@@ -83,3 +83,28 @@ def test_levels_are_accepted_exactly_if_each_is_a_function_of_the_one_below(rows
 def _neighbours(rows: list[list[int]]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     columns = list(zip(*rows, strict=True))
     return columns[:-1], columns[1:]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # the node of a and the node of b
+        [["a", "x", "y"], ["b", "z", "x"]],
+        # a value and the node of others
+        [["1", "0s"], ["10", "1"], ["11", "1"]],
+    ],
+)
+def test_a_name_with_two_meanings_is_refused(rows: list[list[str]]) -> None:
+    with pytest.raises(InputError, match="1 names with two meanings"):
+        hierarchy_of(rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["a", "a", "a"], ["b", "b", "other"], ["c", "other", "other"], ["d", "other", "other"]],
+        [["A", "A", "I"], ["A1", "A", "I"], ["B1", "B", "I"], ["C1", "C", "II"]],
+    ],
+)
+def test_a_name_may_go_up_with_its_values(rows: list[list[str]]) -> None:
+    assert hierarchy_of(rows).rows() == rows

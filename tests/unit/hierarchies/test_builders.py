@@ -163,10 +163,10 @@ def test_networks_hold_addresses_of_both_versions() -> None:
 def test_priorities_keep_the_most_frequent_values() -> None:
     found = built("text", list("abcd"), {"builder": "priority"}, rows=[1, 4, 3, 2])
     assert found.rows() == [
-        ["a", "(other)", "(other)"],
+        ["a", "(other)", "(other) 2"],
         ["b", "b", "b"],
-        ["c", "c", "(other)"],
-        ["d", "(other)", "(other)"],
+        ["c", "c", "(other) 2"],
+        ["d", "(other)", "(other) 2"],
     ]
 
 
@@ -218,6 +218,7 @@ _REFUSED: list[tuple[str, list[str], dict[str, Any]]] = [
     ("inet", ["10.0.0.1", "::1"], {"builder": "networks", "prefixes": [24]}),
     ("text", ["a"], {"builder": "priority", "keep": [1, 2]}),
     ("text", ["a"], {"builder": "priority", "label": "a"}),
+    ("text", ["rest 2"], {"builder": "priority", "label": "rest"}),
     ("text", ["a"], {"builder": "priority", "order": [1]}),
 ]
 

@@ -18,7 +18,9 @@ from kanon_pg.hierarchies.folding import folded, unfolded
     st.lists(st.integers(0, 3), min_size=1, max_size=12), st.lists(st.integers(0, 2), min_size=4, max_size=4)
 )
 def test_a_hierarchy_travels_unchanged(below: list[int], above: list[int]) -> None:
-    found = hierarchy_of([f"{place}", f"{node}", f"{above[node]}", ""] for place, node in enumerate(below))
+    found = hierarchy_of(
+        [f"{place}", f"[{node}]", f"{{{above[node]}}}", ""] for place, node in enumerate(below)
+    )
     assert unfolded(json.loads(json.dumps(folded(found)))) == found
 
 

@@ -45,7 +45,7 @@ def test_a_large_tree_is_cut_off() -> None:
 
 @pytest.mark.parametrize("leaves", [3, 5_000])
 def test_a_drawing_covers_every_level_from_side_to_side(leaves: int) -> None:
-    rows = [[str(leaf), str(leaf // 10), str(leaf // 1000)] for leaf in range(leaves)]
+    rows = [[str(leaf), f"{leaf // 10} tens", f"{leaf // 1000} thousands"] for leaf in range(leaves)]
     top = tree_of(hierarchy_of(rows))
     (axes,) = draw_hierarchy(top, "$numbers").axes
     covered = [0.0] * (top.level + 1)

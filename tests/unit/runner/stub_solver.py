@@ -118,7 +118,7 @@ def state(row_types, request, progress):
         "files": [os.readlink(f"/proc/self/fd/{name}") for name in list_descriptors()],
         "site": "site" in sys.modules,
         "folder": os.getcwd(),
-        "cache": os.environ["NUMBA_CACHE_DIR"],
+        "cache": os.environ["KANON_PG_CODE"],
     }
     return outcome(bytes(row_types.keys), (json.dumps(facts),))
 

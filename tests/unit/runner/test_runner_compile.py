@@ -2,8 +2,9 @@
 
 import pytest
 
+from kanon_pg.core import code_folders
+from kanon_pg.core.code_folders import CodeFolder
 from kanon_pg.runner import launch, parent
-from kanon_pg.runner.cache import CodeCache
 
 MEMORY = 1 << 30
 
@@ -23,7 +24,8 @@ def nothing(*_: object) -> None:
 @pytest.fixture
 def folder(tmp_path, call, monkeypatch):
     monkeypatch.setattr(launch, "WARM_UP", "stub_warm_up")
-    monkeypatch.setattr(launch, "code_cache", lambda: CodeCache(tmp_path, temporary=False))
+    monkeypatch.setattr(launch, "own_folder", lambda: CodeFolder(tmp_path, temporary=False))
+    monkeypatch.setattr(code_folders, "own_store", lambda: tmp_path / "no store")
     return tmp_path
 
 
@@ -56,6 +58,7 @@ def test_a_cancelled_compilation_is_begun_again(folder):
     with pytest.raises(Cancelled):
         compile_solvers(checkpoint=cancel)
     assert parent.worker_pid() is None
-    (folder / "compiled-plain").unlink(missing_ok=True)
+    for mark in folder.glob("compiled-*"):
+        mark.unlink()
     compile_solvers()
     assert parent.solvers_are_compiled("plain")

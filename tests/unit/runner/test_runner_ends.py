@@ -10,8 +10,9 @@ import threading
 
 import pytest
 
+from kanon_pg.core.code_folders import CodeFolder
 from kanon_pg.errors import MemoryExceeded, SolverError
-from kanon_pg.runner import cache, launch, parent
+from kanon_pg.runner import launch, parent
 from tests.unit.runner.stub_caller import PACKAGE_FOLDER, STUB_FOLDER, wait_for_end
 
 
@@ -123,7 +124,7 @@ def test_the_worker_inherits_nothing(call):
     finally:
         os.close(secret)
     # LC_CTYPE is set by Python itself, in the C locale
-    assert set(facts["environment"]) - {"LC_CTYPE"} == {"MALLOC_ARENA_MAX", "NUMBA_CACHE_DIR"}
+    assert set(facts["environment"]) - {"LC_CTYPE"} == {"MALLOC_ARENA_MAX", "KANON_PG_CODE"}
     assert facts["session"]
     assert facts["sigint"]
     assert facts["oom"] == "1000"
@@ -231,9 +232,7 @@ def test_a_temporary_folder_goes_with_its_worker(call, monkeypatch, tmp_path):
     for way in (parent.stop_worker, lambda: parent._session.worker.channel.shutdown(2)):
         folder = tmp_path / "compiled"
         folder.mkdir()
-        monkeypatch.setattr(
-            launch, "code_cache", lambda: cache.CodeCache(tmp_path / "compiled", temporary=True)
-        )
+        monkeypatch.setattr(launch, "own_folder", lambda: CodeFolder(tmp_path / "compiled", temporary=True))
         assert json.loads(call("state").notes[0])["cache"] == str(folder)
         process = parent._session.worker.process
         way()

@@ -3,18 +3,19 @@
 import json
 import os
 import pwd
-import shutil
 import stat
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import kanon_pg
+from kanon_pg.core import code_folders
 from kanon_pg.errors import SolverUnavailable
-from kanon_pg.runner import cache, launch, parent
+from kanon_pg.runner import launch, parent
 
 NAME = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -27,7 +28,7 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def is_private_and_temporary(found: cache.CodeCache) -> bool:
+def is_private_and_temporary(found: code_folders.CodeFolder) -> bool:
     mode = found.folder.stat().st_mode
     found.folder.rmdir()
     return found.temporary and stat.S_IMODE(mode) == 0o700
@@ -36,62 +37,52 @@ def is_private_and_temporary(found: cache.CodeCache) -> bool:
 def test_the_cache_is_kept_in_the_own_home(home):
     old = os.umask(0)
     try:
-        found = cache.code_cache()
+        found = code_folders.own_folder()
     finally:
         os.umask(old)
     assert not found.temporary
     assert found.folder.is_relative_to(home)
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in home.rglob("*")} == {0o700}
-    assert kanon_pg.__version__ in found.folder.name
+    assert f"numba{metadata.version('numba')}" in found.folder.name
     assert sys.implementation.cache_tag in found.folder.name
-    assert cache.code_cache() == found
-
-
-def test_a_copy_of_the_package_has_a_cache_of_its_own(home, tmp_path_factory, monkeypatch):
-    """Compiled code is found by the place of its source; a copy would be taken for compiled."""
-    package = Path(kanon_pg.__file__).parent
-    copy = tmp_path_factory.mktemp("copied") / "kanon_pg"
-    shutil.copytree(package, copy)
-    original = cache.code_cache()
-    monkeypatch.setattr(kanon_pg, "__file__", str(copy / "__init__.py"))
-    assert cache.code_cache().folder != original.folder
+    assert code_folders.own_folder() == found
 
 
 def test_the_environment_does_not_choose_the_cache(home, monkeypatch):
     monkeypatch.setenv("HOME", "/tmp/elsewhere")
     monkeypatch.setenv("XDG_CACHE_HOME", "/tmp/elsewhere")
-    assert cache.code_cache().folder.is_relative_to(home)
+    assert code_folders.own_folder().folder.is_relative_to(home)
 
 
 @pytest.mark.parametrize("below", ["", ".cache", ".cache/kanon_pg"])
 def test_a_folder_that_others_can_exchange_is_not_used(home, below):
-    cache.code_cache()
+    code_folders.own_folder()
     (home / below).chmod(0o777)
-    assert is_private_and_temporary(cache.code_cache())
+    assert is_private_and_temporary(code_folders.own_folder())
 
 
 def test_a_folder_that_others_can_read_is_not_used(home):
-    cache.code_cache().folder.chmod(0o755)
-    assert is_private_and_temporary(cache.code_cache())
+    code_folders.own_folder().folder.chmod(0o755)
+    assert is_private_and_temporary(code_folders.own_folder())
 
 
 def test_a_link_is_not_followed(home, tmp_path_factory):
     (home / ".cache").symlink_to(tmp_path_factory.mktemp("elsewhere"))
-    assert is_private_and_temporary(cache.code_cache())
+    assert is_private_and_temporary(code_folders.own_folder())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize("below", ["", ".cache/kanon_pg"])
 def test_a_folder_of_another_user_is_not_used(home, below):
-    cache.code_cache()
+    code_folders.own_folder()
     os.chown(home / below, 65534, 65534)
-    assert is_private_and_temporary(cache.code_cache())
+    assert is_private_and_temporary(code_folders.own_folder())
 
 
 @pytest.mark.parametrize("place", ["/nonexistent", "", "relative", "/dev/null"])
 def test_no_home(home, monkeypatch, place):
     monkeypatch.setattr(pwd, "getpwuid", lambda uid: SimpleNamespace(pw_dir=place, pw_gid=0))
-    assert is_private_and_temporary(cache.code_cache())
+    assert is_private_and_temporary(code_folders.own_folder())
 
 
 def test_a_user_without_entry(monkeypatch):
@@ -99,7 +90,7 @@ def test_a_user_without_entry(monkeypatch):
         raise KeyError(uid)
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
-    assert is_private_and_temporary(cache.code_cache())
+    assert is_private_and_temporary(code_folders.own_folder())
 
 
 def test_the_own_interpreter_is_chosen():

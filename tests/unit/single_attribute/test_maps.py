@@ -83,18 +83,29 @@ def test_equal_points_stay_together_and_borders_run_between() -> None:
     found = rectangles([0, 0, 0, 4, 4], [1, 1, 1, 1, 3], [1, 1, 1, 1, 1], 2)
     assert found.found.class_of.tolist() == [0, 0, 0, 1, 1]
     assert found.boxes.tolist() == [[0, 1, 2, 3], [2, 1, 4, 3]]
-    assert found.covers_plane
 
 
-def test_exact_rectangles_find_a_pinwheel_that_no_cuts_give() -> None:
-    """Four rectangles around an empty middle: the first cut always splits one of them."""
+def area(boxes: np.ndarray) -> float:
+    return float(((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).sum())
+
+
+def test_exact_rectangles_grow_until_they_fill_the_plane() -> None:
+    """A pinwheel around a rectangle: the first cut always splits one of the five."""
+    x = [0, 2, 3, 3, 1, 3, 0, 0, 1, 2]
+    y = [0, 0, 0, 2, 3, 3, 1, 3, 1, 2]
+    cut = rectangles(x, y, [1] * 10, 2)
+    exact = rectangles(x, y, [1] * 10, 2, method="exact")
+    assert exact.found.cost == 2 < cut.found.cost
+    assert exact.found.optimal
+    assert area(exact.boxes) == area(cut.boxes) == 9
+
+
+def test_a_pinwheel_that_leaves_a_hole_is_no_answer() -> None:
     x = [0, 2, 3, 3, 1, 3, 0, 0]
     y = [0, 0, 0, 2, 3, 3, 1, 3]
-    cut = rectangles(x, y, [1] * 8, 2)
     exact = rectangles(x, y, [1] * 8, 2, method="exact")
-    assert exact.found.cost == 2
-    assert exact.found.optimal
-    assert cut.found.cost >= 2
+    assert area(exact.boxes) == 9
+    assert exact.found.lower_bound <= exact.found.cost
 
 
 def test_coordinates_are_finite() -> None:

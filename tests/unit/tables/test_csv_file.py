@@ -156,3 +156,13 @@ def test_a_record_of_another_length_is_named_by_its_line(tmp_path: Path, packed:
         list(CsvFile(path).batches())
     assert raised.value.detail == "It begins in line 6."
     assert "separated by semicolons" in (raised.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("none.csv", "No such file or directory"), (".", "Is a directory")]
+)
+def test_what_cannot_be_opened_says_why_in_few_words(tmp_path: Path, name: str, reason: str) -> None:
+    with pytest.raises(InputError) as raised:
+        CsvFile(tmp_path / name)
+    assert raised.value.message == f"The file {tmp_path / name} cannot be read: {reason}."
+    assert raised.value.hint

@@ -1,0 +1,255 @@
+"""Where compiled solvers are kept: beside the package for every account, else in the account's own folder.
+
+Compiled code is stored with pickles, and loading a pickle runs code. So a store beside the package is trusted
+exactly if nobody can write to it but root and the owner of the package, who could as well change the package
+itself. An account's own folder must be one that nobody else can write to, nor exchange by renaming: below the
+operating system user's own home, checked at every start. Where there is no such home, a private temporary
+folder serves one process.
+
+This module imports the standard library alone: a PostgreSQL backend finds the folders, its worker loads the
+code.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pwd
+import stat
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import kanon_pg
+
+STORE = "_compiled"
+"""Folder in the package that holds the stores."""
+
+CODE_FOLDER = "KANON_PG_CODE"
+"""Environment variable that names a worker's own folder."""
+
+_COMPILERS = ("numba", "llvmlite", "numpy")
+_SOURCES = ("core", "solvers")
+"""Subpackages with kernels; these take constants from each other alone."""
+
+_MARK = "compiled-"
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+_INSTRUCTIONS = {
+    "x86-64-v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
+    "x86-64-v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
+    "x86-64": set[str](),
+}
+"""What Linux calls the instructions that each level of x86-64 adds to the one before, highest level first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFolder:
+    """A folder for compiled code.
+
+    Parameters
+    ----------
+    folder : Path
+        Owned by this user, closed to all others.
+    temporary : bool
+        Whether the folder must be removed when its process ends.
+    """
+
+    folder: Path
+    temporary: bool
+
+
+def own_folder() -> CodeFolder:
+    """Return this account's own folder; it exists afterwards.
+
+    The home is the one in the user database: in a PostgreSQL backend ``HOME`` may be unset, or that of
+    whoever started the server.
+    """
+    try:
+        home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
+        return CodeFolder(_private_folder_below(home), temporary=False)
+    except (OSError, KeyError):
+        return CodeFolder(Path(tempfile.mkdtemp(prefix="kanon_pg-")), temporary=True)
+
+
+def store_of(package: Path) -> Path:
+    """Return the place of the store of a copy of this package, which need not exist."""
+    return package / STORE / environment()
+
+
+def own_store() -> Path:
+    """Return the place of the store of this very package."""
+    return store_of(Path(kanon_pg.__file__).resolve().parent)
+
+
+def is_trusted(store: Path) -> bool:
+    """Return whether whoever can write to a store could change the package, too."""
+    package = store.parents[1]
+    try:
+        owners = {0, (package / "__init__.py").stat().st_uid}
+        return all(_is_closed(folder, owners) for folder in (store, store.parent))
+    except OSError:
+        return False
+
+
+def code_in(store: Path, name: str) -> bytes | None:
+    """Return a file of a folder for compiled code, None if it is not there or others can write to it."""
+    try:
+        with (store / name).open("rb") as file:
+            return None if os.fstat(file.fileno()).st_mode & _OTHERS_WRITE else file.read()
+    except OSError:
+        return None
+
+
+def folders(own: Path) -> tuple[Path, ...]:
+    """Return where compiled code is looked for, in this order.
+
+    Parameters
+    ----------
+    own : Path
+        This account's own folder.
+    """
+    store = own_store()
+    return (store, own) if is_trusted(store) else (own,)
+
+
+def mark(folder: Path, kernels: str) -> Path:
+    """Return the file that says that a set of kernels is compiled, for the sources as they are.
+
+    Its lines are the names of the set's files.
+    """
+    return folder / f"{_MARK}{kernels}-{_sources()}"
+
+
+def is_complete(kernels: str, among: tuple[Path, ...]) -> bool:
+    """Return whether a set of kernels is compiled, its files in any of some folders."""
+    names = _files_of(kernels, among)
+    return bool(names) and names <= {name for folder in among for name in _listed(folder)}
+
+
+def publish(sets: Sequence[str], among: tuple[Path, ...], store: Path) -> None:
+    """Copy sets of kernels into a store, and remove from it what is outdated.
+
+    Parameters
+    ----------
+    sets : sequence of str
+        Sets that are complete.
+    among : tuple of Path
+        Folders that have their files.
+    store : Path
+        Made if missing; everybody may read it.
+
+    Raises
+    ------
+    OSError
+        This account may not write there.
+    """
+    for folder in (store.parent, store):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+    files = {kernels: _files_of(kernels, among) for kernels in sets}
+    for name in sorted({name for names in files.values() for name in names}):
+        if not (store / name).exists():
+            source = next(folder for folder in among if (folder / name).exists())
+            _put(store / name, (source / name).read_bytes())
+    # the marks come last: they say that the rest is there
+    for kernels, names in files.items():
+        _put(mark(store, kernels), "\n".join(sorted(names)).encode())
+    kept = {name for names in files.values() for name in names} | {mark(store, one).name for one in sets}
+    for name in set(_listed(store)) - kept:
+        (store / name).unlink()
+
+
+def _files_of(kernels: str, among: tuple[Path, ...]) -> set[str]:
+    for folder in among:
+        with suppress(OSError):
+            return set(mark(folder, kernels).read_text().split())
+    return set()
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _put(target: Path, content: bytes) -> None:
+    part = target.with_name(f".part-{os.getpid()}")
+    try:
+        part.write_bytes(content)
+        part.chmod(0o644)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@functools.cache
+def processor() -> str:
+    """Return the processor to compile for, in LLVM's words.
+
+    A level in place of the very processor: the code of an image or a package runs on other machines, too.
+    """
+    if os.uname().machine != "x86_64":
+        return "generic"
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return "x86-64"
+    there = next((set(line.split()) for line in lines if line.startswith("flags")), set[str]())
+    levels = list(_INSTRUCTIONS)
+    return next(
+        level for level in levels if all(_INSTRUCTIONS[low] <= there for low in levels[levels.index(level) :])
+    )
+
+
+@functools.cache
+def environment() -> str:
+    """Return what compiled code depends on beside its sources, as the name of a folder."""
+    versions = [f"{name}{metadata.version(name)}" for name in _COMPILERS]
+    return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
+
+
+@functools.cache
+def _sources() -> str:
+    """Return what changes with any source file that has kernels or what these are made of."""
+    package = Path(kanon_pg.__file__).resolve().parent
+    digest = hashlib.sha256()
+    for file in sorted(file for part in _SOURCES for file in (package / part).rglob("*.py")):
+        digest.update(str(file.relative_to(package)).encode() + b"\0")
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _private_folder_below(home: Path) -> Path:
+    if not home.is_absolute():
+        raise NotADirectoryError("the home is not an absolute path")
+    _check_own(home)
+    folder = home
+    for name in (".cache", "kanon_pg", environment()):
+        folder /= name
+        folder.mkdir(mode=0o700, exist_ok=True)
+        _check_own(folder)
+    if folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) or not os.access(folder, os.W_OK):
+        raise PermissionError("the folder is not private, or cannot be written to")
+    return folder
+
+
+def _check_own(folder: Path) -> None:
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise PermissionError("the folder is not this user's own")
+    # The user's own group may write where the umask is 002; it has no other member.
+    own_group = found.st_gid == pwd.getpwuid(os.geteuid()).pw_gid
+    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not own_group):
+        raise PermissionError("others can exchange what is in the folder")
+
+
+def _is_closed(folder: Path, owners: set[int]) -> bool:
+    found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & _OTHERS_WRITE

@@ -1,0 +1,158 @@
+"""Compile all solvers ahead, in parallel, into the store beside the package that every account reads."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import kanon_pg
+from kanon_pg.core.code_folders import (
+    CodeFolder,
+    folders,
+    is_complete,
+    is_trusted,
+    own_folder,
+    own_store,
+    publish,
+    store_of,
+)
+from kanon_pg.core.request import KERNELS
+from kanon_pg.errors import SolverError, SolverUnavailable
+from kanon_pg.runner import launch
+from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.messages import Message, MessageError
+from kanon_pg.runner.session import Job, Session, Wording
+
+_WORDING = Wording("compiler", SolverError, SolverUnavailable)
+_DECORATED = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class CompilationReport:
+    """What was done.
+
+    Parameters
+    ----------
+    store : str
+        Folder that the code is in.
+    compiled : tuple of str
+        Sets of kernels that had to be compiled.
+    shared : bool
+        Whether every account finds the code there; otherwise only this one.
+    """
+
+    store: str
+    compiled: tuple[str, ...]
+    shared: bool
+
+
+def compile_ahead(progress: Callable[[str, float | None], None]) -> CompilationReport:
+    """Compile what is not yet compiled, as many sets at once as there are processors.
+
+    Parameters
+    ----------
+    progress : callable
+        Called with what is done and the share done, from several threads, one at a time.
+
+    Returns
+    -------
+    CompilationReport
+        The store is beside the package or, if this account may not write there, the account's own.
+
+    Raises
+    ------
+    KanonError
+        A worker cannot be started, or failed.
+    """
+    store = own_store()
+    if is_trusted(store) and all(is_complete(one, (store,)) for one in KERNELS):
+        return CompilationReport(str(store), (), shared=True)
+    with _working_folder() as own:
+        among = folders(own)
+        missing = tuple(one for one in KERNELS if not is_complete(one, among))
+        if missing:
+            _compile(missing, own, progress)
+        try:
+            publish(KERNELS, among, store)
+        except OSError:
+            return CompilationReport(str(own), missing, shared=False)
+    return CompilationReport(str(store), missing, shared=is_trusted(store))
+
+
+def share_compiled(package: Path) -> None:
+    """Give a copy of this package what this one has compiled; nothing if that is not everything.
+
+    Parameters
+    ----------
+    package : Path
+        Folder of the copy, of the same sources; this account may write there.
+    """
+    with _working_folder() as own:
+        among = folders(own)
+        if all(is_complete(one, among) for one in KERNELS):
+            publish(KERNELS, among, store_of(package))
+
+
+@contextmanager
+def _working_folder() -> Iterator[Path]:
+    code = own_folder()
+    try:
+        yield code.folder
+    finally:
+        if code.temporary:
+            shutil.rmtree(code.folder, ignore_errors=True)
+
+
+def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | None], None]) -> None:
+    """Compile sets, each in a worker process that a thread waits for; the first failure ends the others."""
+    code = CodeFolder(own, temporary=False)
+    given_up = threading.Event()
+    report = _Report(progress)
+
+    def checkpoint() -> None:
+        if given_up.is_set():
+            raise InterruptedError
+
+    def work(kernels: str) -> None:
+        session = Session(lambda: launch.start_process(code), _WORDING)
+        memory = default_memory_budget()
+        try:
+            session.done(Job("compile", [b""], memory, checkpoint, report, {"kernels": kernels}), _compiled)
+        finally:
+            session.stop()
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        try:
+            for one in as_completed([pool.submit(work, kernels) for kernels in sets]):
+                one.result()
+        except BaseException:
+            given_up.set()
+            raise
+
+
+def _compiled(answer: Message) -> None:
+    if answer.kind != "compiled":
+        raise MessageError("the message is of an unknown kind")
+
+
+class _Report:
+    """Tells how many of all kernels are ready; what a worker reports is the name of one."""
+
+    def __init__(self, progress: Callable[[str, float | None], None]) -> None:
+        self._progress = progress
+        self._ready = set[str]()
+        self._lock = threading.Lock()
+        package = Path(kanon_pg.__file__).parent
+        self._count = sum(len(_DECORATED.findall(file.read_bytes())) for file in package.rglob("*.py"))
+
+    def __call__(self, name: str, _share: float | None) -> None:
+        with self._lock:
+            self._ready.add(name)
+            self._progress("compiling", min(1.0, len(self._ready) / self._count))

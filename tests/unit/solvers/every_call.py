@@ -1,0 +1,141 @@
+"""What calls ask of the solvers, of every kind; prints the kernels that compiling ahead has left out.
+
+A program of its own: only a process that has done nothing else knows what it had to compile.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kanon_pg.core.compiled import watched
+from kanon_pg.core.generalization import PackedHierarchy
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.request import KERNELS, PrivacyModels, SolveRequest
+from kanon_pg.errors import InfeasibleError, InputError
+from kanon_pg.solvers.auditor import work
+from kanon_pg.solvers.clock import silent
+from kanon_pg.solvers.methods import METHODS
+from kanon_pg.solvers.recoding.search import RECODINGS
+from kanon_pg.solvers.registry import solve
+from kanon_pg.solvers.warm_up import warm_up
+from tests.fixtures.diversity import pack_sensitive
+from tests.fixtures.packing import integers, pack
+
+SECONDS = 1.0
+MODELS = (
+    PrivacyModels(p=2),
+    PrivacyModels(l=2),
+    PrivacyModels(l=2, diversity="entropy"),
+    PrivacyModels(l=2, diversity="distinct"),
+    PrivacyModels(t=0.4),
+    PrivacyModels(t=0.4, distance="ordered"),
+    PrivacyModels(l=2, p=2, t=0.5),
+)
+
+
+def table(rows: int, columns: int, seed: int = 1, **options: Any) -> PackedRowTypes:
+    numbers = np.random.default_rng(seed).zipf(1.6, size=(rows, columns)) % 7
+    return pack([tuple(int(number) for number in row) for row in numbers], **options)
+
+
+def with_secrets(rows: int, columns: int, **options: Any) -> PackedRowTypes:
+    draw = np.random.default_rng(2)
+    numbers = draw.zipf(1.6, size=(rows, columns)) % 7
+    secrets = draw.integers(0, 5, size=(rows, 1))
+    return pack_sensitive(
+        [tuple(map(int, row)) for row in numbers],
+        [tuple(map(int, row)) for row in secrets],
+        ordered=True,
+        **options,
+    )
+
+
+def with_hierarchies(packed: PackedRowTypes) -> PackedRowTypes:
+    """Return the same row types, each column but the last with a hierarchy of three levels."""
+
+    def tree(cells: bytes) -> PackedHierarchy:
+        values = np.unique(np.frombuffer(cells, dtype=">i8"))
+        nodes = integers([int(place) // 3 for place in range(values.size)])
+        losses = tuple(np.full(values.size, loss).astype(">f8").tobytes() for loss in (0.0, 0.4, 1.0))
+        return PackedHierarchy(2, integers([int(value) for value in values]), (nodes,), losses)
+
+    return replace(packed, hierarchies=(*(tree(cells) for cells in packed.cells[:-1]), None))
+
+
+def requests() -> Iterator[tuple[PackedRowTypes, SolveRequest]]:
+    people = [number // 2 for number in range(400)]
+    shared = [number % 150 for number in range(400)]
+    plain = [
+        table(400, 5),
+        table(400, 5, people=people),
+        table(400, 5, people=shared),
+        table(400, 5, weights={"c0": 3.0, "c1": 0.25}),
+        table(400, 5, numeric=("c0",)),
+        table(40, 1),
+        table(300, 20),
+        table(12, 3),
+    ]
+    for packed, method, k in itertools.product(plain, METHODS, (2, 5)):
+        yield packed, SolveRequest(k, method=method, seconds=SECONDS)
+    first = plain[0]
+    yield first, SolveRequest(3, seed=1, seconds=SECONDS)
+    yield (
+        first,
+        SolveRequest(3, patterns=[[], ["c0"], ["c1", "c2"], ["c0", "c1", "c2", "c3", "c4"]], seconds=SECONDS),
+    )
+    yield first, SolveRequest(3, patterns={"max_suppressed": 2}, seconds=SECONDS)
+    yield first, SolveRequest(3, patterns={"never": ["c0"]}, method="exact", seconds=SECONDS)
+    yield first, SolveRequest(3, rest_may_be_small=True, seconds=SECONDS)
+    for limits in ({"most_classes": 5}, {"fewest_classes": 20}):
+        yield first, SolveRequest(3, method="exact", seconds=SECONDS, **limits)
+        yield plain[-1], SolveRequest(2, method="exact", seconds=SECONDS, **limits)
+    secret = [with_secrets(400, 4), with_secrets(400, 4, people=people), with_secrets(400, 4, people=shared)]
+    for packed, models, method in itertools.product(secret, MODELS, ("auto", "greedy", "exact", "mondrian")):
+        yield packed, SolveRequest(3, method=method, models=models, seconds=SECONDS / 2)
+    generalized = [with_hierarchies(packed) for packed in plain[:5]]
+    for packed, method in itertools.product(generalized, RECODINGS):
+        yield packed, SolveRequest(3, method=method, seconds=SECONDS)
+    yield generalized[0], SolveRequest(3, method="full_domain", suppressed_rows=0.1, seconds=SECONDS)
+    for packed, models in itertools.product([with_hierarchies(one) for one in secret], MODELS):
+        yield packed, SolveRequest(3, models=models, seconds=SECONDS)
+
+
+def solve_everything() -> None:
+    for packed, request in requests():
+        with suppress(InputError, InfeasibleError):  # not every method takes every request
+            solve(packed, request)
+
+
+def audit_everything() -> None:
+    people = [number % 150 for number in range(400)]
+    for packed in (table(400, 5), table(400, 5, people=people), table(300, 20), table(40, 1)):
+        for most in (None, 2):
+            asked = {"k": 3, "max_columns": most, "quasi_identifiers": [0], "details": True, "seconds": 2.0}
+            work("violating", [packed], asked, silent)
+        work("identifying", [packed], {"seconds": 2.0}, silent)
+        work("columns", [packed], {"seconds": 2.0}, silent)
+        asked = {"threshold": 0.2, "sampling_fraction": None, "uniques_seconds": None, "seconds": 2.0}
+        work("risk", [packed], asked, silent)
+        work("risk", [packed, packed], asked | {"sampling_fraction": 0.1}, silent)
+
+
+def main() -> None:
+    for kernels in KERNELS:
+        warm_up(kernels)
+    left_out: list[str] = []
+    with watched(left_out.append):
+        solve_everything()
+        audit_everything()
+    sys.stdout.write("\n".join(left_out))
+    sys.exit(bool(left_out))
+
+
+if __name__ == "__main__":
+    main()
