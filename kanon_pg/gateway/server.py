@@ -16,9 +16,9 @@ from pathlib import Path
 from kanon_pg.db.psycopg_adapter import Endpoint, endpoint
 from kanon_pg.errors import ClusterError, InputError
 from kanon_pg.gateway.answers import fatal
-from kanon_pg.gateway.session import Session
+from kanon_pg.gateway.session import ClientSession
 from kanon_pg.gateway.source import DatabaseSource
-from kanon_pg.gateway.state import GatewayState, Limits, Upstream
+from kanon_pg.gateway.state import ClientLimits, GatewayState, Upstream
 from kanon_pg.gateway.wire import Wire
 
 _log = logging.getLogger("kanon_pg.gateway")
@@ -42,7 +42,7 @@ class Listener:
         self._shared = shared
         self._host = host
         self._port = port
-        self._sessions: dict[asyncio.Task[None], Session] = {}
+        self._sessions: dict[asyncio.Task[None], ClientSession] = {}
         self._accepting: asyncio.Server | None = None
 
     @property
@@ -95,7 +95,7 @@ class Listener:
             wire.transport.write(fatal("53300", "The gateway has too many clients already.").encode())
             wire.finish()
             return
-        session = Session(wire, self._shared)
+        session = ClientSession(wire, self._shared)
         task = asyncio.get_running_loop().create_task(session.run())
         self._sessions[task] = session
         task.add_done_callback(self._ended)
@@ -140,7 +140,7 @@ class GatewayOptions:
         Files in PEM form, for TLS.
     trusts_server : bool
         Whether a role may come in that the server does not ask for a password.
-    limits : Limits
+    limits : ClientLimits
         Bounds on what clients may take.
     """
 
@@ -150,7 +150,7 @@ class GatewayOptions:
     certificate: Path | None = None
     key: Path | None = None
     trusts_server: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: ClientLimits = field(default_factory=ClientLimits)
 
 
 def tls_for_clients(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:

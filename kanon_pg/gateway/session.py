@@ -131,7 +131,7 @@ _NO_KNOWLEDGE = Finding(
 )
 
 
-class Session:
+class ClientSession:
     """Passes messages between one client and a connection of its own to the server.
 
     Parameters

@@ -12,7 +12,7 @@ from kanon_pg.gateway.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ClientLimits:
     """Bounds on what clients may take.
 
     Parameters
@@ -95,7 +95,7 @@ class GatewayState:
 
     upstream: Upstream
     source: CatalogSource
-    limits: Limits = Limits()
+    limits: ClientLimits = ClientLimits()
     tls: ssl.SSLContext | None = None
     trusts_server: bool = False
     keys: dict[bytes, bytes] = field(default_factory=dict)

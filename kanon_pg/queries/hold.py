@@ -16,7 +16,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QuestionRefused
-from kanon_pg.queries.load_catalog import Candidate, candidates
+from kanon_pg.queries.load_catalog import NamedRelation, candidates
 from kanon_pg.queries.request import QueryRequest, withheld
 
 _ATTEMPTS = 3
@@ -130,7 +130,7 @@ def hold_relations(db: Database, query: QueryRequest) -> frozenset[int]:
     return frozenset()
 
 
-def _readable(db: Database, query: QueryRequest) -> list[Candidate]:
+def _readable(db: Database, query: QueryRequest) -> list[NamedRelation]:
     found = candidates(db, query.text, query.search_path)
     return [candidate for candidate in found if candidate.readable]
 

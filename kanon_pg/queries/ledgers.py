@@ -103,7 +103,7 @@ def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None
 
 
 def restart_record(db: Database, relation: str, role: str, *, folder: str | None = None) -> None:
-    """Begin a new record of a relation; what was told before is no longer compared with what is asked.
+    """Begin a new record of a relation; what was disclosed before is no longer compared with what is asked.
 
     The files of the old one stay where they are, so that a curator can read or remove them. A relation that
     answers queries without a record gets one.

@@ -24,7 +24,7 @@ from kanon_pg.queries.check.catalog import (
     Relation,
     RelationKind,
 )
-from kanon_pg.queries.check.options import Limits
+from kanon_pg.queries.check.options import QueryLimits
 from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 
@@ -59,7 +59,7 @@ def names_in(text: str) -> tuple[str, ...]:
     >>> sorted(words('select "Ward" from Stays -- "not"'))
     ['Ward', 'from', 'select', 'stays']
     """
-    if len(text) > Limits().characters:
+    if len(text) > QueryLimits().characters:
         return ()
     found = {quoted.replace('""', '"') if quoted else word.lower() for quoted, word in _PIECE.findall(text)}
     return tuple(sorted(found - {""}))
@@ -95,7 +95,7 @@ class LoadedCatalog:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NamedRelation:
     """A relation whose name occurs in a query, and whether the reading role may read it."""
 
     oid: int
@@ -104,13 +104,13 @@ class Candidate:
     readable: bool
 
 
-def candidates(db: Database, text: str, search_path: Sequence[str]) -> tuple[Candidate, ...]:
+def candidates(db: Database, text: str, search_path: Sequence[str]) -> tuple[NamedRelation, ...]:
     """Return the relations whose names occur in a text, temporary and internal ones left out."""
     found = names_in(text)
     if not found:
         return ()
     rows = db.rows(statement("question_candidates"), list(found), list(search_path))
-    return tuple(Candidate(**row) for row in rows)
+    return tuple(NamedRelation(**row) for row in rows)
 
 
 def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str) -> LoadedCatalog:

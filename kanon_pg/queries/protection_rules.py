@@ -27,9 +27,9 @@ class ProtectionRules:
     extremes : str
         'never', 'insensitive' or 'always', as in `kanon_pg.queries.check.catalog.Protection`.
     ledger : {'off', 'pairwise', 'linear'}
-        As in `kanon_pg.worker.ledger.rules.Rules`.
+        As in `kanon_pg.worker.ledger.rules.LedgerRules`.
     questions, refusals : int or None
-        Budget of each login within `period`, as in `kanon_pg.worker.ledger.budget.Budget`.
+        Budget of each login within `period`, as in `kanon_pg.worker.ledger.rules.QueryBudget`.
     all_questions, all_refusals : int or None
         Budget of all logins together.
     period, lockout : float

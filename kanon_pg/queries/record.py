@@ -55,8 +55,8 @@ def record_query(
     """Record a query and decide whether its answer may leave.
 
     Whatever stands behind the answer is read in the snapshot of the answer. When this returns True, the
-    record is durable; when it raises, something may have been recorded that was not told, which only refuses
-    more.
+    record is durable; when it raises, something may have been recorded that was not disclosed, which only
+    refuses more.
 
     Parameters
     ----------

@@ -51,10 +51,14 @@ def run_query(
     LimitExceeded
         If it takes too long.
     DatabaseError
-        If the server gave up; its text must not be told.
+        If the server gave up; its text must not be shown.
     """
     gathering = verdict.gathering if gathers else None
-    text = _judged(verdict, most_rows + 1) if gathering is None else _both(verdict, gathering, most_rows + 1)
+    text = (
+        _checked_sql(verdict, most_rows + 1)
+        if gathering is None
+        else _both(verdict, gathering, most_rows + 1)
+    )
     if values:
         db.row(statement("plan_anew"))
     rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
@@ -76,9 +80,11 @@ def run_query(
     )
 
 
-def _judged(verdict: Verdict, limit: int) -> str:
+def _checked_sql(verdict: Verdict, limit: int) -> str:
     """Return the canonical SQL with its outputs as text, and the hidden columns as one judgement."""
-    return f"{_judging(verdict)} FROM ({verdict.canonical_sql}) AS q {_columns(verdict)} LIMIT {limit}"
+    return (
+        f"{_checked_columns(verdict)} FROM ({verdict.canonical_sql}) AS q {_columns(verdict)} LIMIT {limit}"
+    )
 
 
 def _both(verdict: Verdict, gathering: Gathering, limit: int) -> str:
@@ -86,7 +92,11 @@ def _both(verdict: Verdict, gathering: Gathering, limit: int) -> str:
     counts = {number: verdict.entity_sets[number].parts for number in gathering.sets}
     names = _parts(max(counts.values()))
     judged = ", ".join(
-        [_judging(verdict), f"{_null('int4')} AS {_SET}", *(f"{_null('bytea')} AS {name}" for name in names)]
+        [
+            _checked_columns(verdict),
+            f"{_null('int4')} AS {_SET}",
+            *(f"{_null('bytea')} AS {name}" for name in names),
+        ]
     )
     branches = [f"({judged} FROM ({gathering.body}) AS q {_columns(verdict)} LIMIT {limit})"]
     answer = [_null("text")] * len(verdict.outputs) + [_null("bool")]
@@ -120,7 +130,7 @@ def _columns(verdict: Verdict) -> str:
     return f"({', '.join([*shown, *(f'h{number}' for number in range(1, len(verdict.hidden) + 1))])})"
 
 
-def _judging(verdict: Verdict) -> str:
+def _checked_columns(verdict: Verdict) -> str:
     shown = [Identifier.of(f"c{number}") for number in range(1, len(verdict.outputs) + 1)]
     hidden = [Identifier.of(f"h{number}") for number in range(1, len(verdict.hidden) + 1)]
     judged = [

@@ -19,7 +19,7 @@ from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder
 from kanon_pg.worker.ledger.journal import read_heads
 from kanon_pg.worker.ledger.relation_ledger import LedgerTerms, PackedRows, PackedSets, RelationLedger
-from kanon_pg.worker.ledger.rules import Budget, Rules
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 
@@ -126,7 +126,9 @@ def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
 
 
 def _terms(record: Fields) -> LedgerTerms:
-    return LedgerTerms(Rules(**record["rules"]), Budget(**record["per_analyst"]), Budget(**record["overall"]))
+    return LedgerTerms(
+        LedgerRules(**record["rules"]), QueryBudget(**record["per_analyst"]), QueryBudget(**record["overall"])
+    )
 
 
 def _leaves(table_snapshot: Sequence[Fields], parts: Parts) -> list[LeafTable]:

@@ -17,7 +17,7 @@ from rich.table import Table
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.field import KEY_BYTES
 from kanon_pg.worker.ledger.journal import create_journal
-from kanon_pg.worker.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.rules import LedgerRules, Mode
 from kanon_pg.worker.ledger.session import LedgerSession, LoggedQuery, RelationPart, decide
 from tests.benchmarks.settings import Settings, table
 
@@ -63,7 +63,7 @@ def _measured(people: int, count: int, mode: Mode) -> list[object]:
     rng = np.random.default_rng(7)
     columns = [rng.integers(0, cardinality, people) for cardinality in CARDINALITIES]
     population = Population(BitMap(range(people)))
-    rules = Rules(K, mode)
+    rules = LedgerRules(K, mode)
     reasons: Counter[str] = Counter()
     spent = []
     with tempfile.TemporaryDirectory() as folder:

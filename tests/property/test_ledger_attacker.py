@@ -10,7 +10,7 @@ from pyroaring import BitMap
 
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import DisclosureHistory
-from kanon_pg.worker.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.rules import LedgerRules, Mode
 from tests.fixtures.examples import examples
 from tests.fixtures.tracking import singled_out
 
@@ -65,7 +65,7 @@ def test_linear_mode_refuses_exactly_what_lets_an_attacker_solve(
 ) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    ledger = DisclosureHistory(Rules(k, "linear"), KEY)
+    ledger = DisclosureHistory(LedgerRules(k, "linear"), KEY)
     disclosed: list[frozenset[int]] = []
     for groups in questions:
         decision = ledger.check(answer_of(groups), population)
@@ -88,7 +88,7 @@ def test_what_is_told_never_lets_an_attacker_solve(
 ) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    ledger = DisclosureHistory(Rules(k, mode, one_sided=one_sided, rank=64), KEY)
+    ledger = DisclosureHistory(LedgerRules(k, mode, one_sided=one_sided, rank=64), KEY)
     disclosed: list[frozenset[int]] = []
     for groups in questions:
         decision = ledger.check(answer_of(groups), population)
@@ -103,7 +103,7 @@ def test_what_is_told_never_lets_an_attacker_solve(
 def test_a_ledger_read_back_decides_the_same(drawn: tuple[list[int], list[Groups], int], mode: Mode) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    rules = Rules(k, mode, rank=8)
+    rules = LedgerRules(k, mode, rank=8)
     ledger = DisclosureHistory(rules, KEY)
     for groups in questions:
         again = DisclosureHistory.from_bytes(ledger.to_bytes(), rules, KEY)
@@ -120,7 +120,7 @@ def test_replaying_decides_as_the_process_that_told(
 ) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    here, there = (DisclosureHistory(Rules(k, mode, rank=8), KEY) for _ in range(2))
+    here, there = (DisclosureHistory(LedgerRules(k, mode, rank=8), KEY) for _ in range(2))
     for groups in questions:
         answer = answer_of(groups)
         decision = here.check(answer, population)

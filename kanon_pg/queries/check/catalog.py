@@ -1,4 +1,4 @@
-"""What the checker is told about the database: relations and columns by OID, as plain data.
+"""What the checker knows about the database: relations and columns by OID, as plain data.
 
 Whoever has a connection fills a `CatalogSnapshot`; the checker never asks the database. Everything that
 a field leaves open is refused: a relation that is not in the snapshot does not exist for the analyst, a

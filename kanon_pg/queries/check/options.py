@@ -9,7 +9,7 @@ Mode = Literal["reject", "suppress"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class QueryLimits:
     """Bounds on a query before anything else looks at it.
 
     Parameters
@@ -46,7 +46,7 @@ class Options:
     simulatable : bool
         Whether sensitive columns must have no say in refusals (`kanon_pg.queries.check.rules.simulatable`);
         without the dominance rule, which looks at them.
-    limits : Limits
+    limits : QueryLimits
         Bounds on the text.
     """
 
@@ -54,7 +54,7 @@ class Options:
     strict: bool = False
     dominance: float | None = None
     simulatable: bool = False
-    limits: Limits = Limits()
+    limits: QueryLimits = QueryLimits()
 
     def __post_init__(self) -> None:
         if self.dominance is not None and not 0 < self.dominance < 1:

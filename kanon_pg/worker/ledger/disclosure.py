@@ -9,7 +9,7 @@ For one protected relation, in this order:
 3. *difference*: each of them equals, or differs in at least k people from, every set that was ever disclosed,
    totals of levels included (and with ``one_sided``, each side of the difference alone);
 4. *combination*: no sum of multiples of the disclosed sets of this answer and of the covered history (mode
-   ``linear``: everything; mode ``pairwise``: the recent part, see `Rules.rank`) depends on fewer than k
+   ``linear``: everything; mode ``pairwise``: the recent part, see `LedgerRules.rank`) depends on fewer than k
    people. That includes adding any rows of one answer, unions, intersections and differences that can be
    computed from answered sets, hence individual, general and double trackers of any depth.
 
@@ -37,7 +37,7 @@ from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SetFold, fold_width, folded
 from kanon_pg.worker.ledger.field import Field, Matrix
 from kanon_pg.worker.ledger.linear_code import Code, Form, forms_needed
-from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.rules import LedgerRules
 
 SpanFinding = Literal["safe", "unsafe", "undecided", "full"]
 
@@ -45,7 +45,7 @@ _LEAST_WIDTH = 1024
 _ALIGNMENT = 256
 
 
-def field_for_rules(rules: Rules, key: bytes) -> Field:
+def field_for_rules(rules: LedgerRules, key: bytes) -> Field:
     """Return the field for some rules: room for the pivots of all forms, and for choosing them.
 
     Parameters
@@ -77,7 +77,7 @@ class DisclosedSpan:
     rank: int
 
     @classmethod
-    def empty(cls, rules: Rules, field: Field) -> DisclosedSpan:
+    def empty(cls, rules: LedgerRules, field: Field) -> DisclosedSpan:
         """Return the audit of a relation that was never asked."""
         empty = Code.empty(field, rules.k)
         return cls(empty, empty if rules.mode == "pairwise" else None, rules.rank)
@@ -174,13 +174,13 @@ class DisclosureHistory:
 
     Parameters
     ----------
-    rules : Rules
+    rules : LedgerRules
         What is asked of it.
     key : bytes
         The relation's secret (`new_key`), the same for all processes that share a journal.
     """
 
-    def __init__(self, rules: Rules, key: bytes) -> None:
+    def __init__(self, rules: LedgerRules, key: bytes) -> None:
         self.rules = rules
         self._key = key
         self._field = field_for_rules(rules, key)
@@ -292,7 +292,7 @@ class DisclosureHistory:
         return buffer.getvalue()
 
     @classmethod
-    def from_bytes(cls, data: bytes, rules: Rules, key: bytes) -> DisclosureHistory:
+    def from_bytes(cls, data: bytes, rules: LedgerRules, key: bytes) -> DisclosureHistory:
         """Rebuild a checkpoint.
 
         Raises

@@ -139,7 +139,7 @@ def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field:
     bool or None
         None if the limit was reached before the answer was known.
     """
-    search = _Search(k, most_pivots, nodes, field)
+    search = _SparseSearch(k, most_pivots, nodes, field)
     # columns in which every vector is zero decide nothing
     alive = np.flatnonzero(np.any(form.rows != 0, axis=0))
     small = Form(form.rows[:, alive], np.searchsorted(alive, form.pivots))
@@ -150,7 +150,7 @@ def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field:
 
 
 @dataclass
-class _Search:
+class _SparseSearch:
     k: int
     most_pivots: int
     nodes: int

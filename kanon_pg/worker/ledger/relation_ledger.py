@@ -26,7 +26,7 @@ from kanon_pg.worker.ledger.folder import (
     write_sealed,
 )
 from kanon_pg.worker.ledger.row_numbers import Keys, Numbers, RowNumbers, RowNumbersTurn
-from kanon_pg.worker.ledger.rules import Budget, Rules
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerSession
 from kanon_pg.worker.ledger.table_snapshot import (
     LeafTable,
@@ -106,9 +106,9 @@ _OID = np.dtype(">u4")
 class LedgerTerms:
     """Rules and budgets of a relation."""
 
-    rules: Rules
-    per_analyst: Budget
-    overall: Budget
+    rules: LedgerRules
+    per_analyst: QueryBudget
+    overall: QueryBudget
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ the recent ones. ``linear``: all sums and differences of everything ever answere
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class LedgerRules:
     """Rules of one protected relation.
 
     Parameters
@@ -75,7 +75,7 @@ class PastQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class QueryBudget:
     """Limits for one analyst or one relation; None is no limit.
 
     Parameters
@@ -97,7 +97,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BudgetStanding:
     """Whether one more query may be asked.
 
     Parameters
@@ -113,7 +113,7 @@ class Standing:
     locked_until: float | None
 
 
-def standing(history: Iterable[PastQuery], budget: Budget, now: float) -> Standing:
+def standing(history: Iterable[PastQuery], budget: QueryBudget, now: float) -> BudgetStanding:
     """Return what a budget still allows.
 
     Queries that are refused for the budget itself must not be in the history, else a lockout would prolong
@@ -125,15 +125,15 @@ def standing(history: Iterable[PastQuery], budget: Budget, now: float) -> Standi
         Recorded queries, in the order of time.
     """
     if budget.questions is None and budget.refusals is None:
-        return Standing(may_ask=True, questions_left=None, locked_until=None)
+        return BudgetStanding(may_ask=True, questions_left=None, locked_until=None)
     recorded = list(history)
     recent = sum(1 for outcome in recorded if outcome.time > now - budget.period)
     left = None if budget.questions is None else max(0, budget.questions - recent)
     locked_until = _locked_until(recorded, budget, now)
-    return Standing(left != 0 and locked_until is None, left, locked_until)
+    return BudgetStanding(left != 0 and locked_until is None, left, locked_until)
 
 
-def _locked_until(recorded: list[PastQuery], budget: Budget, now: float) -> float | None:
+def _locked_until(recorded: list[PastQuery], budget: QueryBudget, now: float) -> float | None:
     if budget.refusals is None:
         return None
     times = [outcome.time for outcome in recorded if not outcome.answered]

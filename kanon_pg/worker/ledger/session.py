@@ -20,7 +20,7 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
 from kanon_pg.worker.ledger.journal import Journal, Mark, Turn
-from kanon_pg.worker.ledger.rules import Budget, PastQuery, Rules, standing
+from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, standing
 
 EntryVerdict = Literal["answered", "withheld"]
 
@@ -109,11 +109,11 @@ class LedgerSession:
     ----------
     path : Path
         The relation's journal.
-    rules : Rules
+    rules : LedgerRules
         What is asked of the ledger.
     key : bytes
         The relation's secret.
-    per_asker, overall : Budget
+    per_analyst, overall : QueryBudget
         Limits for every analyst, and for all analysts together.
     anchor : Mark, optional
         As in `Journal`.
@@ -129,17 +129,17 @@ class LedgerSession:
     def __init__(
         self,
         path: Path,
-        rules: Rules,
+        rules: LedgerRules,
         key: bytes,
         *,
-        per_analyst: Budget | None = None,
-        overall: Budget | None = None,
+        per_analyst: QueryBudget | None = None,
+        overall: QueryBudget | None = None,
         anchor: Mark | None = None,
         checkpoint: bytes | None = None,
     ) -> None:
         self.path = path
-        self._per_analyst = per_analyst or Budget()
-        self._overall = overall or Budget()
+        self._per_analyst = per_analyst or QueryBudget()
+        self._overall = overall or QueryBudget()
         self._outcomes: list[tuple[str, PastQuery]] = []
         start = None
         self.history = DisclosureHistory(rules, key)

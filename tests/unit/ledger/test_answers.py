@@ -9,7 +9,7 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import InputError, LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Population, packed
-from kanon_pg.worker.ledger.rules import Rules
+from kanon_pg.worker.ledger.rules import LedgerRules
 from kanon_pg.worker.ledger.session import LedgerEntry
 
 ANSWER = AnswerSets(((BitMap([1, 2]), BitMap([70_000])), (BitMap(range(10_000)),), ()))
@@ -96,4 +96,4 @@ def test_people_are_counted_by_their_owners() -> None:
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 101}, {"k": 5, "rank": 7}, {"k": 5, "mode": "on"}])
 def test_rules_out_of_range(settings: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        Rules(**settings)  # type: ignore[arg-type]
+        LedgerRules(**settings)  # type: ignore[arg-type]

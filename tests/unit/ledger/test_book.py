@@ -27,11 +27,11 @@ from kanon_pg.worker.ledger.folder import (
 )
 from kanon_pg.worker.ledger.journal import read_heads
 from kanon_pg.worker.ledger.relation_ledger import LedgerTerms, PackedRows, PackedSets, RelationLedger
-from kanon_pg.worker.ledger.rules import Budget, Rules
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 
-TERMS = LedgerTerms(Rules(2, "linear"), Budget(), Budget())
+TERMS = LedgerTerms(LedgerRules(2, "linear"), QueryBudget(), QueryBudget())
 STATE = '{"snapshot": "5:5:", "version": [3, 77, ["f"]]}'
 Place = tuple[int, int]
 
@@ -293,7 +293,7 @@ def test_a_checkpoint_is_written_after_some_records_and_used(
     again = opened(parent, name, ROWS)
     assert again.session(TERMS).journal.mark.records == 2
     assert not asked(again, BitMap(range(9)))
-    other = LedgerTerms(Rules(3, "pairwise"), Budget(), Budget())
+    other = LedgerTerms(LedgerRules(3, "pairwise"), QueryBudget(), QueryBudget())
     assert again.session(other).journal.mark.records == 0
     assert not asked(again, BitMap(range(9)), other)
     assert not asked(again, BitMap(range(8)), other)

@@ -14,12 +14,12 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory
 from kanon_pg.worker.ledger.journal import Journal, create_journal
-from kanon_pg.worker.ledger.rules import Budget, Rules
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerEntry, LedgerSession, LoggedQuery, RelationPart, decide
 
 ROOT = Path(__file__).parents[3]
 KEY = bytes(16)
-RULES = Rules(5, "linear")
+RULES = LedgerRules(5, "linear")
 PEOPLE = Population(BitMap(range(100)))
 ALL = AnswerSets(((BitMap(range(100)),),))
 HALF = AnswerSets(((BitMap(range(50)),),))
@@ -81,8 +81,8 @@ def test_history_outlives_the_process(path: Path) -> None:
         again.close()
 
 
-@pytest.mark.parametrize("rules", [Rules(6, "linear"), Rules(5, "pairwise")])
-def test_a_checkpoint_of_other_rules_is_not_used(path: Path, rules: Rules) -> None:
+@pytest.mark.parametrize("rules", [LedgerRules(6, "linear"), LedgerRules(5, "pairwise")])
+def test_a_checkpoint_of_other_rules_is_not_used(path: Path, rules: LedgerRules) -> None:
     session = LedgerSession(path, RULES, KEY)
     saved = session.to_bytes()
     session.close()
@@ -102,7 +102,7 @@ def test_a_damaged_checkpoint_is_not_used(path: Path, keep: int) -> None:
 
 
 def test_stricter_rules_judge_new_questions_by_all_history(path: Path) -> None:
-    lax = LedgerSession(path, Rules(2, "off"), KEY)
+    lax = LedgerSession(path, LedgerRules(2, "off"), KEY)
     assert ask(lax, HALF).allowed
     assert ask(lax, HALF_BUT_ONE).allowed
     lax.close()
@@ -114,7 +114,7 @@ def test_stricter_rules_judge_new_questions_by_all_history(path: Path) -> None:
 
 
 def test_a_lockout_holds_for_the_asker_and_ends(path: Path) -> None:
-    session = LedgerSession(path, RULES, KEY, per_analyst=Budget(refusals=2, period=100, lockout=50))
+    session = LedgerSession(path, RULES, KEY, per_analyst=QueryBudget(refusals=2, period=100, lockout=50))
     for time in (1.0, 2.0):
         assert ask(session, None, time=time).reason == "size"
     assert ask(session, ALL, time=3.0).reason == "budget"
@@ -124,7 +124,7 @@ def test_a_lockout_holds_for_the_asker_and_ends(path: Path) -> None:
 
 
 def test_an_overall_budget_counts_every_asker(path: Path) -> None:
-    session = LedgerSession(path, RULES, KEY, overall=Budget(questions=2, period=100))
+    session = LedgerSession(path, RULES, KEY, overall=QueryBudget(questions=2, period=100))
     assert ask(session, ALL, analyst="ann").allowed
     assert ask(session, ALL, analyst="bob").allowed
     assert ask(session, ALL, analyst="cid").reason == "budget"
@@ -249,7 +249,7 @@ def test_a_repeated_answer_takes_no_room_and_is_read_back(path: Path) -> None:
     assert disclosed(session, answer).allowed
     assert path.stat().st_size - first < first / 5
     session.close()
-    without = LedgerSession(path, Rules(5, "off"), KEY)
+    without = LedgerSession(path, LedgerRules(5, "off"), KEY)
     assert disclosed(without, AnswerSets(())).allowed
     without.close()
     again = LedgerSession(path, RULES, KEY)

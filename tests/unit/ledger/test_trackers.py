@@ -9,7 +9,7 @@ from pyroaring import BitMap
 
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import DisclosureHistory, Reason
-from kanon_pg.worker.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.rules import LedgerRules, Mode
 
 K = 5
 SIZE = 200
@@ -29,7 +29,7 @@ class Analyst:
 
     def __init__(self, mode: Mode, *, units: frozenset[int] = EVERYBODY, k: int = K, **rules: int) -> None:
         self.population = Population(BitMap(units))
-        self.ledger = DisclosureHistory(Rules(k, mode, **rules), KEY)
+        self.ledger = DisclosureHistory(LedgerRules(k, mode, **rules), KEY)
 
     def ask(self, *groups: frozenset[int]) -> Reason | None:
         return self.ask_levels(groups)
@@ -187,7 +187,7 @@ def asker_units(analyst: Analyst) -> frozenset[int]:
 
 @both
 def test_a_changed_row_is_a_new_unit_of_the_same_person(mode: Mode) -> None:
-    ledger = DisclosureHistory(Rules(K, mode), KEY)
+    ledger = DisclosureHistory(LedgerRules(K, mode), KEY)
     before = Population(BitMap(range(SIZE)), array("I", range(SIZE)))
     decision = ledger.check(AnswerSets(((BitMap(range(SIZE)),),)), before)
     ledger.disclose(decision)
@@ -201,7 +201,7 @@ def test_equal_people_behind_different_rows(mode: Mode) -> None:
     """Everybody has two rows. Both sums are backed by all, their difference by one person's old row."""
     owners = array("I", [*range(50), *range(50)])
     population = Population(BitMap(range(100)), owners)
-    ledger = DisclosureHistory(Rules(K, mode), KEY)
+    ledger = DisclosureHistory(LedgerRules(K, mode), KEY)
     ledger.disclose(ledger.check(AnswerSets(((BitMap(range(100)),),)), population))
     without_old_row = BitMap(range(100)) - BitMap([VICTIM])
     assert population.people(without_old_row) == 50
@@ -214,7 +214,7 @@ def test_equal_people_behind_different_rows(mode: Mode) -> None:
 def test_many_rows_of_one_person_are_one_person(mode: Mode) -> None:
     owners = array("I", [0] * 20 + list(range(1, 60)))
     population = Population(BitMap(range(79)), owners)
-    ledger = DisclosureHistory(Rules(K, mode), KEY)
+    ledger = DisclosureHistory(LedgerRules(K, mode), KEY)
     assert ledger.check(AnswerSets(((BitMap(range(23)),),)), population).reason == "size"
     ledger.disclose(ledger.check(AnswerSets(((BitMap(range(60)),),)), population))
     assert ledger.check(AnswerSets(((BitMap(range(20, 60)),),)), population).reason == "difference"

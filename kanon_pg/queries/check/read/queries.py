@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Final
 
 from kanon_pg.queries.check.findings import Refusal
-from kanon_pg.queries.check.options import Limits
+from kanon_pg.queries.check.options import QueryLimits
 from kanon_pg.queries.check.read.expressions import read_expression, read_order_item
 from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, identifier, only, optional, unknown
 from kanon_pg.queries.check.read.sqlglot_parser import read_text
@@ -123,7 +123,7 @@ _AROUND = ("with_", "order", "limit", "offset")
 _SIDES = {"": "inner", "INNER": "inner", "CROSS": "cross", "LEFT": "left", "LEFT OUTER": "left"}
 
 
-def read_query(text: str, limits: Limits) -> Query:
+def read_query(text: str, limits: QueryLimits) -> Query:
     """Read a query.
 
     Raises
@@ -136,7 +136,7 @@ def read_query(text: str, limits: Limits) -> Query:
     return _query(root)
 
 
-def _count_nodes(root: RawNode, limits: Limits) -> None:
+def _count_nodes(root: RawNode, limits: QueryLimits) -> None:
     waiting, seen = [root], 0
     while waiting:
         node = waiting.pop()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.options import Limits
+from kanon_pg.queries.check.options import QueryLimits
 
 _PIECE = re.compile(
     r"""(?P<space>[ \t\r\n\f]+)
@@ -31,7 +31,7 @@ _PREFIXED = frozenset({"e", "b", "x", "n", "u", "r", "_utf8"})
 _NAME_BYTES = 63
 
 
-def check_text(text: str, limits: Limits) -> str:
+def check_text(text: str, limits: QueryLimits) -> str:
     """Refuse a text that is too large or holds pieces that have no place in a query.
 
     Returns

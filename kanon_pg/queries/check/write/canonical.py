@@ -82,7 +82,7 @@ class Canonical:
         return tuple(self._tables[: self._starts[level.number]])
 
     def tables_through(self, level: Level) -> tuple[str, ...]:
-        """Return the common table expressions up to the groups of a level that are told."""
+        """Return the common table expressions up to the groups of a level that are shown."""
         return tuple(self._tables[: self._ends[level.number]])
 
     def numbers(self) -> Mapping[int, int]:
@@ -285,7 +285,7 @@ def base_of(level: Level) -> str:
 
 
 def groups_of(level: Level) -> str:
-    """Return the name under which the groups of a level stand that are told."""
+    """Return the name under which the groups of a level stand that are shown."""
     return f'"kanon_groups_{level.number}"'
 
 

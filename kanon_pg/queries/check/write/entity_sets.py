@@ -23,7 +23,7 @@ def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[Ent
     canonical : Canonical
         After its ``sql`` was written.
     options : Options
-        In the mode 'suppress' only the groups that are told count.
+        In the mode 'suppress' only the groups that are shown count.
     """
     return tuple(item.entity_set() for item in _writers(plan, canonical, options))
 
@@ -164,7 +164,7 @@ class _Sets:
         )
 
     def _kept(self) -> str:
-        """Return the join that leaves the groups that are told."""
+        """Return the join that leaves the groups that are shown."""
         positions = range(len(self.level.keys))
         table = f'"kanon_groups_{self.level.number}"'
         if not positions:

@@ -35,7 +35,7 @@ def has_places(relation: Relation) -> bool:
 def content_columns(relation: Relation) -> tuple[str, ...]:
     """Return the columns that make a row what it is: those a query can depend on, by name.
 
-    Columns that were not declared, or are of a type that cannot be read, change nothing that is told.
+    Columns that were not declared, or are of a type that cannot be read, change nothing that is disclosed.
     """
     protection = relation.protection
     entity = protection.entity if protection is not None else None
@@ -116,9 +116,9 @@ def table_snapshot_sql(relation: Relation) -> str:
 
 
 def fingerprint_sql(relation: Relation) -> str | None:
-    """Return the statement that tells whether rows changed since the census.
+    """Return the statement that tells whether rows changed since the snapshot.
 
-    The horizon is the oldest transaction that ran at the time of the census. Only rows of it and later ones
+    The horizon is the oldest transaction that ran at the time of the snapshot. Only rows of it and later ones
     are in the ``fingerprint_sql``: a row that was not there is the work of a transaction that had not ended
     then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint_sql``
     and the same files hold the same rows, but for a collision of 64-bit hashes: a place that is visible with
