@@ -21,16 +21,16 @@ demo: setup ## show the whole story on a generated table, in a private server
 	$(BIN)/kanon demo
 
 test: lint ## check the code, then run every test (about 12 minutes on 2 processors)
-	$(PYTEST)
+	$(PYTEST) -m "not deep"
 
 integration: development ## run the tests that need a server: integration and security
-	$(PYTEST) tests/integration tests/security
+	$(PYTEST) -m "not deep" tests/integration tests/security
 
 smoke: development ## run two cases of every test but the slow ones, with few examples (about 3 minutes)
-	$(PYTEST) -m "not slow" --smoke --hypothesis-profile=smoke
+	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke
 
-deep: development ## search for an hour: slow tests, and properties with many examples, others each time
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=deep --timeout=0
+deep: development ## search long: proofs that take minutes, and properties with many examples, others each time
+	$(PYTEST) -m "deep or hypothesis" --hypothesis-profile=deep --timeout=0
 
 lint: development ## check style, formatting, types and the direction of imports
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kanon_pg.client import anonymize, curve, declare, drop, refresh, releases, undeclare
     from kanon_pg.dbapi import connect
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["anonymize", "connect", "curve", "declare", "drop", "refresh", "releases", "undeclare"]
 

@@ -23,13 +23,10 @@ from kanon_pg.runner.parent import audit_in_child, start_worker
 
 _HASH_SEED = 0
 
-_USABLE = 0.9
-"""Share of the remaining time that the worker may use; the rest is for an answer that comes late."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asking:
-    """A database, the worker, and the time there is.
+    """A database, the worker, and the time there is for searching.
 
     Parameters
     ----------
@@ -37,17 +34,13 @@ class Asking:
         Of the caller.
     memory : int
         Budget in bytes.
-    ends : float
-        When the time is over, by `time.monotonic`.
+    left : float
+        Seconds that the worker may still search; counting and starting it take none of them.
     """
 
     db: Database
     memory: int
-    ends: float
-
-    def left(self) -> float:
-        """Return the seconds that are left, at least a little."""
-        return max(0.01, self.ends - time.monotonic())
+    left: float
 
     def count(self, subject: AuditSubject, sensitive: tuple[AuditColumn, ...] = ()) -> Counted:
         """Count the row types of some columns.
@@ -92,30 +85,33 @@ class Asking:
     def ask(
         self, task: str, *tables: PackedRowTypes, share: float = 1.0, **arguments: Any
     ) -> Mapping[str, Any]:
-        """Have the worker do a task within a share of the time that is left."""
-        return audit_in_child(
+        """Have the worker do a task, and search within a share of the time that is left."""
+        seconds = share * self.left
+        before = time.monotonic()
+        answer = audit_in_child(
             tables,
             task,
-            {"seconds": share * _USABLE * self.left(), **arguments},
+            {"seconds": seconds, **arguments},
             checkpoint=self.db.checkpoint,
             progress=self.db.progress,
             memory_bytes=self.memory,
         )
+        self.left -= min(seconds, time.monotonic() - before)
+        return answer
 
 
 @contextmanager
 def asking(db: Database, time_limit: float) -> Iterator[Asking]:
-    """Prepare for counting and asking, within a time limit from now; compiling does not count.
+    """Prepare for counting and asking.
 
     Parameters
     ----------
     db : Database
         Acts with the rights of the caller.
     time_limit : float
-        Seconds, > 0.
+        Seconds for searching, > 0.
     """
     memory = memory_budget(db)
     compile_once(db, memory, "audit")
-    ends = time.monotonic() + time_limit
-    with db.deadline(time_limit), working_memory(db, memory), exact_text(db):
-        yield Asking(db, memory, ends)
+    with working_memory(db, memory), exact_text(db):
+        yield Asking(db, memory, time_limit)

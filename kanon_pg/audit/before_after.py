@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kanon_pg.audit.asking import Asking, asking
+from kanon_pg.audit.asking import Asking
 from kanon_pg.audit.findings import AuditResult
 from kanon_pg.audit.released import risk_in_people
 from kanon_pg.audit.request import RiskCall
@@ -16,22 +16,19 @@ from kanon_pg.audit.risk import (
 )
 from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
 from kanon_pg.audit.subject import AuditSubject, linking_columns, sensitive_columns
-from kanon_pg.db.protocol import Database, Row
-from kanon_pg.errors import LimitExceeded
+from kanon_pg.db.protocol import Row
 from kanon_pg.release.counting import Counted
 
 _UNIQUES_SECONDS = 3.0
 """Most time for the minimal uniques of one relation: there may be more of them than a report can use."""
 
 
-def with_risk(
-    db: Database, result: AuditResult, subject: AuditSubject, counted: Counted, seconds: float
-) -> AuditResult:
+def with_risk(worker: Asking, result: AuditResult, subject: AuditSubject, counted: Counted) -> AuditResult:
     """Return a result with the risk by the quasi-identifiers, before and after each release.
 
     Parameters
     ----------
-    db : Database
+    worker : Asking
         Of the caller.
     result : AuditResult
         With its sets.
@@ -39,20 +36,11 @@ def with_risk(
         What was audited.
     counted : Counted
         Its row types.
-    seconds : float
-        Time for it; what is not there by then is left out, and said.
     """
     # A person in a class of fewer than k people has a risk above 1 / k.
     call = RiskCall(None, threshold=1 / result.k, uniques_seconds=_UNIQUES_SECONDS)
-    table: RiskFigures | None = None
-    releases: list[ReleaseRisk] = []
-    try:
-        with db.savepoint(), asking(db, max(0.1, seconds)) as worker:
-            table = _risk(worker, call, subject, None, counted)
-            for row in releases_of(db, subject.known):
-                releases.append(_release(worker, call, subject, row, table))
-    except LimitExceeded:
-        db.notice("The time did not suffice for all figures of the risk.")
+    table = _risk(worker, call, subject, None, counted)
+    releases = [_release(worker, call, subject, row, table) for row in releases_of(worker.db, subject.known)]
     return replace(result, risk=table, releases=tuple(releases))
 
 

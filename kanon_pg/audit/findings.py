@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
+from kanon_pg.core.termination import Termination
 
 Kind = Literal["minimum", "minimal"]
 
@@ -40,6 +41,8 @@ class ViolatingSet:
         `distinct_values` / rows, in (0, 1] (Motwani and Xu 2007).
     separation : float or None
         Share of the pairs of rows that differ on the columns, in [0, 1] (same authors).
+    termination : Termination
+        How the search ended: 'optimal' if every set that was asked for is listed, with its figures.
     """
 
     columns: tuple[str, ...]
@@ -51,6 +54,7 @@ class ViolatingSet:
     distinct_values: int | None
     distinction: float | None
     separation: float | None
+    termination: Termination = Termination.EXHAUSTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +184,8 @@ class AuditResult:
         counting rows, so that each listed one singles people out, but others may, too.
     declared : tuple of str
         The audited columns that are declared as quasi-identifiers; none without a declaration.
+    termination : Termination
+        How the search for sets ended: 'optimal' if every one that was asked for is listed.
     """
 
     relation: str
@@ -203,6 +209,7 @@ class AuditResult:
     release: str | None = None
     hides_people: bool = False
     declared: tuple[str, ...] = ()
+    termination: Termination = Termination.EXHAUSTED
 
     @property
     def is_anonymous(self) -> bool:
@@ -218,10 +225,11 @@ class AuditResult:
                 "The release does not tell whose rows it has: rows were counted, and sets that single people "
                 "out may be missing."
             )
+        cut = f" ({self.termination.words})" if self.termination.is_cut else ""
         if not self.complete_columns:
-            return "Not all minimal violating sets are known."
+            return f"Not all minimal violating sets are known{cut}."
         most = _columns(self.complete_columns)
-        return f"Every minimal violating set of at most {most} is listed; larger ones may be missing."
+        return f"Every minimal violating set of at most {most} is listed; larger ones may be missing{cut}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +254,8 @@ class IdentifyingSet:
         `distinct_rows` / rows, in (0, 1].
     method : str
         What found the set.
+    termination : Termination
+        How the search ended.
     """
 
     columns: tuple[str, ...]
@@ -256,6 +266,7 @@ class IdentifyingSet:
     distinct_rows: int
     distinction: float
     method: str
+    termination: Termination = Termination.EXHAUSTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from kanon_pg.audit.findings import IdentifyingSet
 from kanon_pg.audit.known import look_up
 from kanon_pg.audit.request import check_time_limit
 from kanon_pg.audit.subject import all_columns
+from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database
 from kanon_pg.release.request import DEFAULT_SECONDS
 
@@ -30,7 +31,7 @@ def identify(
     columns : sequence of str, optional
         What to choose from; all columns that are no identifiers unless given.
     time_limit : float
-        Seconds for the whole call, > 0.
+        Seconds for searching, > 0; counting is not part of it.
 
     Returns
     -------
@@ -44,8 +45,7 @@ def identify(
         Any error of the tree.
     """
     check_time_limit(time_limit)
-    with db.deadline(time_limit):
-        subject = all_columns(db, look_up(db, relation), columns)
+    subject = all_columns(db, look_up(db, relation), columns)
     with asking(db, time_limit) as worker:
         counted = worker.count(subject)
         found = worker.ask("identifying", counted.row_types)
@@ -62,13 +62,21 @@ def identify(
             distinct_rows=distinct,
             distinction=distinct / counted.rows,
             method=method,
+            termination=_termination(found["termination"], is_optimal=is_optimal, is_smallest=is_smallest),
         )
 
     if len(found["smallest"]) > at_least:
         db.notice(
-            f"The time was over before the smallest set was proven: each has at least {at_least} columns."
+            f"The search ended before the smallest set was proven: each has at least {at_least} columns."
         )
     return (
         shown(found["smallest"], found["method"], is_smallest=True),
         shown(found["minimal"], "leaving out columns", is_smallest=False),
     )
+
+
+def _termination(searched: str, *, is_optimal: bool, is_smallest: bool) -> Termination:
+    """Return how a search ended; leaving out columns simply ends."""
+    if is_optimal:
+        return Termination.OPTIMAL
+    return Termination(searched) if is_smallest else Termination.EXHAUSTED

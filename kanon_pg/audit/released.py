@@ -17,6 +17,7 @@ from kanon_pg.audit.risk_figures import risk_figures
 from kanon_pg.audit.risk_findings import HomogeneousClasses, RiskFigures
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.risk import DEEPEST
+from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError
@@ -103,6 +104,7 @@ def risk_in_people(worker: Asking, call: RiskCall, known: Known) -> RiskFigures:
         people_by_unique=none,
         homogeneous=homogeneous,
         homogeneous_people=max((one.people for one in homogeneous), default=None),
+        termination=Termination.EXHAUSTED if counted.sample_uniques else Termination.OPTIMAL,
     )
 
 

@@ -27,7 +27,7 @@ class AuditCall:
     max_columns : int, optional
         Most columns of a set, >= 1; any number unless given.
     time_limit : float
-        Seconds for the whole call, > 0.
+        Seconds for searching, > 0; counting is not part of it.
     details : bool
         Whether to add what a report shows beside the sets: columns, class sizes, risk, releases.
     """
@@ -97,7 +97,7 @@ class RiskCall:
     sampling_fraction : float, optional
         Share of the population in the relation, in (0, 1].
     time_limit : float
-        Seconds for the whole call, > 0.
+        Seconds for searching, > 0; counting is not part of it.
     uniques_seconds : float, optional
         Most seconds for the minimal uniques of one relation; all there are unless given.
     """

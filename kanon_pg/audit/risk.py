@@ -40,15 +40,14 @@ def risk(db: Database, call: RiskCall) -> tuple[RiskFigures, ...]:
         Any error of the tree.
     """
     call.check()
-    with db.deadline(call.time_limit):
-        known = look_up(db, call.relation)
-        subject = linking_columns(db, known, call.columns)
-        sensitive = sensitive_columns(db, known, call.sensitive, subject)
-        population = None if call.population is None else _population(db, call.population, subject)
-        releases = releases_of(db, known) if call.columns is None else ()
-        is_plain = call.columns is None and call.sensitive is None and population is None
-        if known.hides_people and not is_plain:
-            tell_rows_are_counted(db, known)
+    known = look_up(db, call.relation)
+    subject = linking_columns(db, known, call.columns)
+    sensitive = sensitive_columns(db, known, call.sensitive, subject)
+    population = None if call.population is None else _population(db, call.population, subject)
+    releases = releases_of(db, known) if call.columns is None else ()
+    is_plain = call.columns is None and call.sensitive is None and population is None
+    if known.hides_people and not is_plain:
+        tell_rows_are_counted(db, known)
     with asking(db, call.time_limit) as worker:
         if known.hides_people and is_plain:
             return (risk_in_people(worker, call, known),)

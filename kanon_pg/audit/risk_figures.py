@@ -7,6 +7,7 @@ from typing import Any
 
 from kanon_pg.audit.risk_findings import HomogeneousClasses, RiskFigures
 from kanon_pg.core.risk import AttackerRisk
+from kanon_pg.core.termination import Termination
 
 
 def risk_figures(
@@ -55,4 +56,5 @@ def risk_figures(
         people_by_unique=tuple(uniques["people_by_size"]),
         homogeneous_people=max((one.people for one in homogeneous), default=None),
         homogeneous=homogeneous,
+        termination=Termination(answer["termination"]),
     )

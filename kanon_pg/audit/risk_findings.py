@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kanon_pg.core.termination import Termination
+
 
 @dataclass(frozen=True, slots=True)
 class HomogeneousClasses:
@@ -78,6 +80,8 @@ class RiskFigures:
         without sensitive columns.
     homogeneous : tuple of HomogeneousClasses
         Per sensitive column.
+    termination : Termination
+        How the search for minimal uniques ended; all other figures are whole.
     """
 
     relation: str
@@ -100,6 +104,7 @@ class RiskFigures:
     people_by_unique: tuple[int, ...]
     homogeneous_people: int | None
     homogeneous: tuple[HomogeneousClasses, ...]
+    termination: Termination = Termination.EXHAUSTED
 
 
 @dataclass(frozen=True, slots=True)

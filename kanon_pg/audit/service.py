@@ -15,6 +15,7 @@ from kanon_pg.audit.known import look_up
 from kanon_pg.audit.released import class_sizes
 from kanon_pg.audit.request import AuditCall
 from kanon_pg.audit.subject import AuditSubject, all_columns
+from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError, LimitExceeded
 from kanon_pg.release.counting import Counted
@@ -28,6 +29,7 @@ _NOTHING: Mapping[str, Any] = {
     "is_complete": True,
     "minimum": None,
     "details": None,
+    "termination": Termination.OPTIMAL,
 }
 """The worker's answer if no set of columns violates."""
 
@@ -56,10 +58,9 @@ def audit(db: Database, request: AuditCall) -> AuditResult:
     """
     request.check()
     began = time.monotonic()
-    with db.deadline(request.time_limit):
-        known = look_up(db, request.relation)
-        subject = all_columns(db, known, request.columns)
-        is_known_safe = known.hides_people and _is_safe_release(db, subject, request.k)
+    known = look_up(db, request.relation)
+    subject = all_columns(db, known, request.columns)
+    is_known_safe = known.hides_people and _is_safe_release(db, subject, request.k)
     with asking(db, request.time_limit) as worker:
         counted = worker.count(subject)
         answer = _NOTHING if is_known_safe else _ask(worker, subject, counted, request)
@@ -68,8 +69,8 @@ def audit(db: Database, request: AuditCall) -> AuditResult:
             result = replace(result, hides_people=True) if is_known_safe else _in_rows(result)
         elif answer["details"] is not None:
             result = with_details(result, subject, answer["details"])
-    if request.details:
-        result = with_risk(db, result, subject, counted, request.time_limit - (time.monotonic() - began))
+        if request.details:
+            result = with_risk(worker, result, subject, counted)
     _tell(db, result)
     return replace(result, seconds=time.monotonic() - began)
 
@@ -110,8 +111,17 @@ def _is_safe_release(db: Database, subject: AuditSubject, k: int) -> bool:
 
 def _in_rows(result: AuditResult) -> AuditResult:
     """Say of sets that were found by counting rows what holds in people: fewer rows are fewer people."""
-    sets = tuple(replace(found, kind="minimal") for found in result.sets)
-    return replace(result, hides_people=True, sets=sets, complete_columns=0, is_complete=False, minimum=None)
+    ended = Termination.EXHAUSTED if result.termination is Termination.OPTIMAL else result.termination
+    sets = tuple(replace(found, kind="minimal", termination=ended) for found in result.sets)
+    return replace(
+        result,
+        hides_people=True,
+        sets=sets,
+        complete_columns=0,
+        is_complete=False,
+        minimum=None,
+        termination=ended,
+    )
 
 
 def _ask(worker: Asking, subject: AuditSubject, counted: Counted, request: AuditCall) -> Mapping[str, Any]:
@@ -131,9 +141,9 @@ def _ask(worker: Asking, subject: AuditSubject, counted: Counted, request: Audit
 def _result(
     subject: AuditSubject, counted: Counted, request: AuditCall, answer: Mapping[str, Any]
 ) -> AuditResult:
-    minimum = answer["minimum"]
+    minimum, ended = answer["minimum"], Termination(answer["termination"])
     sets = tuple(
-        _violating_set([subject.names[place] for place in places], figures, minimum)
+        _violating_set([subject.names[place] for place in places], figures, minimum, ended)
         for places, figures in zip(answer["sets"], answer["figures"], strict=True)
     )
     known, entity = subject.known, subject.known.entity
@@ -154,11 +164,12 @@ def _result(
         seconds=0.0,
         release=known.release,
         declared=tuple(name for name in subject.names if has_roles and known.links_by([name])),
+        termination=ended,
     )
 
 
 def _violating_set(
-    names: Sequence[str], figures: Mapping[str, Any] | None, minimum: int | None
+    names: Sequence[str], figures: Mapping[str, Any] | None, minimum: int | None, ended: Termination
 ) -> ViolatingSet:
     known = figures or dict.fromkeys((*_FIGURES, "classes"))
     return ViolatingSet(
@@ -166,6 +177,7 @@ def _violating_set(
         size=len(names),
         kind="minimum" if len(names) == minimum else "minimal",
         distinct_values=known["classes"],
+        termination=Termination.TIME if figures is None else ended,
         **{name: known[name] for name in _FIGURES},
     )
 

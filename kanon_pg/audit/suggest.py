@@ -44,7 +44,7 @@ def suggest(
     relation : str
         A table or view, as SQL writes it.
     time_limit : float
-        Seconds for the whole call, > 0.
+        Seconds for searching, > 0; counting is not part of it.
 
     Returns
     -------
@@ -61,15 +61,14 @@ def suggest(
         If the caller may not read it.
     """
     check_time_limit(time_limit)
-    with db.deadline(time_limit):
-        known = look_up(db, relation)
-        facts = known.relation.columns
-        if not facts:
-            raise InputError(
-                f"Relation {known.relation.identifier} has no columns.", hint="Name a table that holds data."
-            )
-        require_readable(known.relation, facts, known.role)
-        columns = comparable(db, known, facts)
+    known = look_up(db, relation)
+    facts = known.relation.columns
+    if not facts:
+        raise InputError(
+            f"Relation {known.relation.identifier} has no columns.", hint="Name a table that holds data."
+        )
+    require_readable(known.relation, facts, known.role)
+    columns = comparable(db, known, facts)
     with asking(db, time_limit) as worker:
         db.progress("counting")
         counts = _count_columns(db, known)
@@ -93,7 +92,12 @@ def suggest(
             for number, column in enumerate(facts)
         ]
     )
-    db.notice(f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}")
+    if any(one.role == "quasi_identifier" for one in suggestions):
+        db.notice(
+            f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}"
+        )
+    else:
+        db.notice("No quasi-identifier is proposed: say yourself which columns others can know.")
     return suggestions
 
 

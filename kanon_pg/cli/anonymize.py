@@ -46,7 +46,7 @@ Hierarchies = Annotated[
         help="Generalize a column by a stored hierarchy (or a JSON object). May be given several times.",
     ),
 ]
-TimeLimit = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole call.")]
+TimeLimit = Annotated[float, typer.Option(metavar="SECONDS", help="For the search for better solutions.")]
 ReleaseName = Annotated[
     str | None, typer.Option(metavar="NAME", help="Name of the release, if not that of the table.")
 ]

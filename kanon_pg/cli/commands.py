@@ -78,6 +78,12 @@ COMMANDS = {
         DATABASES,
         "Prove that everything works in a database, in seconds; leaves nothing behind.",
     ),
+    "extension install": CommandEntry(
+        "install",
+        "install_extension",
+        DATABASES,
+        "Write the files of the extension kanon_pg into a server's folder, for CREATE EXTENSION.",
+    ),
     "compile": CommandEntry(
         "compilation",
         "compile_",

@@ -16,7 +16,18 @@ from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.curves.request import DEFAULT_KS
 from kanon_pg.errors import InputError
 
-_HEADINGS = ("k", "suppressed", "share", "at least", "gap", "classes", "average class", "found by", "time")
+_HEADINGS = (
+    "k",
+    "suppressed",
+    "share",
+    "at least",
+    "gap",
+    "classes",
+    "average class",
+    "found by",
+    "time",
+    "search",
+)
 
 
 def curve(
@@ -66,7 +77,7 @@ def curve_table(found: Curve) -> Table:
     """Lay out a curve, one k per line."""
     whole = found.rows * found.row_weight
     rows = [_cells(point, whole) for point in found.points]
-    return listing(_HEADINGS, rows, frozenset(_HEADINGS) - {"found by"})
+    return listing(_HEADINGS, rows, frozenset(_HEADINGS) - {"found by", "search"})
 
 
 def _cells(point: CurvePoint, whole: float) -> tuple[str, ...]:
@@ -81,6 +92,7 @@ def _cells(point: CurvePoint, whole: float) -> tuple[str, ...]:
         f"{point.average_class:,.1f}",
         point.method,
         f"{point.elapsed:.2f} s",
+        point.termination.words,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from kanon_pg import client
 from kanon_pg.cli.connection import connected, installed
 from kanon_pg.cli.output import Advance, hearing, note
+from kanon_pg.core.termination import Termination
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
@@ -75,7 +76,7 @@ class ServerDoor:
                 _options_json(options),
                 json.dumps(options["hierarchies"]) if options["hierarchies"] else None,
             )
-            return ReleaseReport(**row)
+            return ReleaseReport(**{**row, "termination": Termination(row["termination"])})
 
     def declare(self, relation: str, roles: Roles) -> None:
         """Record roles, see `kanon_pg.client.declare`."""

@@ -26,7 +26,7 @@ Cost = Annotated[
     str, typer.Option(metavar="max|sum", help="Size of the largest class, or what all have beyond k.")
 ]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the classes: .png, .svg or .pdf.")]
-TimeLimit = Annotated[float, typer.Option(metavar="SECONDS", help="For the whole call.")]
+TimeLimit = Annotated[float, typer.Option(metavar="SECONDS", help="For the search for better solutions.")]
 
 _HEADINGS = ("class", "size", "values", "label")
 _MOST_LINES = 50

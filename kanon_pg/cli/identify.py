@@ -13,7 +13,7 @@ from kanon_pg.cli.arguments import AnyRelation, columns
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, progress_bar, show
 
-_HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "distinction", "found by")
+_HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "distinction", "found by", "search")
 
 
 def identify(
@@ -52,7 +52,8 @@ def _identifying_table(found: tuple[IdentifyingSet, ...]) -> Table:
             f"{one.distinct_rows:,}",
             f"{one.distinction:.4f}",
             one.method,
+            one.termination.words,
         )
         for one in found
     ]
-    return listing(_HEADINGS, rows, frozenset(_HEADINGS) - {"columns", "kind", "found by"})
+    return listing(_HEADINGS, rows, frozenset(_HEADINGS) - {"columns", "kind", "found by", "search"})

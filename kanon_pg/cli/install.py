@@ -12,9 +12,12 @@ import typer
 from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
 from kanon_pg.cli.output import progress_bar
+from kanon_pg.cluster.programs import installed as installed_servers
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.errors import InstallError
 from kanon_pg.install.check import TRIAL_QUASI_IDENTIFIERS, CheckItem, check_database
+from kanon_pg.install.extension import folders_of, write_extension
 from kanon_pg.install.installer import install as install_into
 from kanon_pg.install.report import InstallReport, UninstallReport
 from kanon_pg.install.uninstaller import uninstall as uninstall_from
@@ -91,6 +94,61 @@ def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+def install_extension(
+    pg_config: Annotated[
+        Path | None, typer.Option(help="The server's program pg_config.", show_default="that of --server")
+    ] = None,
+    server: Annotated[
+        int | None,
+        typer.Option(help="Major version of the server.", show_default="the only one with PL/Python"),
+    ] = None,
+    python_path: Annotated[
+        list[str] | None, typer.Option(help="Folder on the server's machine with kanon_pg; repeatable.")
+    ] = None,
+    runtime_dir: Annotated[
+        Path | None, typer.Option(help="Where to copy the package to if not everybody can read it.")
+    ] = None,
+    root: Annotated[
+        Path, typer.Option(help="Put in front of the server's folder; for those who make packages.")
+    ] = Path("/"),
+) -> None:
+    """Write the files of the extension kanon_pg into a server's folder, for CREATE EXTENSION.
+
+    Needs the right to write there, so mostly root. Databases that have the extension already are brought up
+    to date with ALTER EXTENSION kanon_pg UPDATE.
+    """
+    folders = folders_of(pg_config or _pg_config(server))
+    if not python_path:
+        compiled_ahead()
+    written = write_extension(
+        folders,
+        python_path=python_path or None,
+        runtime_folder=runtime_dir.absolute() if runtime_dir is not None else None,
+        root=root.absolute(),
+    )
+    typer.echo("\n".join(f"wrote {path}" for path in written))
+    typer.echo(f"Try, in a database of PostgreSQL {folders.major}: CREATE EXTENSION kanon_pg CASCADE;")
+
+
+def _pg_config(major: int | None) -> Path:
+    found = [one for one in installed_servers() if one.has_python and major in (None, one.major)]
+    if len(found) == 1:
+        return found[0].program("pg_config")
+    if found:
+        raise InstallError(
+            "Several servers with PL/Python are installed: "
+            + ", ".join(str(one.major) for one in found)
+            + ".",
+            hint=f"Choose one: kanon extension install --server {found[0].major}",
+        )
+    which = "No server" if major is None else f"No PostgreSQL {major}"
+    raise InstallError(
+        f"{which} with PL/Python is installed on this machine.",
+        hint="Debian and Ubuntu: apt install postgresql-plpython3-NN; or name the server's program with "
+        "--pg-config.",
+    )
+
+
 def _trial(db: Database, relation: str, release: str) -> None:
     request = AnonymizeRequest(
         relation=relation, k=2, release=release, quasi_identifiers=TRIAL_QUASI_IDENTIFIERS
@@ -112,8 +170,9 @@ def _install_text(report: InstallReport) -> str:
 
 def _uninstall_text(report: UninstallReport) -> str:
     if not report.was_installed:
-        return f"kanon is not installed in database {report.database}."
-    lines = [f"Removed kanon from database {report.database}, with {len(report.releases)} release(s)."]
+        lines = [f"kanon is not installed in database {report.database}."]
+    else:
+        lines = [f"Removed kanon from database {report.database}, with {len(report.releases)} release(s)."]
     return "\n".join([*lines, *(f"note: {note}" for note in report.notes)])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.table import Table
 
 from kanon_pg.cli.output import facts, listing
+from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Row
 from kanon_pg.release.report import ReleaseReport
 
@@ -31,6 +32,8 @@ class ListedRelease:
     changes_since: int | None
     published_by: str
     published_at: str
+    refreshed_at: str | None
+    termination: str | None
 
 
 def release_list(rows: Sequence[Row]) -> list[ListedRelease]:
@@ -51,7 +54,7 @@ def release_table(releases: Sequence[ListedRelease]) -> Table | str:
             f"{one.people:,}",
             f"{one.classes:,}",
             f"{one.suppressed_share:.1%}",
-            _gap(one.gap, one.optimal),
+            _gap(one.gap, one.optimal, None if one.termination is None else Termination(one.termination)),
             "unknown" if one.changes_since is None else f"{one.changes_since:,}",
             one.published_at[:16],
         )
@@ -77,12 +80,14 @@ def report_facts(report: ReleaseReport) -> Table:
             ("cost", f"{report.weighted_cost:,.0f}, found by {report.method}"),
             ("proven least cost", bound),
             ("gap", _gap(report.gap, report.optimal)),
+            ("search", report.termination.words),
             ("time", f"{report.elapsed:.2f} s"),
         ]
     )
 
 
-def _gap(gap: float | None, optimal: bool) -> str:
+def _gap(gap: float | None, optimal: bool, ended: Termination | None = None) -> str:
     if optimal:
         return "optimal"
-    return "unknown" if gap is None else f"{gap:.1%}"
+    words = "unknown" if gap is None else f"{gap:.1%}"
+    return f"{words} ({ended})" if ended is not None and ended.is_cut else words

@@ -101,6 +101,8 @@ def _lines(figures: RiskFigures) -> Iterator[tuple[str, str]]:
     ):
         columns = "1 column" if size == 1 else f"{size} columns"
         yield f"alone by {columns}", f"{_people(people)}, {sets:,} minimal combinations of values"
+    if figures.termination.is_cut:
+        yield "alone by more columns", figures.termination.words
     for told in figures.homogeneous:
         classes = "1 class" if told.classes == 1 else f"{told.classes:,} classes"
         yield f"{told.column} is told", f"of {_people(told.people)}, by {classes} of one value"

@@ -16,6 +16,7 @@ import functools
 import hashlib
 import os
 import pwd
+import re
 import stat
 import sys
 import tempfile
@@ -36,6 +37,10 @@ CODE_FOLDER = "KANON_PG_CODE"
 _COMPILERS = ("numba", "llvmlite", "numpy")
 _SOURCES = ("core", "solvers")
 """Subpackages with kernels; these take constants from each other alone."""
+
+_RUNNER = "warm_up.py"
+_KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
+_IMPORTED = re.compile(rb"^from (kanon_pg\.(?:core|solvers)[.\w]*) import", re.MULTILINE)
 
 _MARK = "compiled-"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -217,12 +222,22 @@ def environment() -> str:
 
 @functools.cache
 def _sources() -> str:
-    """Return what changes with any source file that has kernels or what these are made of."""
+    """Return what changes with files that have kernels, all that these import, and what runs them."""
+    top = Path(kanon_pg.__file__).resolve().parents[1]
     package = Path(kanon_pg.__file__).resolve().parent
+    files = (file for part in _SOURCES for file in (package / part).rglob("*.py"))
+    waiting = [file for file in files if file.name == _RUNNER or _KERNEL.search(file.read_bytes())]
+    found: dict[Path, bytes] = {}
+    while waiting:
+        file = waiting.pop()
+        if file not in found and file.is_file():
+            found[file] = file.read_bytes()
+            # what runs all kernels imports everything
+            names = [] if file.name == _RUNNER else _IMPORTED.findall(found[file])
+            waiting += [top / f"{name.decode().replace('.', '/')}.py" for name in names]
     digest = hashlib.sha256()
-    for file in sorted(file for part in _SOURCES for file in (package / part).rglob("*.py")):
-        digest.update(str(file.relative_to(package)).encode() + b"\0")
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for file in sorted(found):
+        digest.update(f"{file.relative_to(top)}\n".encode() + hashlib.sha256(found[file]).digest())
     return digest.hexdigest()[:16]
 
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from kanon_pg.core.termination import Termination
+
 Kind = Literal["<i8", "<f8"]
 """Whole numbers or doubles of 8 bytes, little-endian, as NumPy names them."""
 
@@ -94,6 +96,8 @@ class GroupingAnswer:
     cost, lower_bound : int
     method, bound_method : str
     other, degree : int or None
+    termination : Termination
+        How the search ended.
     """
 
     class_of: bytes
@@ -104,6 +108,7 @@ class GroupingAnswer:
     bound_method: str
     other: int | None
     degree: int | None
+    termination: Termination
 
     def header(self) -> dict[str, Any]:
         """Return everything but the buffers, ready for JSON."""
@@ -112,4 +117,5 @@ class GroupingAnswer:
     @classmethod
     def from_parts(cls, header: Mapping[str, Any], class_of: bytes, boxes: bytes) -> GroupingAnswer:
         """Rebuild an answer from `header` and its two buffers."""
-        return cls(class_of=class_of, boxes=boxes, **header)
+        termination = Termination(header["termination"])
+        return cls(class_of=class_of, boxes=boxes, **{**header, "termination": termination})

@@ -211,8 +211,8 @@ def _require_one_meaning(hierarchy: GeneralizationHierarchy) -> None:
     count = names_with_two_meanings((hierarchy.values, *hierarchy.levels))
     if count:
         raise InputError(
-            f"The hierarchy has {count} names with two meanings: nodes of different levels, none of which "
-            "holds the other, are called the same.",
+            f"Names of the hierarchy with two meanings: {count}. They stand for nodes of different levels, "
+            "none of which holds the other.",
             hint="Give such nodes different names: a published cell does not show its level.",
         )
 

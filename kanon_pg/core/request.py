@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from kanon_pg.core.termination import Termination
+
 METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "local", "full_domain")
 """Names a request may give as method; `kanon_pg.solvers.methods` has the solver of each, and with hierarchies
 `kanon_pg.solvers.recoding.search`."""
@@ -74,7 +76,8 @@ class SolveRequest:
     seed : int, optional
         Breaks ties at random, reproducibly. None breaks them to suppress least.
     seconds : float, optional
-        Time for searching; a valid solution is returned when it has passed.
+        Time for searching. A first solution is finished whatever it takes; the best one known is returned
+        when the time has passed.
     rest_may_be_small : bool
         Paper rule: fewer than k people may remain in the fully suppressed class. Never used for a
         release; only to compare with published tables.
@@ -148,6 +151,8 @@ class SolveOutcome:
         signed 64-bit big-endian (see `kanon_pg.core.certificate`); empty if the bound has another proof.
     entropy_loss, marginal_divergence : float or None
         See `kanon_pg.core.utility.Utility`.
+    termination : Termination
+        How the search ended.
     """
 
     patterns: bytes
@@ -167,6 +172,7 @@ class SolveOutcome:
     prices: bytes = b""
     entropy_loss: float | None = None
     marginal_divergence: float | None = None
+    termination: Termination = Termination.EXHAUSTED
 
     def buffers(self) -> tuple[bytes, ...]:
         """Return the packed numbers in the order that `from_json` expects."""
@@ -180,4 +186,5 @@ class SolveOutcome:
     def from_json(cls, data: Mapping[str, Any], buffers: Sequence[bytes]) -> SolveOutcome:
         """Rebuild an outcome from `to_json`'s values and the packed numbers."""
         packed: dict[str, Any] = dict(zip(_BUFFERS, buffers, strict=True))
-        return cls(**packed, **{**data, "notes": tuple(data["notes"])})
+        read = {"notes": tuple(data["notes"]), "termination": Termination(data["termination"])}
+        return cls(**packed, **{**data, **read})

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.core.request import SolveOutcome
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
 
 _ROUNDING = 1e-12
@@ -41,6 +42,8 @@ class CurvePoint:
         What found the solution, and for which k if for a larger one.
     elapsed : float
         Seconds spent on this k alone.
+    termination : Termination
+        How the search for this k ended.
     """
 
     k: int
@@ -54,6 +57,7 @@ class CurvePoint:
     average_class: float
     method: str
     elapsed: float
+    termination: Termination
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def points_of(ks: Sequence[int], solved: Mapping[int, Solved], cells: int) -> tu
     ks : sequence of int
         The values of k, ascending.
     solved : mapping of int to Solved
-        What was solved, at least for the largest k.
+        What was solved, at least for the largest k; for the others memory did not suffice.
     cells : int
         Quasi-identifier cells of the table.
 
@@ -157,6 +161,8 @@ def _point(k: int, source: int, solved: Mapping[int, Solved], bound: float | Non
             hint="This is a defect: please report it.",
         )
     proven = None if bound is None else min(bound, cost)
+    optimal = proven is not None and math.isclose(proven, cost, rel_tol=_ROUNDING)
+    own = solved[k].outcome.termination if k in solved else Termination.MEMORY
     return CurvePoint(
         k=k,
         suppressed_cells=found.suppressed_cells,
@@ -164,9 +170,10 @@ def _point(k: int, source: int, solved: Mapping[int, Solved], bound: float | Non
         weighted_cost=cost,
         lower_bound=proven,
         gap=None if proven is None else (cost - proven) / cost if cost else 0.0,
-        optimal=proven is not None and math.isclose(proven, cost, rel_tol=_ROUNDING),
+        optimal=optimal,
         classes=found.classes,
         average_class=found.average_class,
         method=found.method if source == k else f"{found.method}, for k = {source}",
         elapsed=solved[k].seconds if k in solved else 0.0,
+        termination=Termination.OPTIMAL if optimal else own,
     )

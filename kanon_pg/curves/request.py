@@ -35,7 +35,7 @@ class CurveRequest:
     method : str
         One of `kanon_pg.core.request.METHODS`.
     time_limit : float
-        Seconds for the whole call, > 0.
+        Seconds for the search for better solutions of all k together, > 0.
     seed : int, optional
         Breaks ties at random, reproducibly; >= 0.
     """

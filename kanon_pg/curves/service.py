@@ -11,7 +11,7 @@ from kanon_pg.curves.points import Curve, Solved, points_of
 from kanon_pg.curves.request import CurveRequest
 from kanon_pg.curves.subject import CurveSubject, resolve_subject
 from kanon_pg.db.protocol import Database
-from kanon_pg.errors import InfeasibleError, LimitExceeded, SolverError, SolverUnavailable
+from kanon_pg.errors import InfeasibleError, MemoryExceeded
 from kanon_pg.release.compiling import compile_once
 from kanon_pg.release.counting import Counted, count_row_types
 from kanon_pg.release.settings import exact_text, working_memory
@@ -20,18 +20,12 @@ from kanon_pg.runner.parent import solve_in_child, start_worker
 
 _HASH_SEED = 0
 
-_USABLE = 0.9
-"""Share of the remaining time that is given away; the rest is for answers that come late."""
-
-_LEAST_SECONDS = 0.05
-"""Shortest time for which a search is worth starting."""
-
 
 def curve(db: Database, request: CurveRequest) -> Curve:
     """Find out what each k costs, with the caller's own rights.
 
-    The row types are counted once. The largest k comes first, each gets an equal share of the remaining time.
-    If time is over early, the smaller k are left with the solution of a larger one.
+    The row types are counted once. The largest k comes first, each gets an equal share of the time for
+    searching that is left. A first solution is found for each, whatever it takes.
 
     Parameters
     ----------
@@ -51,16 +45,14 @@ def curve(db: Database, request: CurveRequest) -> Curve:
         Any error of the tree.
     """
     request.check()
-    with db.deadline(request.time_limit):
-        subject = resolve_subject(db, request)
-        memory = memory_budget(db)
+    subject = resolve_subject(db, request)
+    memory = memory_budget(db)
     compile_once(db, memory, kernels_for(request.method, PrivacyModels()))
-    ends = time.monotonic() + request.time_limit
-    with db.deadline(request.time_limit), working_memory(db, memory), exact_text(db):
+    with working_memory(db, memory), exact_text(db):
         counted = _count(db, subject, memory)
         ks = sorted(request.ks)
         _require_people(subject, counted, ks)
-        solved = _Solving(db, request, counted, memory, ends).all(ks)
+        solved = _Solving(db, request, counted, memory).all(ks)
     return Curve(
         relation=str(subject.relation.identifier),
         rows=counted.rows,
@@ -104,40 +96,34 @@ def _require_people(subject: CurveSubject, counted: Counted, ks: Sequence[int]) 
 
 @dataclass(frozen=True, slots=True)
 class _Solving:
-    """The search for solutions of several k, with the time it has."""
+    """The search for solutions of several k."""
 
     db: Database
     request: CurveRequest
     counted: Counted
     memory: int
-    ends: float
 
     def all(self, ks: Sequence[int]) -> dict[int, Solved]:
-        """Solve for each k, the largest first, until time is over.
+        """Solve for each k, the largest first; what one does not use of its time goes to the others.
 
         Raises
         ------
-        SolverError
-            There is no solution for the largest k; any other k can do with that of a larger one.
+        MemoryExceeded
+            Memory did not suffice for the largest k; any other k can do with the solution of a larger one.
         """
         solved: dict[int, Solved] = {}
-        tried = set[int]()
-        overrun = 0.0
+        left = self.request.time_limit
         for done, k in enumerate(reversed(ks)):
-            left = _USABLE * (self.ends - time.monotonic())
-            if solved and left < overrun + _LEAST_SECONDS:
-                break
-            seconds = max(_LEAST_SECONDS, left / (len(ks) - done) - overrun)
-            tried.add(k)
+            seconds = left / (len(ks) - done)
             try:
                 solved[k] = self._one(k, seconds, self._progress(k, done, len(ks)))
-            except SolverError as error:
-                if not solved or isinstance(error, LimitExceeded | SolverUnavailable):
+            except MemoryExceeded as error:
+                if not solved:
                     raise
                 self.db.notice(f"k = {k} has the solution of a larger k: {error.message}")
                 continue
-            overrun = max(overrun, solved[k].seconds - seconds)
-        self._tell([k for k in ks if k not in tried], solved)
+            left -= min(seconds, solved[k].seconds)
+        self._tell(solved)
         return solved
 
     def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> Solved:
@@ -161,14 +147,16 @@ class _Solving:
     def _progress(self, k: int, done: int, total: int) -> Callable[[str, float | None], None]:
         phase = f"solving for k = {k}"
         self.db.progress(phase, done / total)
-        return lambda _, share: self.db.progress(phase, (done + (share or 0.0)) / total)
+        furthest = done / total
 
-    def _tell(self, late: Sequence[int], solved: dict[int, Solved]) -> None:
-        if late:
-            self.db.notice(
-                f"Time was over before k = {_listed(late)} had a turn: "
-                "what is shown there was found for a larger k."
-            )
+        def tell(_: str, share: float | None) -> None:
+            nonlocal furthest  # each phase of a solver counts anew
+            furthest = max(furthest, (done + (share or 0.0)) / total)
+            self.db.progress(phase, furthest)
+
+        return tell
+
+    def _tell(self, solved: dict[int, Solved]) -> None:
         notes: dict[str, list[int]] = {}
         for k in sorted(solved):
             for note in solved[k].outcome.notes:

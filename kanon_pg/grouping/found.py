@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kanon_pg.core.termination import Termination
+
 Box = tuple[float, float, float, float]
 """Least x, least y, greatest x, greatest y."""
 
@@ -88,6 +90,8 @@ class Grouped:
         Of regions: neighbours as places in `values`.
     degree : int or None
         Of regions: largest degree of the spanning trees that were cut.
+    termination : Termination
+        How the search ended.
     """
 
     relation: str
@@ -106,13 +110,15 @@ class Grouped:
     values: tuple[FoundValue, ...]
     edges: tuple[tuple[int, int], ...] = ()
     degree: int | None = None
+    termination: Termination = Termination.EXHAUSTED
 
     @property
     def proof(self) -> str:
         """What is proven about the cost, in words."""
         if self.optimal:
             return "proven to be the least"
-        return "nothing proven" if self.ratio is None else f"at most {self.ratio:.3f} times the least"
+        words = "nothing proven" if self.ratio is None else f"at most {self.ratio:.3f} times the least"
+        return f"{words} ({self.termination.words})" if self.termination.is_cut else words
 
     def class_of(self, value: FoundValue) -> FoundClass:
         """Return the class of one of the values."""

@@ -35,7 +35,7 @@ class GroupingCall:
     cost : str
         One of `COSTS`.
     time_limit : float
-        Seconds for the whole call, > 0.
+        Seconds for searching, > 0; counting is not part of it.
     """
 
     relation: str | None

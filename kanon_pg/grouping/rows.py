@@ -44,6 +44,7 @@ def _facts(found: Grouped, own: FoundClass) -> Row:
         "ratio": found.ratio,
         "optimal": found.optimal,
         "method": found.method,
+        "termination": found.termination,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from kanon_pg.core.class_names import class_names
 from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion, Kind, packed, unpacked
+from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.grouping.counting import (
@@ -28,25 +28,20 @@ from kanon_pg.release.settings import exact_text, working_memory
 from kanon_pg.runner.budget import memory_budget
 from kanon_pg.runner.parent import group_in_child, start_worker
 
-_USABLE = 0.9
-"""Share of the remaining time that the worker may use; the rest is for an answer that comes late."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Asking:
-    """A database, and the time there is."""
+    """A database, and the memory there is."""
 
     db: Database
     memory: int
-    ends: float
 
     def ask(self, task: str, call: GroupingCall, counted: Counted, arrays: Any, **options: Any) -> _Answer:
-        """Have the worker group values within the time that is left."""
-        left = max(0.01, self.ends - time.monotonic())
+        """Have the worker group values."""
         weights: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", counted.weights()))}
         question = GroupingQuestion(
             task,
-            {"k": call.k, "cost": call.cost, "seconds": _USABLE * left, **options},
+            {"k": call.k, "cost": call.cost, "seconds": call.time_limit, **options},
             {**weights, **arrays},
         )
         answer = group_in_child(
@@ -77,12 +72,11 @@ class _Answer:
 @contextmanager
 def _asking(db: Database, call: GroupingCall) -> Iterator[_Asking]:
     call.check()
-    ends = time.monotonic() + call.time_limit
-    with db.deadline(call.time_limit), exact_text(db):
+    with exact_text(db):
         memory = memory_budget(db)
         with working_memory(db, memory):
             start_worker()
-            yield _Asking(db, memory, ends)
+            yield _Asking(db, memory)
 
 
 def intervals(db: Database, call: IntervalsCall) -> Grouped:
@@ -210,6 +204,7 @@ def _grouped(
         values=values,
         edges=edges,
         degree=fields.degree,
+        termination=Termination.OPTIMAL if cost <= bound else fields.termination,
     )
 
 

@@ -5,19 +5,27 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import kanon_pg
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
-from kanon_pg.errors import InstallError, KanonError, VersionMismatch
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import InstallError, KanonError
+from kanon_pg.install.facts import ServerFacts, read_facts
+from kanon_pg.install.orphans import described, find_orphans
+from kanon_pg.install.recorded import missing_tables, read_recorded
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.parent import solve_in_child
 
 Trial = Callable[[str, str], None]
 """Publishes a relation with k = 2 under a release name, with the owner's rights."""
+
+Records = Callable[[], list[dict[str, Any]]]
+"""Says of every protected table whether its record of questions can be used, as
+`kanon_pg.queries.record_states.record_states` does."""
 
 TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
 """Columns of the trial's table that it publishes as quasi-identifiers, all of them."""
@@ -50,11 +58,26 @@ class CheckItem:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Versions of the SQL objects and the server, and where the functions are."""
+    """Versions of the SQL objects and the server, and how the objects were made.
 
-    sql: str
+    Parameters
+    ----------
+    sql : str or None
+        What is recorded; None if nothing that could be a version is.
+    server : str
+        The server's.
+    extension : str or None
+        Version of the extension; None if `kanon install` made the objects.
+    """
+
+    sql: str | None
     server: str
-    api_schema: str
+    extension: str | None
+
+    @property
+    def installation(self) -> str:
+        """How the objects were made, in the words that upgrade them."""
+        return "kanon install" if self.extension is None else "extension"
 
 
 class _Undo(Exception):
@@ -62,21 +85,10 @@ class _Undo(Exception):
 
 
 def versions(db: Database) -> Versions:
-    """Return the versions in the database.
-
-    Raises
-    ------
-    VersionMismatch
-        If the Python package is of another version than the SQL objects.
-    """
-    row = db.row(statement("installed_facts"))
-    if row["sql_version"] != kanon_pg.__version__:
-        raise VersionMismatch(
-            "The SQL objects and the Python package kanon_pg are of different versions.",
-            detail=f"SQL: {row['sql_version']}, Python: {kanon_pg.__version__}.",
-            hint="Run `kanon install` with the package that is in use.",
-        )
-    return Versions(row["sql_version"], row["server_version"], row["api_schema"])
+    """Return the versions in the database; that the package has the same is up to ``kanon.boot()``."""
+    facts = read_facts(db, "public")
+    server = db.row(Statement("SELECT pg_catalog.current_setting('server_version') AS server"))["server"]
+    return Versions(read_recorded(db, facts).version, server, facts.extension)
 
 
 def check_database(db: Database, trial: Trial) -> list[CheckItem]:
@@ -95,7 +107,7 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
     InstallError
         If nothing is installed.
     """
-    if not db.row(statement("install_facts"), "public")["installed"]:
+    if not read_facts(db, "public").installed:
         raise InstallError("kanon is not installed in this database.", hint="kanon install DSN")
     found = db.rows(statement("find_install_check"))
     if found:
@@ -105,7 +117,7 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
     return run(db, trial)
 
 
-def run(db: Database, trial: Trial) -> list[CheckItem]:
+def run(db: Database, trial: Trial, records: Records | None = None) -> list[CheckItem]:
     """Check everything, whatever the outcome of single items.
 
     Parameters
@@ -114,22 +126,81 @@ def run(db: Database, trial: Trial) -> list[CheckItem]:
         Acts with the rights of the owner role.
     trial : callable
         Publishes a release; an argument because this package does not know the release service.
-
-    Raises
-    ------
-    VersionMismatch
-        See `versions`.
+    records : callable, optional
+        For functions in the server, which keep records of questions.
     """
-    found = versions(db)
+    facts = read_facts(db, "public")
+    recorded = read_recorded(db, facts)
     return [
-        CheckItem("versions", True, f"kanon {found.sql}, PostgreSQL {found.server}"),
+        _version_item(versions(db)),
+        _table_item(facts),
         *_catalog_items(db),
-        *_public_items(db, found.api_schema),
+        *_public_items(db, recorded.api_schema or "public"),
+        *_orphan_items(db, facts),
+        *(_record_items(db, records) if records is not None else ()),
         _attempt("solver process", "a small table was solved", lambda: _solve(db), db),
         _attempt(
             "trial release", "published, recounted, readable for analysts", lambda: _release(db, trial), db
         ),
     ]
+
+
+def _version_item(found: Versions) -> CheckItem:
+    again = (
+        "Run `kanon install` again."
+        if found.extension is None
+        else "ALTER EXTENSION kanon_pg UPDATE TO 'unpackaged'; ALTER EXTENSION kanon_pg UPDATE;"
+    )
+    if found.sql != kanon_pg.__version__:
+        said = "no version of the SQL objects" if found.sql is None else f"version {found.sql}"
+        return CheckItem(
+            "versions", False, f"{said} is recorded, the Python package is {kanon_pg.__version__}", again
+        )
+    return CheckItem(
+        "versions", True, f"kanon {found.sql} by {found.installation}, PostgreSQL {found.server}"
+    )
+
+
+def _table_item(facts: ServerFacts) -> CheckItem:
+    missing = missing_tables(facts)
+    if not missing:
+        return CheckItem("tables", True, "all are there")
+    return CheckItem(
+        "tables",
+        False,
+        "missing in schema kanon: " + ", ".join(missing),
+        "Restore a dump of the database, or make them anew, empty: run `kanon install` again.",
+    )
+
+
+def _orphan_items(db: Database, facts: ServerFacts) -> Iterator[CheckItem]:
+    if not {"release", "declaration"}.issubset(facts.tables):
+        return  # nothing can be told without them, which is said already
+    orphans = [row for row in find_orphans(db) if row["published"]]
+    for row in orphans:
+        again = None if row["filled"] else "Run `kanon install` again, which drops it."
+        yield CheckItem("releases", False, described(row), again)
+    if not orphans:
+        yield CheckItem("releases", True, "every view in schema safe is recorded")
+
+
+def _record_items(db: Database, records: Records) -> list[CheckItem]:
+    try:
+        with db.savepoint():
+            found = records()
+    except KanonError as error:
+        return [CheckItem("records of questions", False, error.message, error.hint)]
+    damaged = sum(not row["ok"] for row in found)
+    if damaged:
+        # analysts may run this, and are told the reason of no refusal
+        said = f"{damaged} of {len(found)} protected table(s) withhold every answer"
+        return [
+            CheckItem(
+                "records of questions", False, said, "Curators see why: SELECT * FROM kanon.record_states;"
+            )
+        ]
+    said = f"complete for {len(found)} protected table(s)" if found else "no protected table keeps one"
+    return [CheckItem("records of questions", True, said)]
 
 
 def _catalog_items(db: Database) -> Iterator[CheckItem]:

@@ -32,8 +32,14 @@ class ServerFacts:
         Whether the extension can be, or has been, created.
     kanon_schema_owner, safe_schema_owner : str or None
         Owners of the schemas, None where there is no such schema.
-    installed, api_schema_exists : bool
-        Whether there is an installation, and the schema for the functions.
+    tables : list of str
+        Tables in schema ``kanon``, those of releases included.
+    extension : str or None
+        Version of the extension ``kanon_pg``; None if `kanon install` made the objects, or there are none.
+    functions_schema : str or None
+        Where the functions for users are, None if there are none.
+    api_schema_exists : bool
+        Whether there is the schema for the functions.
     roles, unsafe_roles : list of str
         Which of `ROLES` exist, and which of these have rights they must not have.
     """
@@ -49,11 +55,22 @@ class ServerFacts:
     plpython_created: bool
     kanon_schema_owner: str | None
     safe_schema_owner: str | None
-    installed: bool
+    tables: list[str]
+    extension: str | None
+    functions_schema: str | None
     api_schema_exists: bool
     roles: list[str]
     unsafe_roles: list[str]
     owner_member: bool
+
+    @property
+    def installed(self) -> bool:
+        """Whether there is an installation, in whatever state."""
+        return (
+            self.kanon_schema_owner == "kanon_owner"
+            or "version" in self.tables
+            or self.functions_schema is not None
+        )
 
     @property
     def readable(self) -> bool:

@@ -15,17 +15,13 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import InstallError, VersionMismatch
 from kanon_pg.install.facts import ServerFacts, general_problems, plpython_problems, read_facts
 from kanon_pg.install.inside import inside_server
+from kanon_pg.install.orphans import remove_orphans
 from kanon_pg.install.probe import probe
 from kanon_pg.install.public_rights import revoke_public_rights
 from kanon_pg.install.python_path import SettledPath, settle_python_path
+from kanon_pg.install.recorded import Recorded, missing_tables, read_recorded
 from kanon_pg.install.report import InstallReport, Problem
-from kanon_pg.install.scripts import (
-    drop_own_functions,
-    prepare_session,
-    run_script,
-    script_names,
-    users_of_outdated,
-)
+from kanon_pg.install.scripts import prepare_session, run_script, script_names
 
 DEFAULT_API_SCHEMA = "public"
 
@@ -39,6 +35,7 @@ class _Plan:
     plpython: bool
     path: SettledPath
     missing: tuple[Problem, ...]
+    mended: tuple[str, ...]
 
 
 def install(
@@ -91,11 +88,18 @@ def _plan(
     plpython: bool | None,
     runtime_folder: Path | None,
 ) -> _Plan:
-    installed = db.row(statement("installed_version")) if facts.readable else None
-    if installed is not None:
-        refuse_downgrade(installed["version"])
+    if facts.extension is not None:
+        raise InstallError(
+            f"kanon is an extension in database {facts.database}, so `kanon install` leaves it alone.",
+            hint="To bring it up to date: `kanon extension install` on the server's machine, then in the "
+            "database ALTER EXTENSION kanon_pg UPDATE;",
+        )
+    recorded = read_recorded(db, facts) if facts.readable else None
+    if recorded is not None:
+        if recorded.version is not None:
+            refuse_downgrade(recorded.version)
         # Whoever cannot renew the functions must not remove them by installing again.
-        plpython = True if plpython is None and installed["plpython"] else plpython
+        plpython = True if plpython is None and recorded.plpython else plpython
     problems = general_problems(facts)
     missing = [] if plpython is False else plpython_problems(facts)
     wanted = plpython is True or (plpython is None and not missing)
@@ -111,19 +115,17 @@ def _plan(
     if problems:
         raise _incomplete(problems, facts, wanted)
     return _Plan(
-        api_schema=api_schema or (installed["api_schema"] if installed else DEFAULT_API_SCHEMA),
-        previous=installed["version"] if installed else None,
+        api_schema=api_schema or (recorded.api_schema if recorded else None) or DEFAULT_API_SCHEMA,
+        previous=recorded.version if recorded else None,
         plpython=wanted,
         path=path,
         missing=() if wanted else tuple(missing),
+        mended=_mended(facts, recorded) if recorded else (),
     )
 
 
 def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, plan: _Plan) -> InstallReport:
     api = Identifier.of(plan.api_schema)
-    kept: list[str] = []
-    if plan.previous is not None:
-        kept = drop_own_functions(db, db.row(statement("installed_version"))["api_schema"])
     parts = {
         "api": api,
         "plpython": plan.plpython,
@@ -137,7 +139,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         db.execute(statement("create_api_schema", api=api))
     for name in script_names(plan.plpython, last=True):
         run_script(connection, name, **parts)
-    _refuse_outdated(facts, users_of_outdated(db, plan.api_schema, kept))
+    orphans = remove_orphans(db) if facts.installed else ()
     rights = revoke_public_rights(db, plan.api_schema)
     db.execute(
         statement("record_version"),
@@ -150,7 +152,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         rights.create_database,
         list(rights.create_schemas),
     )
-    notes = (*([plan.path.note] if plan.path.note else []), *rights.notes)
+    notes = (*plan.mended, *orphans, *([plan.path.note] if plan.path.note else []), *rights.notes)
     return InstallReport(
         database=facts.database,
         version=kanon_pg.__version__,
@@ -163,14 +165,16 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
     )
 
 
-def _refuse_outdated(facts: ServerFacts, users: list[str]) -> None:
-    if users:
-        raise InstallError(
-            f"Objects in database {facts.database} use functions of kanon whose arguments have changed; "
-            "nothing was changed.",
-            detail="They are: " + ", ".join(users) + ".",
-            hint="Drop these objects, run `kanon install` again, then create them anew.",
+def _mended(facts: ServerFacts, recorded: Recorded) -> tuple[str, ...]:
+    """Say what installing makes anew; a table that is new in this version was not missing."""
+    damage = [f"{sentence} This is kanon {kanon_pg.__version__} now." for sentence in recorded.damage]
+    missing = missing_tables(facts)
+    if missing and recorded.version in (None, kanon_pg.__version__):
+        damage.append(
+            f"Tables of schema kanon were missing and were made anew, empty: {', '.join(missing)}. "
+            "What they held is lost."
         )
+    return tuple(damage)
 
 
 def _incomplete(problems: list[Problem], facts: ServerFacts, plpython: bool) -> InstallError:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Fragment, Identifier
-from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, InstallError
 from kanon_pg.install.facts import ROLES, ServerFacts, read_facts
 from kanon_pg.install.inside import inside_server
 from kanon_pg.install.public_rights import restore_public_rights
+from kanon_pg.install.recorded import Recorded, read_recorded
 from kanon_pg.install.records import remove_records
 from kanon_pg.install.report import UninstallReport
 from kanon_pg.install.scripts import prepare_session, run_script
@@ -20,6 +21,8 @@ _KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)
 
 def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
     """Drop releases, declarations, functions, schemas, records of questions, lent rights and unused roles.
+
+    Whatever of it is there is dropped, the extension too, and what DROP EXTENSION left behind.
 
     Parameters
     ----------
@@ -38,33 +41,36 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
         db = PsycopgDatabase(connection)
         prepare_session(db)
         facts = read_facts(db, "public")
-        if not facts.installed:
+        if not facts.installed and not (facts.roles and facts.superuser):
             return UninstallReport(facts.database, was_installed=False)
         _require_rights(facts)
-        installed = db.row(statement("installed_version"))
+        recorded = read_recorded(db, facts)
         if not cascade:
-            _refuse_dependents(db, facts, installed["api_schema"])
-        records = db.row(statement("count_records"))
+            _refuse_dependents(db, facts)
+        has_records = "ledger" in facts.tables and db.row(statement("count_records"))["records"] > 0
         releases = tuple(row["release"] for row in db.rows(statement("release_names")))
-        api = Identifier.of(installed["api_schema"])
-        for row in db.rows(statement("own_functions"), installed["api_schema"]):
+        if facts.extension is not None:
+            # what it leaves is dropped below: releases are no members, nor are functions of before
+            db.execute(Statement("DROP EXTENSION kanon_pg CASCADE"))
+        for row in db.rows(statement("own_functions")):
             if not row["inner"]:
                 db.execute(statement("drop_function_cascade", function=Fragment(row["function"])))
-        run_script(connection, "uninstall", api=api)
+        run_script(connection, "uninstall")
         restore_public_rights(
             db,
             facts.database,
-            temporary=installed["revoked_temporary"],
-            create_database=installed["revoked_create_database"],
-            create_schemas=installed["revoked_create_schemas"],
+            temporary=recorded.revoked_temporary,
+            create_database=recorded.revoked_create_database,
+            create_schemas=list(recorded.revoked_create_schemas),
         )
         # Files do not come back with a rollback, so they go when little can fail any more.
         notes = (
-            *_remove_records(db, facts, records),
-            *_drop_surroundings(db, installed, api),
+            *_unknown_rights(facts, recorded),
+            *_remove_records(db, facts, has_records=has_records),
+            *_drop_surroundings(db, recorded),
             *_drop_roles(db),
         )
-        return UninstallReport(facts.database, was_installed=True, releases=releases, notes=notes)
+        return UninstallReport(facts.database, was_installed=facts.installed, releases=releases, notes=notes)
 
 
 def _require_rights(facts: ServerFacts) -> None:
@@ -75,8 +81,8 @@ def _require_rights(facts: ServerFacts) -> None:
         )
 
 
-def _refuse_dependents(db: Database, facts: ServerFacts, api_schema: str) -> None:
-    found = [row["description"] for row in db.rows(statement("foreign_dependents"), api_schema)]
+def _refuse_dependents(db: Database, facts: ServerFacts) -> None:
+    found = [row["description"] for row in db.rows(statement("foreign_dependents"))]
     if found:
         raise InstallError(
             f"Objects in database {facts.database} depend on kanon; nothing was removed.",
@@ -85,31 +91,42 @@ def _refuse_dependents(db: Database, facts: ServerFacts, api_schema: str) -> Non
         )
 
 
-def _remove_records(db: PsycopgDatabase, facts: ServerFacts, records: Row) -> list[str]:
-    """Remove what was recorded of questions from the server's disk; return what stays, and where."""
-    if not (facts.superuser and facts.plpython_created):
-        why = "only a superuser can have the server remove it, and only with the extension plpython3u"
-        known = bool(records["records"])
-    else:
-        known = True
-        try:
-            with db.savepoint(), inside_server(db, remove_records) as remove:
-                why = remove(str(records["database"]))
-        except DatabaseError as error:
-            why = error.message
-    if not (known and why):
+def _unknown_rights(facts: ServerFacts, recorded: Recorded) -> list[str]:
+    if not facts.installed or recorded.version is not None:
         return []
     return [
-        f"The record of questions stays in folder kanon_ledger/{records['database']} of the server's data "
+        "Nothing recorded which rights the installation took from PUBLIC, so none were given back. "
+        "What PostgreSQL gives by default: GRANT TEMPORARY ON DATABASE ... TO PUBLIC;"
+    ]
+
+
+def _remove_records(db: PsycopgDatabase, facts: ServerFacts, *, has_records: bool) -> list[str]:
+    """Remove what was recorded of questions from the server's disk; return what stays, and where."""
+    number = db.row(statement("database_number"))["database"]
+    if not (facts.superuser and facts.plpython_created):
+        why = "only a superuser can have the server remove it, and only with the extension plpython3u"
+    else:
+        has_records = True
+        try:
+            with db.savepoint(), inside_server(db, remove_records) as remove:
+                why = remove(str(number))
+        except DatabaseError as error:
+            why = error.message
+    if not (has_records and why):
+        return []
+    return [
+        f"The record of questions stays in folder kanon_ledger/{number} of the server's data "
         f"directory: {why}. Remove it there."
     ]
 
 
-def _drop_surroundings(db: PsycopgDatabase, installed: Row, api: Identifier) -> list[str]:
+def _drop_surroundings(db: PsycopgDatabase, recorded: Recorded) -> list[str]:
     notes = []
-    if installed["created_api_schema"] and not _try(db, statement("drop_schema", schema=api)):
-        notes.append(f"Schema {api} stays: it holds other objects.")
-    if installed["created_extension"] and not _try(db, Statement("DROP EXTENSION IF EXISTS plpython3u")):
+    if recorded.created_api_schema and recorded.api_schema is not None:
+        api = Identifier.of(recorded.api_schema)
+        if not _try(db, statement("drop_schema", schema=api)):
+            notes.append(f"Schema {api} stays: it holds other objects.")
+    if recorded.created_extension and not _try(db, Statement("DROP EXTENSION IF EXISTS plpython3u")):
         notes.append("Extension plpython3u stays: other functions use it.")
     return notes
 

@@ -76,7 +76,7 @@ def _draw_share(axes: Axes, curve: Curve) -> None:
     axes.plot(ks, proven, color=_FOUND, linewidth=1, linestyle=(0, (4, 2)))
     axes.plot(ks, found, color=_FOUND, linewidth=2)
     for point, share in zip(points, found, strict=True):
-        axes.plot([point.k], [share], **_marker(point.optimal))
+        axes.plot([point.k], [share], **_marker(point.optimal, is_cut=point.termination.is_cut))
     highest = max(max(found) * 1.12, 1e-4)
     axes.set_ylim(0, highest)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=_decimals(highest)))
@@ -91,9 +91,9 @@ def _decimals(highest: float) -> int:
     return 0 if highest >= 0.05 else 1 if highest >= 0.005 else 2
 
 
-def _marker(is_optimal: bool) -> dict[str, Any]:
+def _marker(is_optimal: bool, *, is_cut: bool = False) -> dict[str, Any]:
     return {
-        "marker": "o",
+        "marker": "v" if is_cut else "o",
         "markersize": 6,
         "markeredgewidth": 1.6,
         "markeredgecolor": _FOUND,
@@ -105,19 +105,23 @@ def _marker(is_optimal: bool) -> dict[str, Any]:
 
 def _legend(points: Sequence[CurvePoint]) -> list[Line2D | Patch]:
     """Return what explains the marks that the figure has."""
-    optimal = {point.optimal for point in points}
+    optimal = {point.optimal for point in points if not point.termination.is_cut}
+    has_cut = any(point.termination.is_cut for point in points)
     handles: list[Line2D | Patch] = []
     if True in optimal:
         handles.append(_handle(True, "found, proven to be the least"))
     if False in optimal:
         handles.append(_handle(False, "found"))
+    if has_cut:
+        handles.append(_handle(False, "found until a limit cut the search", is_cut=True))
+    if has_cut or False in optimal:
         handles.append(Line2D([], [], color=_FOUND, linewidth=1, linestyle=(0, (4, 2)), label="proven bound"))
         handles.append(Patch(color=_BAND, linewidth=0, label="possibly avoidable"))
     return handles
 
 
-def _handle(is_optimal: bool, label: str) -> Line2D:
-    marker = _marker(is_optimal) | {"linestyle": "-"}
+def _handle(is_optimal: bool, label: str, *, is_cut: bool = False) -> Line2D:
+    marker = _marker(is_optimal, is_cut=is_cut) | {"linestyle": "-"}
     return Line2D([], [], color=_FOUND, linewidth=2, label=label, **marker)
 
 

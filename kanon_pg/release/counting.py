@@ -15,6 +15,12 @@ from kanon_pg.release.canonical import CanonicalColumn
 _COPIES = 4
 """Times a buffer stands in memory at most: in the server's growing aggregate, the backend, the solver."""
 
+_PAIR_NUMBERS = 2
+"""Numbers of a pair of a row type and a person."""
+
+_SAMPLED = 1.25
+"""Rows that are looked at before all are counted, as a multiple of the row types that the budget holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -72,18 +78,22 @@ def count_row_types(
     Raises
     ------
     MemoryExceeded
-        If there are more row types than the budget holds; nothing was transferred then.
+        If there are more row types than the budget holds; nothing was transferred then. A table far too large
+        for the budget is refused by its first rows.
     """
     grouped = columns + sensitive
     per_type = ITEM_BYTES * (3 + len(grouped) + sum(c.kind == "numeric" for c in grouped)) * _COPIES
+    parts = _query_parts(relation, columns, sensitive, entity, hash_seed)
     most = max(1, memory_bytes // per_type)
-    query = statement("count_row_types", **_query_parts(relation, columns, sensitive, entity, hash_seed))
-    found = db.row(query, most)
-    if found["types"] > most:
-        raise MemoryExceeded(
-            f"The table has {found['types']:,} row types; the memory budget holds about {most:,}.",
-            hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
-        )
+    if _may_have_more(db, relation, most):
+        types = db.row(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)["types"]
+        if types > most:
+            raise _too_many(f"more than {most:,} row types", most)
+    weights = {"type_bytes": per_type, "pair_bytes": ITEM_BYTES * _PAIR_NUMBERS * _COPIES}
+    found = db.row(statement("count_row_types", **parts, **weights), max(memory_bytes, per_type))
+    if found["bytes"] > max(memory_bytes, per_type):
+        pairs = "" if entity is None else ", and pairs of them with people"
+        raise _too_many(f"{found['types']:,} row types{pairs}", most)
     cells = tuple(found[f"cell_{number}"] for number in range(1, len(grouped) + 1))
     values = tuple(
         found[f"value_{number}"] if column.kind == "numeric" else None
@@ -104,6 +114,21 @@ def count_row_types(
         sensitive_values=values[width:],
     )
     return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
+
+
+def _may_have_more(db: Database, relation: Identifier | Fragment, most: int) -> bool:
+    """Return whether a table seems to have more rows than a number; nothing is known of a subquery."""
+    if not isinstance(relation, Identifier):
+        return False
+    rows: int = db.row(statement("estimate_rows"), str(relation))["rows"]
+    return rows > most
+
+
+def _too_many(found: str, most: int) -> MemoryExceeded:
+    return MemoryExceeded(
+        f"The table has {found}; the memory budget holds about {most:,} row types.",
+        hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
+    )
 
 
 def fingerprint(

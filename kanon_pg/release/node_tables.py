@@ -212,8 +212,8 @@ def _require_one_meaning(generalized: GeneralizedColumn, found: Row) -> None:
     count = names_with_two_meanings([_numbers(found[f"level_{level}"]) for level in levels])
     if count:
         raise UnsuitableColumn(
-            f"The hierarchy of column {generalized.column.output} has {count} names with two meanings: nodes "
-            "of different levels, none of which holds the other, are called the same.",
+            f"Names of the hierarchy of column {generalized.column.output} with two meanings: {count}. They "
+            "stand for nodes of different levels, none of which holds the other.",
             hint="Store it anew with different names, or publish from a higher level on.",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon_pg.core.request import SolveOutcome
+from kanon_pg.core.termination import Termination
 from kanon_pg.release.counting import Counted
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.recount import Recount
@@ -46,6 +47,8 @@ class ReleaseReport:
         Mean tuple diversity of the classes, smaller is better.
     elapsed : float
         Seconds of the whole call.
+    termination : Termination
+        How the search ended.
     """
 
     release: str
@@ -67,6 +70,7 @@ class ReleaseReport:
     bound_method: str | None
     usefulness: float | None
     elapsed: float
+    termination: Termination
 
 
 def make_report(
@@ -118,4 +122,11 @@ def make_report(
         bound_method=outcome.bound_method if certified else "none: the table changed during the call",
         usefulness=outcome.usefulness if certified else None,
         elapsed=elapsed,
+        termination=_termination(outcome, certified=certified),
     )
+
+
+def _termination(outcome: SolveOutcome, *, certified: bool) -> Termination:
+    """Return how the search ended; what was proven of other rows is not said of the published ones."""
+    is_proof = outcome.termination in (Termination.OPTIMAL, Termination.GOAL)
+    return Termination.EXHAUSTED if is_proof and not certified else outcome.termination

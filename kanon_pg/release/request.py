@@ -13,7 +13,7 @@ from kanon_pg.release.hierarchy_argument import HierarchyWish, parse_hierarchies
 from kanon_pg.release.models import check_classes, check_models, check_suppressed_rows
 
 DEFAULT_SECONDS = 30.0
-"""Default time limit of a whole call."""
+"""Default time limit of a search for better solutions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class AnonymizeRequest:
     patterns : list or dict, optional
         Allowed pattern vectors or wishes, see `kanon_pg.core.patterns`.
     time_limit : float
-        Seconds for the whole call, > 0.
+        Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
+        what they take.
     release : str, optional
         Name of the view in schema ``safe``; the relation's name unless given.
     seed : int, optional

@@ -48,16 +48,6 @@ from kanon_pg.runner.parent import solve_in_child, start_worker
 
 _HASH_SEED = 0
 
-_PUBLISH_FACTOR, _LESS_IF_DIVERSE = 9.0, 5.0
-"""Publishing takes at most about this many times as long as counting, less the share of row types among the
-rows times the second number: with many of them counting takes longer, but publishing hardly."""
-
-_MORE_IF_GENERALIZED = 1.6
-"""Publishing looks nodes up, and recounts each generalized column."""
-
-_SOLVER_SHARE = 0.8
-"""Most of the rest that the solver may use: it may need a moment more to finish what it has begun."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Work:
@@ -67,9 +57,6 @@ class _Work:
     role: str
     memory: int
     started: float
-
-    def remaining(self) -> float:
-        return self.request.time_limit - (time.monotonic() - self.started)
 
 
 def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = None) -> ReleaseReport:
@@ -95,7 +82,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         Any error of the tree; the transaction must be rolled back then.
     """
     request.check()
-    with db.deadline(request.time_limit), exact_text(db):
+    with exact_text(db):
         role = caller(db) if role is None else role
         plan = plan_release(db, request, role)
         require_sensitive(request, plan.sensitive)
@@ -104,10 +91,9 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         db, memory, kernels_for(request.method, request.models, has_hierarchies=bool(plan.generalized))
     )
     work = _Work(db, request, plan, role, memory, started=time.monotonic())
-    with db.deadline(request.time_limit):
-        generation = _queue_for(db, plan.name)
-        with working_memory(db, memory), exact_text(db):
-            return _build_and_publish(work, generation)
+    generation = _queue_for(db, plan.name)
+    with working_memory(db, memory), exact_text(db):
+        return _build_and_publish(work, generation)
 
 
 def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
@@ -144,7 +130,6 @@ def _count_and_solve(work: _Work, hierarchies: Hierarchies) -> tuple[Counted, So
     db, plan, request = work.db, work.plan, work.request
     start_worker()
     db.progress("counting")
-    before = time.monotonic()
     counted = count_row_types(
         db,
         plan.base.identifier,
@@ -156,16 +141,12 @@ def _count_and_solve(work: _Work, hierarchies: Hierarchies) -> tuple[Counted, So
     )
     _require_people(plan, counted, request.k)
     row_types = with_hierarchies(plan, counted.row_types, hierarchies)
-    diversity = len(counted.row_types) / counted.rows
-    reserve = (_PUBLISH_FACTOR - _LESS_IF_DIVERSE * diversity) * (time.monotonic() - before)
-    if plan.generalized:
-        reserve *= _MORE_IF_GENERALIZED
     asked = SolveRequest(
         k=request.k,
         method=request.method,
         patterns=request.patterns,
         seed=request.seed,
-        seconds=max(0.1, min(work.remaining() - reserve, _SOLVER_SHARE * work.remaining())),
+        seconds=request.time_limit,
         models=request.models,
         fewest_classes=request.fewest_classes,
         most_classes=request.most_classes,

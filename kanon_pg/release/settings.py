@@ -11,7 +11,7 @@ from kanon_pg.db.queries import statement
 _WORK_MEMORY_SHARE = 8
 """Part of the budget that one sort or hash of the server may use."""
 
-_MOST_WORK_MEMORY = 1 << 30
+_LEAST_WORK_MEMORY, _MOST_WORK_MEMORY = 4 << 20, 1 << 30
 
 _EXACT_TEXT = {
     "DateStyle": "ISO",
@@ -50,7 +50,7 @@ def working_memory(db: Database, budget: int) -> Iterator[None]:
 
     Hash joins are preferred: the planner overrates the skew of hashes and would sort all rows.
     """
-    size = max(64 << 20, min(_MOST_WORK_MEMORY, budget // _WORK_MEMORY_SHARE))
+    size = max(_LEAST_WORK_MEMORY, min(_MOST_WORK_MEMORY, budget // _WORK_MEMORY_SHARE))
     with (
         setting(db, "work_mem", f"{size >> 10}kB"),
         setting(db, "enable_mergejoin", "off"),

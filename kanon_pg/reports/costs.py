@@ -31,18 +31,22 @@ def curve_section(curve: Curve, k: int) -> Section:
     ]
     for point, share in zip(curve.points, shares, strict=True):
         if point.k == k:
-            sentences.append(f"k = {k} costs {counted(point.suppressed_cells, 'cell')}, {share}.")
+            words = f" ({point.termination.words}: a longer search may find less)"
+            cut = words if point.termination.is_cut else ""
+            sentences.append(f"k = {k} costs {counted(point.suppressed_cells, 'cell')}, {share}{cut}.")
     first, last = curve.points[0], curve.points[-1]
+    ended_early = sum(point.termination.is_cut for point in curve.points)
     figure = Figure(
         "cost-curve",
         "Share of suppressed cells over k",
         f"A curve that rises from {shares[0]} at k = {number(first.k)} to {shares[-1]} at k = "
         f"{number(last.k)}; {sum(point.optimal for point in curve.points)} of "
-        f"{counted(len(curve.points), 'point')} proven to be the least.",
+        f"{counted(len(curve.points), 'point')} proven to be the least"
+        + (f", {ended_early} from searches that a limit cut." if ended_early else "."),
         curve_chart(curve),
         Table(
             "What each k costs",
-            ("k", "suppressed cells", "share", "at least", "classes", "average class"),
+            ("k", "suppressed cells", "share", "at least", "classes", "average class", "search"),
             tuple(_point(point, whole) for point in curve.points),
         ),
     )
@@ -62,6 +66,7 @@ def _point(point: CurvePoint, whole: float) -> tuple[str, ...]:
         number(None) if bound is None else percent(bound / whole),
         number(point.classes),
         f"{point.average_class:,.1f}",
+        point.termination.words,
     )
 
 

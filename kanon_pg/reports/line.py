@@ -12,6 +12,9 @@ from kanon_pg.reports.svg import across, add_dot, add_line, add_share_plot, add_
 
 _TOP, _HEIGHT = 62, 230
 _LEFT, _RIGHT = 0.13, 0.95
+_CUT, _ABOVE = "cut", 10
+"""What stands beside points whose search a limit ended, and how far above them."""
+
 _CLOSEST = 0.06
 """Labels of the axis keep so much of its length between them."""
 
@@ -30,7 +33,12 @@ def curve_chart(curve: Curve) -> Element:
     proven = [(point.lower_bound or 0.0) / whole for point in curve.points]
     highest = _round_up(max(found))
     picture = drawing(_TOP + _HEIGHT + 48)
-    _draw_legend(picture, any(not point.optimal for point in curve.points))
+    ends = [point.termination for point in curve.points]
+    _draw_legend(
+        picture,
+        has_open=any(not point.optimal for point in curve.points),
+        has_cut=any(end.is_cut for end in ends),
+    )
     for tick in range(5):
         share = highest * tick / 4
         height = _TOP + _HEIGHT * (1 - tick / 4)
@@ -41,17 +49,21 @@ def curve_chart(curve: Curve) -> Element:
     for place, share, point in zip(places, found, curve.points, strict=True):
         x = across(_LEFT + place * (_RIGHT - _LEFT))
         kind = "mark safe" if point.optimal else "open-dot"
-        add_dot(picture, x, _TOP + _HEIGHT * (1 - share / highest), 5, kind)
+        y = _TOP + _HEIGHT * (1 - share / highest)
+        add_dot(picture, x, y, 5, kind)
+        if point.termination.is_cut:
+            add_text(picture, x, y - _ABOVE, _CUT, "small", "middle")
     _draw_ks(picture, ks, places)
     return picture
 
 
-def _draw_legend(picture: Element, has_open: bool) -> None:
+def _draw_legend(picture: Element, *, has_open: bool, has_cut: bool) -> None:
     add_dot(picture, 7, 9, 5, "mark safe")
     add_text(picture, 20, 14, "suppressed cells, proven to be the least", "small")
     if has_open:
         add_dot(picture, 7, 31, 5, "open-dot")
-        add_text(picture, 20, 36, "best found; the tinted area may be avoidable", "small")
+        cut = f"; {_CUT}: a limit cut the search" if has_cut else ""
+        add_text(picture, 20, 36, f"best found; the tinted area may be avoidable{cut}", "small")
 
 
 def _draw_shares(

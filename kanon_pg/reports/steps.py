@@ -61,7 +61,8 @@ def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Sect
         Proposed roles, if any were asked for.
     """
     statements = [Statement(step.why, step.sql) for step in next_steps(audit)]
-    if suggestions and all(column.role is None for column in audit.column_figures):
+    is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
+    if is_proposed and all(column.role is None for column in audit.column_figures):
         statements.insert(
             0 if not statements else 1,
             Statement(

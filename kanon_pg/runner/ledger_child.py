@@ -18,7 +18,13 @@ from kanon_pg.runner.serving import Reply, Service, serve, settle
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder
 from kanon_pg.worker.ledger.journal import read_heads
-from kanon_pg.worker.ledger.relation_ledger import LedgerTerms, PackedRows, PackedSets, RelationLedger
+from kanon_pg.worker.ledger.relation_ledger import (
+    LedgerTerms,
+    PackedRows,
+    PackedSets,
+    RelationLedger,
+    verified,
+)
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
@@ -67,6 +73,8 @@ class _OpenLedgers:
                 return Reply("state", {"records": [self._state(fields, name) for name in fields["names"]]})
             if job.kind == "decide":
                 return Reply("decided", {"allowed": self._decide(fields, parts)})
+            if job.kind == "verify":
+                return Reply("verified", {"records": [_verified(fields, name) for name in fields["names"]]})
             if job.kind == "log":
                 return Reply("log", {}, [json.dumps(_log(fields)).encode()])
         raise LedgerError("The ledger was asked for something that it does not know.")
@@ -144,6 +152,14 @@ def _pieces(item: Fields, parts: Parts) -> PackedSets | str:
     return PackedSets(
         item["disjoint"], item["by_content"], groups, leaves, rows[0], tuple(rows[1:]), item["key"]
     )
+
+
+def _verified(fields: Fields, name: str) -> dict[str, Any]:
+    """Return what is wrong with a record, None if nothing is, and what its rows are made of."""
+    try:
+        return {"error": None, "description": verified(Path(fields["parent"]), name)}
+    except LedgerError as error:
+        return {"error": error.message, "description": None}
 
 
 def _log(fields: Fields) -> list[list[Any]]:

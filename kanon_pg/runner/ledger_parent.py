@@ -147,7 +147,19 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
     return _asked("log", Request({"parent": parent, "names": list(names)}), checkpoint, read)
 
 
-_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "log": "log"}
+def verify(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[Mapping[str, Any]]:
+    """Have whole records read; return for each the ``error``, or None, and the ``description`` of its rows.
+
+    Raises
+    ------
+    KanonError
+        The worker failed.
+    """
+    request = Request({"parent": parent, "names": list(names)})
+    return _asked("verify", request, checkpoint, lambda answer: list(answer.fields["records"]))
+
+
+_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
 
 
 def _asked(

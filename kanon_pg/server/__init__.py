@@ -2,58 +2,97 @@
 
 Imported inside PostgreSQL backends, after ``kanon.boot()`` has put this package on the path and checked
 its version. There is no logic here: what a function does, the services say.
+
+A function's module is imported when the function is first called: most sessions need few of them, and the
+checker of questions takes longer to import than everything else. Imports run no statement, and only
+statements notice that the user cancelled, so one is run between them now and then.
 """
 
 from __future__ import annotations
 
-from kanon_pg.server.asking import ask, check_query, hold_relations, query, record_query, serve_question
-from kanon_pg.server.auditing import audit, identify, is_anonymous, risk, suggest
-from kanon_pg.server.grouping import groups, intervals, rectangles, regions
-from kanon_pg.server.hierarchy import (
-    build_hierarchy,
-    drop_hierarchy,
-    hierarchy_values,
-    read_hierarchy,
-    show_hierarchy,
-    store_hierarchy,
-)
-from kanon_pg.server.installation import install_check, version
-from kanon_pg.server.protection import protect, query_log, restart_ledger, unprotect
-from kanon_pg.server.release import anonymize, curve, declare, drop, measure, refresh, undeclare
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "anonymize",
-    "ask",
-    "audit",
-    "build_hierarchy",
-    "check_query",
-    "curve",
-    "declare",
-    "drop",
-    "drop_hierarchy",
-    "groups",
-    "hierarchy_values",
-    "hold_relations",
-    "identify",
-    "install_check",
-    "intervals",
-    "is_anonymous",
-    "measure",
-    "protect",
-    "query",
-    "query_log",
-    "read_hierarchy",
-    "record_query",
-    "rectangles",
-    "refresh",
-    "regions",
-    "restart_ledger",
-    "risk",
-    "serve_question",
-    "show_hierarchy",
-    "store_hierarchy",
-    "suggest",
-    "undeclare",
-    "unprotect",
-    "version",
-]
+_MODULES = {
+    "asking": ("ask", "check_query", "hold_relations", "query", "record_query", "serve_question"),
+    "auditing": ("audit", "identify", "is_anonymous", "risk", "suggest"),
+    "grouping": ("groups", "intervals", "rectangles", "regions"),
+    "hierarchy": (
+        *("build_hierarchy", "drop_hierarchy", "hierarchy_values", "read_hierarchy", "show_hierarchy"),
+        "store_hierarchy",
+    ),
+    "installation": ("install_check", "version"),
+    "protection": ("protect", "query_log", "record_states", "restart_ledger", "unprotect"),
+    "release": ("anonymize", "curve", "declare", "drop", "measure", "refresh", "undeclare"),
+}
+_MODULE_OF = {function: module for module, functions in _MODULES.items() for function in functions}
+
+_SECONDS_BETWEEN_CHECKPOINTS = 0.05
+
+
+class _Attentive:
+    """A finder of modules that finds none, and lets the user cancel between two of them.
+
+    Parameters
+    ----------
+    checkpoint : callable
+        Raises if the user cancelled.
+    """
+
+    def __init__(self, checkpoint: Callable[[], object]) -> None:
+        self._checkpoint = checkpoint
+        self._next = 0.0
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> None:
+        """Leave every module to the finders that follow."""
+        del name, path, target
+        if time.monotonic() >= self._next:
+            self._checkpoint()
+            self._next = time.monotonic() + _SECONDS_BETWEEN_CHECKPOINTS
+
+
+def _reraise(error: ImportError) -> None:
+    raise error
+
+
+_checkpoint: Callable[[], object] = lambda: None  # noqa: E731 - replaced by `prepare`
+_refuse: Callable[[ImportError], object] = _reraise
+
+
+def prepare(checkpoint: Callable[[], object], refuse: Callable[[ImportError], object]) -> None:
+    """Say what is done while a function is called for the first time.
+
+    Parameters
+    ----------
+    checkpoint : callable
+        Raises if the user cancelled.
+    refuse : callable
+        Raises what the user is told if a library is missing.
+    """
+    global _checkpoint, _refuse
+    _checkpoint, _refuse = checkpoint, refuse
+
+
+@contextmanager
+def _attentive_imports() -> Iterator[None]:
+    finder: Any = _Attentive(_checkpoint)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    except ImportError as error:
+        _refuse(error)
+        raise
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _attentive_imports():
+        module = import_module(f"{__name__}.{_MODULE_OF[name]}")
+    return getattr(module, name)

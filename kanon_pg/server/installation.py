@@ -9,6 +9,7 @@ from typing import Any
 import kanon_pg
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.install import check
+from kanon_pg.queries.record_states import record_states
 from kanon_pg.release import base
 from kanon_pg.release import service as releasing
 from kanon_pg.release.request import AnonymizeRequest
@@ -21,10 +22,12 @@ def version() -> list[dict[str, str]]:
         found = check.versions(db)
         return [
             {
-                "sql_version": found.sql,
+                # kanon.boot() has compared the two
+                "sql_version": kanon_pg.__version__,
                 "package_version": kanon_pg.__version__,
                 "python_version": platform.python_version(),
                 "server_version": found.server,
+                "installed_by": found.installation,
             }
         ]
 
@@ -41,6 +44,6 @@ def install_check() -> list[dict[str, Any]]:
             )
             releasing.anonymize(db, request, role=base.OWNER)
 
-        return [asdict(item) for item in check.run(db, trial)]
+        return [asdict(item) for item in check.run(db, trial, lambda: record_states(db))]
 
     return serve(operation)

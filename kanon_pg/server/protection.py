@@ -9,6 +9,7 @@ from kanon_pg.db.json_argument import read_json
 from kanon_pg.db.spi_adapter import serve
 from kanon_pg.queries import ledgers
 from kanon_pg.queries import protection as protecting
+from kanon_pg.queries import record_states as states
 from kanon_pg.server.values import SqlValue
 
 
@@ -29,6 +30,11 @@ def unprotect(relation: SqlValue) -> None:
 def restart_ledger(relation: SqlValue) -> None:
     """Serve ``kanon.restart_ledger``."""
     serve(lambda db: ledgers.restart_record(db, relation, requesting_role(db, "restart_ledger")))
+
+
+def record_states() -> list[dict[str, Any]]:
+    """Serve ``kanon.record_states``."""
+    return serve(states.record_states)
 
 
 def query_log() -> list[dict[str, Any]]:

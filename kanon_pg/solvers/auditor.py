@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
 from kanon_pg.solvers.audit.figures import figures_of
 from kanon_pg.solvers.audit.grouping import Grouping, People, grouping_of
@@ -67,6 +69,9 @@ def _violating(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cloc
     (table,), k = tables, arguments["k"]
     details = _details(table, k, arguments["quasi_identifiers"], clock) if arguments["details"] else None
     found = find_violating_sets(table, k, clock.part(_SEARCH_SHARE), max_columns=arguments["max_columns"])
+    most = arguments["max_columns"]
+    is_as_asked = found.is_complete or (most is not None and found.complete_columns >= most)
+    ended = _ended(is_as_asked, clock)
     figures: list[Answer | None] = []
     for _, one in figures_of(table, found.sets, k):
         figures.append(asdict(one))
@@ -81,7 +86,15 @@ def _violating(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cloc
         "is_complete": found.is_complete,
         "minimum": found.minimum,
         "details": details,
+        "termination": ended,
     }
+
+
+def _ended(is_whole: bool, clock: Clock) -> Termination:
+    """Return how a search ended."""
+    if is_whole:
+        return Termination.OPTIMAL
+    return Termination.TIME if clock.has_cut else Termination.EXHAUSTED
 
 
 def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], clock: Clock) -> Answer | None:
@@ -171,6 +184,7 @@ def _identifying(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cl
         "smallest": list(found.columns),
         "at_least": found.lower_bound,
         "method": found.method,
+        "termination": _ended(found.is_optimal, clock),
         "distinct_rows": grouping_of(table, range(table.width)).count,
     }
 
@@ -194,7 +208,9 @@ def _risk(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) ->
     )
     most, left = arguments["uniques_seconds"], clock.left()
     within = clock if most is None or left is None or left <= most else clock.without(left - most)
-    return {"risk": asdict(risk), "uniques": asdict(minimal_uniques(table, columns, within))}
+    uniques = minimal_uniques(table, columns, within)
+    is_whole = uniques.complete_columns >= min(DEEPEST, table.width)
+    return {"risk": asdict(risk), "uniques": asdict(uniques), "termination": _ended(is_whole, clock)}
 
 
 def _people_in(population: RowTypeTable, table: RowTypeTable) -> NDArray[np.int64]:

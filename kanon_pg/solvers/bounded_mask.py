@@ -100,11 +100,9 @@ def _sampled(table: RowTypeTable, k: int, clock: Clock) -> list[int]:
     found: list[NDArray[np.int64]] = []
     for begin in range(0, min(_SEEDS, pool.size), _SEEDS_PER_STEP):
         clock.report("patterns", begin / _SEEDS)
-        if clock.is_over():
-            break
         end = min(begin + _SEEDS_PER_STEP, pool.size)
         found.append(_differences(codes, people, table.weights, begin, end, k))
-    vectors, times = np.unique(np.concatenate(found or [np.empty(0, np.int64)]), return_counts=True)
+    vectors, times = np.unique(np.concatenate(found), return_counts=True)
     best = np.lexsort((vectors, -times))[:MOST_SAMPLED]
     return [int(vector) for vector in vectors[best]]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
 from kanon_pg.solvers.clock import Clock, Progress
 from kanon_pg.solvers.single_attribute.intervals import intervals
@@ -46,8 +47,7 @@ def work(question: GroupingQuestion, progress: Progress) -> GroupingAnswer:
 
 def _intervals(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
     """Take weights in the order of the values."""
-    del clock
-    return _answer(intervals(arrays["weights"], options["k"], options["cost"]))
+    return _answer(intervals(arrays["weights"], options["k"], options["cost"]), clock)
 
 
 def _labels(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
@@ -60,7 +60,8 @@ def _labels(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
             options["cost"],
             epsilon=options["epsilon"],
             clock=clock,
-        )
+        ),
+        clock,
     )
 
 
@@ -75,7 +76,7 @@ def _regions(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
         on_light=options["on_light"],
         clock=clock,
     )
-    return _answer(found)
+    return _answer(found, clock)
 
 
 def _rectangles(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:
@@ -89,10 +90,11 @@ def _rectangles(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswe
         method=options["method"],
         clock=clock,
     )
-    return _answer(found.found, found.boxes)
+    return _answer(found.found, clock, found.boxes)
 
 
-def _answer(found: SingleAttribute, boxes: NDArray[np.float64] | None = None) -> GroupingAnswer:
+def _answer(found: SingleAttribute, clock: Clock, boxes: NDArray[np.float64] | None = None) -> GroupingAnswer:
+    ended = Termination.TIME if clock.has_cut else Termination.EXHAUSTED
     return GroupingAnswer(
         class_of=found.class_of.astype("<i8").tobytes(),
         boxes=b"" if boxes is None else boxes.astype("<f8").tobytes(),
@@ -102,6 +104,7 @@ def _answer(found: SingleAttribute, boxes: NDArray[np.float64] | None = None) ->
         bound_method=found.bound_method,
         other=found.other,
         degree=found.degree,
+        termination=Termination.OPTIMAL if found.optimal else ended,
     )
 
 

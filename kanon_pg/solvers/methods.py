@@ -45,10 +45,11 @@ def _pairs(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock:
 
 def _row_assignment(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
     found = search_by_row_assignment(table, mask, request, clock)
+    if found is None and clock.has_cut:
+        return search_until_optimal(table, mask, request, clock)
     if found is None:
         raise InfeasibleError(
-            "Method row_assignment is for tables with few row types; this table has too many for it, or the "
-            "time was over.",
+            "Method row_assignment is for tables with few row types; this table has too many for it.",
             hint="Use method => 'exact'.",
         )
     return found

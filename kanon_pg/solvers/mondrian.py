@@ -106,7 +106,7 @@ def _partition_range(regions: Regions, members: Members, k: int, work: int) -> N
         regions.state[0] -= 1
 
 
-def mondrian(table: RowTypeTable, mask: PatternMask, k: int, clock: Clock) -> tuple[NDArray[np.int64], bool]:
+def mondrian(table: RowTypeTable, mask: PatternMask, k: int, clock: Clock) -> NDArray[np.int64]:
     """Cut the table at medians as long as both parts keep k people; suppress what varies inside a region.
 
     Parameters
@@ -117,13 +117,12 @@ def mondrian(table: RowTypeTable, mask: PatternMask, k: int, clock: Clock) -> tu
         Each region takes the cheapest vector that suppresses at least the columns in which it varies.
     k : int
     clock : Clock
+        Progress is reported to it; its end is ignored, since this is the first solution.
 
     Returns
     -------
-    assigned : ndarray of int64, shape (n,)
+    ndarray of int64, shape (n,)
         Vector of each row type. Every class has at least k people.
-    complete : bool
-        Whether all regions were cut as far as possible before time was over.
 
     Notes
     -----
@@ -141,24 +140,12 @@ def mondrian(table: RowTypeTable, mask: PatternMask, k: int, clock: Clock) -> tu
         np.zeros(count, dtype=np.int32), np.array([1, 0], dtype=np.int64),
     )  # fmt: skip
     members = members_of(table, np.arange(count))
-    while regions.state[0] > 0 and not clock.is_over():
+    while regions.state[0] > 0:
         clock.report("mondrian", None)
         _partition_range(regions, members, k, _WORK_PER_STEP)
-    complete = bool(regions.state[0] == 0)
-    if not complete:
-        _finish_uncut(regions, mask)
     needed, of = np.unique(regions.varies[: regions.state[1]], return_inverse=True)
     covering = np.array([_cheapest_cover(mask, int(vector)) for vector in needed], dtype=np.int64)
-    return covering[of][regions.region_of], complete
-
-
-def _finish_uncut(regions: Regions, mask: PatternMask) -> None:
-    """Make one fully suppressed region of everything that is still on the stack."""
-    number = int(regions.state[1])
-    for place in range(int(regions.state[0])):
-        regions.region_of[regions.items[regions.begin[place] : regions.end[place]]] = number
-    regions.varies[number] = mask.full
-    regions.state[1] += 1
+    return covering[of][regions.region_of]
 
 
 def _cheapest_cover(mask: PatternMask, vector: int) -> int:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.classes import classes_of
 from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import MemoryExceeded, SolverError
 from kanon_pg.solvers.annealing.graph import graph_around
 from kanon_pg.solvers.bounds.prices import raise_prices
+from kanon_pg.solvers.class_limits import with_fewer_classes
 from kanon_pg.solvers.clock import Clock, TimeOver
 from kanon_pg.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.solvers.exact.search import search_exactly
@@ -135,20 +138,44 @@ def search_until_optimal(
 
 
 def _search(quest: Quest) -> Found:
-    """Run the methods one after the other."""
-    table, mask, request, clock = quest.table, quest.mask, quest.request, quest.clock
+    """Run the methods one after the other, and say how that ended."""
+    table, mask, request = quest.table, quest.mask, quest.request
     greedy = search_greedily_with_models if request.models else search_greedily
-    found = greedy(table, mask, request, clock)
+    found = greedy(table, mask, request, quest.clock)
     if quest.is_over(found) and not quest.has_limits():
-        return found
+        return _ended(quest, found)
     quest, found = _with_prices(quest, found)
     if quest.has_limits():
-        # What is known may have too many classes or too few, so that there is nothing to fall back on.
-        exactly = search_exactly_with_models if request.models else search_exactly
-        return exactly(table, mask, request, clock, found, found.prices)
-    if quest.is_over(found):
+        return _ended(quest, _with_limits(quest, found))
+    if not quest.is_over(found):
+        found = _with_models(quest, found) if request.models else _without_models(quest, found)
+    return _ended(quest, found)
+
+
+def _ended(quest: Quest, found: Found) -> Found:
+    """Return the solution with the reason for which the search for a better one ended."""
+    termination = found.termination or Termination.EXHAUSTED
+    if 0.0 < quest.gap(found) <= quest.goal:
+        termination = Termination.GOAL
+    elif found.termination is None and quest.clock.is_over():
+        termination = Termination.TIME
+    return replace(found, termination=termination)
+
+
+def _with_limits(quest: Quest, found: Found) -> Found:
+    """Let integer programs search for solutions with as many classes as asked for."""
+    table, mask, request = quest.table, quest.mask, quest.request
+    exactly = search_exactly_with_models if request.models else search_exactly
+    if request.most_classes is not None:
+        fewer = with_fewer_classes(table, found.solution, request.most_classes)
+        found = replace(found, solution=fewer)
+    classes = len(classes_of(found.solution.parts_of(table), found.solution.vector))
+    if request.fewest_classes is not None and classes < request.fewest_classes:
+        # There is nothing to fall back on: a first solution is found, whatever it takes.
+        found = exactly(table, mask, request, quest.clock.patient(), found, found.prices, gap=1.0)
+    if quest.gap(found) == 0.0 or quest.clock.is_over():
         return found
-    return _with_models(quest, found) if request.models else _without_models(quest, found)
+    return _trying(found, lambda: exactly(table, mask, request, quest.clock, found, found.prices))
 
 
 def _with_models(quest: Quest, found: Found) -> Found:
@@ -165,8 +192,8 @@ def _with_models(quest: Quest, found: Found) -> Found:
 def _without_models(quest: Quest, found: Found) -> Found:
     """Let integer programs and local search take turns."""
     graph = _graph(quest, found)
-    if graph is None:
-        return found
+    if isinstance(graph, Termination):
+        return replace(found, termination=graph)
     if graph.edges <= _FEW_PAIRS and quest.is_small:
         found = _exactly(quest, found, quest.clock.part(_SHARE_FOR_PROGRAMS), quest.nodes)
     if found.prices is not None and not _needs_only_proof(quest, found):
@@ -203,7 +230,12 @@ def _trying(found: Found, stage: Callable[[], Found]) -> Found:
 def _given_up(found: Found, error: SolverError | MemoryError) -> Found:
     """Return the solution with a note that a search for a better one failed."""
     reason = error.message if isinstance(error, SolverError) else "There was not enough memory."
-    return replace(found, notes=(*found.notes, f"{GIVEN_UP} {reason}"))
+    is_memory = isinstance(error, MemoryError | MemoryExceeded)
+    return replace(
+        found,
+        notes=(*found.notes, f"{GIVEN_UP} {reason}"),
+        termination=Termination.MEMORY if is_memory else found.termination,
+    )
 
 
 def _with_prices(quest: Quest, found: Found) -> tuple[Quest, Found]:
@@ -222,8 +254,8 @@ def _with_prices(quest: Quest, found: Found) -> tuple[Quest, Found]:
     return quest, replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
 
 
-def _graph(quest: Quest, found: Found) -> Compatibility | None:
-    """Return who can be in which class, or what fits of it around the solution; None if nothing fits."""
+def _graph(quest: Quest, found: Found) -> Compatibility | Termination:
+    """Return who can be in which class, or what fits of it around the solution; if nothing fits, why."""
     left = quest.clock.left()
     most = MOST_EDGES if left is None else min(MOST_EDGES, int(left * _EDGES_PER_SECOND))
     try:
@@ -231,8 +263,10 @@ def _graph(quest: Quest, found: Found) -> Compatibility | None:
             quest.table, quest.mask.vectors, found.solution, quest.request.k, quest.clock.firm(),
             prices=found.prices, most_edges=most,
         )  # fmt: skip
-    except (MemoryExceeded, MemoryError, TimeOver):
-        return None
+    except TimeOver:
+        return Termination.TIME
+    except (MemoryExceeded, MemoryError):
+        return Termination.MEMORY if most == MOST_EDGES else Termination.TIME
 
 
 def _refine(quest: Quest, graph: Compatibility, found: Found, prices: NDArray[np.int64]) -> Found:

@@ -15,6 +15,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.patterns import MOST_PATTERNS, PatternMask, all_patterns, number_of_all, parse_patterns
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.termination import Termination
 from kanon_pg.core.usefulness import usefulness
 from kanon_pg.core.utility import utility
 from kanon_pg.core.verify import Recount, recount, require_k
@@ -71,7 +72,7 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
         clock.report("verify", None)
         parts = found.solution.parts_of(table)
         class_of = classes_of_solution(row_types, parts, found.solution)
-        return _outcome(row_types, parts, class_of, None, request, found)
+        return _outcome(row_types, parts, class_of, None, request, found, clock)
     method = _method(request)
     table = _table(row_types, request, clock)
     mask = _mask(table, request, clock)
@@ -81,7 +82,7 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
     _require_allowed(found.solution.vector, mask)
     parts = found.solution.parts_of(table)
     class_of = classes_of(parts, found.solution.vector).class_of
-    return _outcome(row_types, parts, class_of, mask, request, found)
+    return _outcome(row_types, parts, class_of, mask, request, found, clock)
 
 
 def _require_usable(request: SolveRequest) -> None:
@@ -145,6 +146,7 @@ def _outcome(
     mask: PatternMask | None,
     request: SolveRequest,
     found: Found,
+    clock: Clock,
 ) -> SolveOutcome:
     solution = found.solution
     classes = int(class_of.max()) + 1
@@ -156,6 +158,7 @@ def _outcome(
     bound, method = _proven(row_types, mask, request, found, counted, parts.beat)
     patterns, is_main = solution.main_vectors()
     lost = utility(row_types, parts, solution.vector)
+    optimal = bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING)
     return SolveOutcome(
         patterns=_packed(patterns),
         moved_types=_packed(solution.row_type[~is_main]),
@@ -165,7 +168,7 @@ def _outcome(
         suppressed_cells=counted.suppressed_cells,
         weighted_cost=counted.weighted_cost,
         lower_bound=bound,
-        optimal=bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING),
+        optimal=optimal,
         method=found.method,
         bound_method=method,
         classes=classes,
@@ -174,7 +177,15 @@ def _outcome(
         entropy_loss=lost.entropy_loss,
         marginal_divergence=lost.marginal_divergence,
         notes=(() if mask is None else mask.notes) + found.notes,
+        termination=Termination.OPTIMAL if optimal else _termination(found, clock),
     )
+
+
+def _termination(found: Found, clock: Clock) -> Termination:
+    """Return how a search ended that did not prove an optimum."""
+    if found.termination is not None:
+        return found.termination
+    return Termination.TIME if clock.has_cut else Termination.EXHAUSTED
 
 
 def _proven(

@@ -12,6 +12,7 @@ from kanon_pg.core.patterns import PatternMask
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
+from kanon_pg.core.termination import Termination
 from kanon_pg.solvers.bounds.reach import cheapest_reach
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.greedy.heuristic import greedy
@@ -20,8 +21,6 @@ from kanon_pg.solvers.greedy.rest import fill_rest
 from kanon_pg.solvers.local_search.improvement import improve
 from kanon_pg.solvers.mondrian import mondrian
 
-TIME_OVER = "Time was over before all patterns had their turn: a few of the others were tried in a hurry."
-TIME_OVER_MONDRIAN = "Time was over before all regions were cut: what was left is fully suppressed."
 BOUND_METHOD = "cheapest pattern within reach of each row type"
 
 
@@ -43,6 +42,8 @@ class Found:
         What the caller must know.
     prices : ndarray of int64, shape (n,), optional
         The certificate of the bound, see `kanon_pg.core.certificate`.
+    termination : Termination, optional
+        How the search ended, if that is not told by the clock and by whether the bound is reached.
     is_best : bool
         Whether `bound_method` proves that no solution of this kind costs less: its cost is the bound.
     """
@@ -53,6 +54,7 @@ class Found:
     bound_method: str | None = None
     notes: tuple[str, ...] = ()
     prices: NDArray[np.int64] | None = None
+    termination: Termination | None = None
     is_best: bool = False
 
 
@@ -69,17 +71,17 @@ def search_greedily(table: RowTypeTable, mask: PatternMask, request: SolveReques
     clock : Clock
     """
     vectors = cheapest_first(mask, table.cardinalities, request.seed)
-    assigned, complete = greedy(table, vectors, request.k, clock)
-    notes = () if complete else (TIME_OVER,)
+    assigned = greedy(table, vectors, request.k, clock)
     if request.rest_may_be_small:
-        return Found(Solution.undivided(table, assigned), "greedy", notes=notes)
+        return Found(Solution.undivided(table, assigned), "greedy")
     assigned = fill_rest(table, assigned, request.k)
-    reach = cheapest_reach(table, mask.vectors, request.k, clock)
+    # A bound comes with every solution; its effort is limited.
+    reach = cheapest_reach(table, mask.vectors, request.k, clock.patient())
     improved = improve(table, vectors, assigned, reach, request.k, clock)
     better = weighted_cost(table, improved) < weighted_cost(table, assigned)
     method = "greedy, improved" if better else "greedy"
     solution = Solution.undivided(table, improved if better else assigned)
-    return _with_bound(table, mask, reach, Found(solution, method, notes=notes))
+    return _with_bound(table, mask, reach, Found(solution, method))
 
 
 def search_by_mondrian(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> Found:
@@ -92,12 +94,9 @@ def search_by_mondrian(table: RowTypeTable, mask: PatternMask, request: SolveReq
     request : SolveRequest
     clock : Clock
     """
-    assigned, complete = mondrian(table, mask, request.k, clock)
-    notes = () if complete else (TIME_OVER_MONDRIAN,)
-    reach = cheapest_reach(table, mask.vectors, request.k, clock)
-    return _with_bound(
-        table, mask, reach, Found(Solution.undivided(table, assigned), "mondrian", notes=notes)
-    )
+    assigned = mondrian(table, mask, request.k, clock)
+    reach = cheapest_reach(table, mask.vectors, request.k, clock.patient())
+    return _with_bound(table, mask, reach, Found(Solution.undivided(table, assigned), "mondrian"))
 
 
 def _with_bound(table: RowTypeTable, mask: PatternMask, reach: NDArray[np.float64], found: Found) -> Found:

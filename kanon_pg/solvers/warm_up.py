@@ -13,6 +13,7 @@ from kanon_pg.core.compiled import used_files, watched
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
 from kanon_pg.core.patterns import all_patterns
+from kanon_pg.core.privacy import judge_of
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.solvers.annealing.graph import graph_around
@@ -20,12 +21,17 @@ from kanon_pg.solvers.audit.grouping import People
 from kanon_pg.solvers.audit.lines import lines_of_suffixes
 from kanon_pg.solvers.audit.walks import walks
 from kanon_pg.solvers.auditor import work as audit
+from kanon_pg.solvers.bounded_mask import bounded_mask
 from kanon_pg.solvers.bounds.prices import raise_prices
 from kanon_pg.solvers.clock import Clock, silent
 from kanon_pg.solvers.exact.search import search_exactly
+from kanon_pg.solvers.models.order import by_content
+from kanon_pg.solvers.models.rest import fill_rest_with_models
 from kanon_pg.solvers.models.search import satisfy_models
 from kanon_pg.solvers.pairs.search import search_by_pairs
+from kanon_pg.solvers.recoding.rest import seat_rest
 from kanon_pg.solvers.recoding.search import RECODINGS
+from kanon_pg.solvers.recoding.task import task_of
 from kanon_pg.solvers.refinement.refine import refine
 from kanon_pg.solvers.registry import solve
 from kanon_pg.solvers.search import search_greedily
@@ -78,8 +84,11 @@ def _search(packed: PackedRowTypes) -> None:
     certified_bound(packed, mask.vectors, request.k, raised.prices)
     graph = graph_around(table, mask.vectors, found.solution, request.k, clock, prices=raised.prices)
     refine(table, graph, found.solution, request.k, clock, prices=raised.prices, seconds=_SECONDS)
+    # nothing is proven, so that nothing is left out
+    unproven = replace(found, lower_bound=None)
     for prices in (None, raised.prices):
-        search_exactly(table, mask, request, clock, found, prices, nodes=0)
+        search_exactly(table, mask, request, clock, unproven, prices, nodes=0)
+    bounded_mask(table, request.k, clock)
 
 
 def _satisfy(packed: PackedRowTypes) -> None:
@@ -89,6 +98,8 @@ def _satisfy(packed: PackedRowTypes) -> None:
     assigned = np.zeros(len(table), dtype=np.int64)
     assigned[0] = (1 << table.width) - 1
     satisfy_models(table, all_patterns(table.columns), request, Clock(), assigned, "nothing")
+    ordered, _ = by_content(table)
+    fill_rest_with_models(ordered, assigned, request.k, judge_of(ordered, request.models), Clock())
 
 
 def _pair() -> None:
@@ -99,9 +110,9 @@ def _pair() -> None:
     search_by_pairs(table, all_patterns(table.columns), SolveRequest(k=2), Clock())
 
 
-def _tiny_table(has_entity: bool, sensitive: bool = False) -> PackedRowTypes:
-    """Return 64 row types over four columns, of which three vary, so that every kernel has work."""
-    number = np.arange(64)
+def _tiny_table(has_entity: bool, sensitive: bool = False, count: int = 64) -> PackedRowTypes:
+    """Return row types over four columns, of which three vary, so that every kernel has work."""
+    number = np.arange(count)
     return _packed(
         [number // step % 4 for step in (1, 3, 7, 64)],
         people=number // 2 if has_entity else None,
@@ -151,16 +162,33 @@ def _audit() -> None:
 
 def _recode() -> None:
     """Run the methods for hierarchies, with people in one and in several row types, and with a model."""
-    values = np.arange(4)
-    doubles = [np.full(4, loss).astype(">f8").tobytes() for loss in (0.0, 0.5, 1.0)]
-    halves = PackedHierarchy(2, _bytes(values), (_bytes(values // 2),), tuple(doubles))
-    for has_entity in (False, True):
-        packed = replace(_tiny_table(has_entity), hierarchies=(halves, halves, halves, None))
+    tables = [_tiny_table(has_entity) for has_entity in (False, True)]
+    for packed in map(_with_hierarchies, tables):
         # Method exact compiles what row_assignment needs, which refuses tables with an entity or many types.
         for method in RECODINGS.keys() - {"row_assignment"}:
             solve(packed, SolveRequest(k=3, method=method))
-    packed = replace(_tiny_table(False, sensitive=True), hierarchies=(halves, halves, halves, None))
-    solve(packed, SolveRequest(k=3, models=PrivacyModels(p=2)))
+        _seat_all(packed, SolveRequest(k=3))
+    model = SolveRequest(k=2, method="exact", models=PrivacyModels(p=2))
+    for has_entity in (False, True):
+        solve(_with_hierarchies(_tiny_table(has_entity, sensitive=True)), model)
+        # few enough for all partitions
+        solve(_with_hierarchies(_tiny_table(has_entity, sensitive=True, count=8)), model)
+
+
+def _seat_all(packed: PackedRowTypes, request: SolveRequest) -> None:
+    """Seat row types where there is no class yet."""
+    task = task_of(packed, RowTypeTable.from_packed(packed), request, Clock())
+    everyone = np.arange(len(task.table), dtype=np.int32)
+    nowhere = np.full(everyone.size, -1, dtype=np.int64)
+    seat_rest(task.forest, task.codes, task.table, task.demands, nowhere, everyone)
+
+
+def _with_hierarchies(packed: PackedRowTypes) -> PackedRowTypes:
+    """Give the three columns that vary a hierarchy each."""
+    values = np.arange(4)
+    doubles = [np.full(4, loss).astype(">f8").tobytes() for loss in (0.0, 0.5, 1.0)]
+    halves = PackedHierarchy(2, _bytes(values), (_bytes(values // 2),), tuple(doubles))
+    return replace(packed, hierarchies=(halves, halves, halves, None))
 
 
 _SETS = {

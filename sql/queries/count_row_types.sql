@@ -1,5 +1,5 @@
 -- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
--- if there are more row types than the limit. Columns are the quasi-identifiers, then the sensitive columns
+-- if they would need more bytes than the limit. Columns are the quasi-identifiers, then the sensitive columns
 -- that a privacy model speaks of.
 -- $1 bigint
 WITH base AS (
@@ -37,11 +37,19 @@ types AS MATERIALIZED (
 {% endif %}
 
 totals AS MATERIALIZED (
-    SELECT count(*) AS types, coalesce(sum(n), 0)::bigint AS n FROM types
+    SELECT
+        count(*) AS types, coalesce(sum(n), 0)::bigint AS n,
+{% if entity %}
+        count(*) * {{ type_bytes }} + (SELECT count(*) FROM pairs) * {{ pair_bytes }} AS bytes
+{% else %}
+        count(*) * {{ type_bytes }} AS bytes
+{% endif %}
+    FROM types
 )
 
 SELECT
     totals.types,
+    totals.bytes,
 {% if quasi_identifiers %}
     (
         SELECT count(*)
@@ -84,7 +92,7 @@ CROSS JOIN (
                 ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
             ) AS key
         FROM types
-        WHERE (SELECT t.types FROM totals AS t) <= $1
+        WHERE (SELECT t.bytes FROM totals AS t) <= $1
         OFFSET 0
     ) AS types
 ) AS packed
@@ -101,7 +109,7 @@ CROSS JOIN (
             ROW({% for q in columns %}{{ q.hashed_pair }}, {% endfor %}{{ entity.hashed }}), {{ hash_seed }}
         ) >> 32) * pairs.n), 0)::text AS fingerprint
     FROM pairs
-    WHERE (SELECT t.types FROM totals AS t) <= $1
+    WHERE (SELECT t.bytes FROM totals AS t) <= $1
 {% else %}
     SELECT ''::bytea AS pair_keys, ''::bytea AS pair_people
 {% endif %}

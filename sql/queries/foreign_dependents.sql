@@ -1,5 +1,4 @@
 -- Objects of others that would be lost with the installation: what they are, as the server describes them.
--- $1 text
 WITH schemas AS (
     SELECT n.oid FROM pg_catalog.pg_namespace AS n WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
 ),
@@ -13,8 +12,7 @@ ours (classid, objid) AS (
     SELECT 'pg_catalog.pg_proc'::regclass, p.oid
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
     WHERE n.nspname IN ('kanon', 'kanon_catalog', 'safe')
-        OR (n.nspname = $1 AND pg_catalog.starts_with(p.proname, 'kanon_')
-            AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner')
+        OR (pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner')
 ),
 dependents AS (
     SELECT

@@ -21,10 +21,18 @@ SELECT
         FROM pg_catalog.pg_namespace AS n WHERE n.nspname = 'safe'
     ) AS safe_schema_owner,
     -- not to_regclass(), which raises for roles that may not use the schema
-    EXISTS (
-        SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-        WHERE n.nspname = 'kanon' AND c.relname = 'version'
-    ) AS installed,
+    ARRAY(
+        SELECT c.relname::text
+        FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'kanon' AND c.relkind = 'r'
+        ORDER BY c.relname
+    ) AS tables,
+    (SELECT x.extversion FROM pg_catalog.pg_extension AS x WHERE x.extname = 'kanon_pg') AS extension,
+    (
+        SELECT min(n.nspname::text)
+        FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+        WHERE pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_owner'
+    ) AS functions_schema,
     EXISTS (SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname = $1) AS api_schema_exists,
     ARRAY(
         SELECT r.rolname::text FROM pg_catalog.pg_roles AS r

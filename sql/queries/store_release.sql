@@ -24,7 +24,7 @@ INSERT INTO kanon.release (
     k, rows, people, row_types, classes, smallest_class, average_class, largest_class, suppressed_cells,
     suppressed_share, weighted_cost, lower_bound, gap, optimal, method, bound_method, usefulness, elapsed,
     base_changes_at_publish, published_by, generalized, nodes, unknown,
-    certainty_penalty, generalization_height, entropy_loss, marginal_divergence
+    certainty_penalty, generalization_height, entropy_loss, marginal_divergence, termination
 )
 SELECT
     $1::text, $2::bigint::oid::regclass, $3::text::regclass, $4::text::regclass, $13::text::regclass, $5::bigint, $6::text::jsonb,
@@ -34,11 +34,12 @@ SELECT
     r.bound_method, r.usefulness, pg_catalog.make_interval(secs => r.elapsed),
     kanon.base_changes($2::bigint::oid::regclass), $12::text::name,
     $14::text[]::name[], $15::text[]::regclass[], $16::text::regclass,
-    $17::double precision, $18::double precision, $19::double precision, $20::double precision
+    $17::double precision, $18::double precision, $19::double precision, $20::double precision,
+    r.termination
 FROM pg_catalog.jsonb_to_record($11::text::jsonb) AS r (
     k integer, rows bigint, people bigint, row_types bigint, classes bigint, smallest_class bigint,
     average_class double precision, largest_class bigint, suppressed_cells bigint,
     suppressed_share double precision, weighted_cost double precision, lower_bound double precision,
     gap double precision, optimal boolean, method text, bound_method text, usefulness double precision,
-    elapsed double precision
+    elapsed double precision, termination text
 )

@@ -39,7 +39,8 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     generalization_height double precision,
     entropy_loss double precision,
     marginal_divergence double precision,
-    refreshed_at timestamptz
+    refreshed_at timestamptz,
+    termination text
 );
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalized name[] NOT NULL DEFAULT '{}';
@@ -50,6 +51,7 @@ ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalization_height double 
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS entropy_loss double precision;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS marginal_divergence double precision;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS refreshed_at timestamptz;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS termination text;
 ALTER TABLE kanon.release OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
@@ -95,3 +97,4 @@ COMMENT ON COLUMN kanon.release.generalization_height IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.refreshed_at IS 'When kanon_refresh counted it last; NULL if not since it was published.';
+COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';

@@ -13,8 +13,14 @@ BEGIN
             classes bigint,
             average_class double precision,
             method text,
-            elapsed interval
+            elapsed interval,
+            termination text
         );
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'kanon.curve_point'::pg_catalog.regclass AND attname = 'termination' AND NOT attisdropped
+    ) THEN
+        ALTER TYPE kanon.curve_point ADD ATTRIBUTE termination text;
     END IF;
 END
 $type$;
@@ -32,3 +38,4 @@ COMMENT ON COLUMN kanon.curve_point.classes IS 'Equivalence classes of the solut
 COMMENT ON COLUMN kanon.curve_point.average_class IS 'Mean number of people per class.';
 COMMENT ON COLUMN kanon.curve_point.method IS 'What found the solution; if it was found for a larger k, for which.';
 COMMENT ON COLUMN kanon.curve_point.elapsed IS 'Time spent on this k alone.';
+COMMENT ON COLUMN kanon.curve_point.termination IS 'How the search ended: optimal (proven), goal (the proven gap is small enough), exhausted (nothing better found), time (time_limit was over), memory (kanon.memory_budget was used up).';

@@ -10,8 +10,14 @@ BEGIN
             optimal boolean,
             distinct_rows bigint,
             distinction double precision,
-            method text
+            method text,
+            termination text
         );
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'kanon.identifying_set'::pg_catalog.regclass AND attname = 'termination' AND NOT attisdropped
+    ) THEN
+        ALTER TYPE kanon.identifying_set ADD ATTRIBUTE termination text;
     END IF;
 END
 $type$;
@@ -26,3 +32,4 @@ COMMENT ON COLUMN kanon.identifying_set.optimal IS 'Whether no identifying set h
 COMMENT ON COLUMN kanon.identifying_set.distinct_rows IS 'Different rows of the table, by all columns as by these.';
 COMMENT ON COLUMN kanon.identifying_set.distinction IS 'Different rows as a share of all rows, 0 to 1.';
 COMMENT ON COLUMN kanon.identifying_set.method IS 'What found the set.';
+COMMENT ON COLUMN kanon.identifying_set.termination IS 'How the search ended: optimal (no set has fewer columns, proven), exhausted (nothing better found), time (time_limit was over).';

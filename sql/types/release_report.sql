@@ -21,8 +21,14 @@ BEGIN
             method text,
             bound_method text,
             usefulness double precision,
-            elapsed interval
+            elapsed interval,
+            termination text
         );
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'kanon.release_report'::pg_catalog.regclass AND attname = 'termination' AND NOT attisdropped
+    ) THEN
+        ALTER TYPE kanon.release_report ADD ATTRIBUTE termination text;
     END IF;
 END
 $type$;
@@ -48,3 +54,4 @@ COMMENT ON COLUMN kanon.release_report.method IS 'What found the solution.';
 COMMENT ON COLUMN kanon.release_report.bound_method IS 'What proved the lower bound.';
 COMMENT ON COLUMN kanon.release_report.usefulness IS 'Mean tuple diversity of the classes; smaller is better.';
 COMMENT ON COLUMN kanon.release_report.elapsed IS 'Time from the call to the verified release.';
+COMMENT ON COLUMN kanon.release_report.termination IS 'How the search ended: optimal (proven), goal (the proven gap is small enough), exhausted (nothing better found), time (time_limit was over), memory (kanon.memory_budget was used up).';

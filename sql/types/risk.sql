@@ -22,8 +22,14 @@ BEGIN
             minimal_uniques bigint[],
             people_by_unique bigint[],
             homogeneous_people bigint,
-            homogeneous jsonb
+            homogeneous jsonb,
+            termination text
         );
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'kanon.risk'::pg_catalog.regclass AND attname = 'termination' AND NOT attisdropped
+    ) THEN
+        ALTER TYPE kanon.risk ADD ATTRIBUTE termination text;
     END IF;
 END
 $type$;
@@ -50,3 +56,4 @@ COMMENT ON COLUMN kanon.risk.minimal_uniques IS 'Smallest combinations of values
 COMMENT ON COLUMN kanon.risk.people_by_unique IS 'People whose smallest such combination has 1, 2, 3 columns.';
 COMMENT ON COLUMN kanon.risk.homogeneous_people IS 'People in classes where all have the same sensitive value, for the column with most of them; NULL without sensitive columns.';
 COMMENT ON COLUMN kanon.risk.homogeneous IS 'The same per sensitive column: classes, people and rows.';
+COMMENT ON COLUMN kanon.risk.termination IS 'How the search for minimal uniques ended: optimal (all are counted), exhausted, time (time_limit was over: larger ones are not counted). All other figures are whole.';

@@ -11,8 +11,14 @@ BEGIN
             lower_bound numeric,
             ratio double precision,
             optimal boolean,
-            method text
+            method text,
+            termination text
         );
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'kanon.value_class'::pg_catalog.regclass AND attname = 'termination' AND NOT attisdropped
+    ) THEN
+        ALTER TYPE kanon.value_class ADD ATTRIBUTE termination text;
     END IF;
 END
 $type$;
@@ -28,3 +34,4 @@ COMMENT ON COLUMN kanon.value_class.lower_bound IS 'Proven: no other classes of 
 COMMENT ON COLUMN kanon.value_class.ratio IS 'Cost divided by the bound, at least 1: no solution is better by a greater factor. NULL if the bound is 0 and the cost is not.';
 COMMENT ON COLUMN kanon.value_class.optimal IS 'Whether the cost is proven to be the least possible.';
 COMMENT ON COLUMN kanon.value_class.method IS 'What found the classes.';
+COMMENT ON COLUMN kanon.value_class.termination IS 'How the search ended: optimal (proven), exhausted (nothing better found), time (time_limit was over).';

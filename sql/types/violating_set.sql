@@ -11,8 +11,14 @@ BEGIN
             rows_at_risk bigint,
             distinct_values bigint,
             distinction double precision,
-            separation double precision
+            separation double precision,
+            termination text
         );
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'kanon.violating_set'::pg_catalog.regclass AND attname = 'termination' AND NOT attisdropped
+    ) THEN
+        ALTER TYPE kanon.violating_set ADD ATTRIBUTE termination text;
     END IF;
 END
 $type$;
@@ -28,3 +34,4 @@ COMMENT ON COLUMN kanon.violating_set.rows_at_risk IS 'Rows with such a combinat
 COMMENT ON COLUMN kanon.violating_set.distinct_values IS 'Different combinations of values.';
 COMMENT ON COLUMN kanon.violating_set.distinction IS 'Different combinations as a share of the rows, 0 to 1.';
 COMMENT ON COLUMN kanon.violating_set.separation IS 'Share of all pairs of rows that differ on the columns, 0 to 1.';
+COMMENT ON COLUMN kanon.violating_set.termination IS 'How the search ended: optimal (every set that was asked for is listed), exhausted (some may be missing), time (time_limit was over: sets or figures may be missing).';

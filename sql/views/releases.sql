@@ -41,7 +41,8 @@ SELECT
     r.generalization_height,
     r.entropy_loss,
     r.marginal_divergence,
-    r.refreshed_at
+    r.refreshed_at,
+    r.termination
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
 CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
@@ -90,3 +91,4 @@ COMMENT ON COLUMN kanon.releases.entropy_loss IS 'See kanon.measures; when it wa
 COMMENT ON COLUMN kanon.releases.marginal_divergence IS 'See kanon.measures; when it was published.';
 COMMENT ON COLUMN kanon.releases.refreshed_at IS
 'When kanon_refresh last counted rows, people, classes and suppressed cells; NULL if not since it was published.';
+COMMENT ON COLUMN kanon.releases.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';

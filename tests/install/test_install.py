@@ -306,12 +306,12 @@ def test_no_session_can_change_the_python_path(db: psycopg.Connection) -> None:
 def test_another_version_of_the_package_is_refused_by_every_function(
     installed_dsn: str, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installer.kanon_pg, "__version__", "0.1.1")
+    monkeypatch.setattr(installer.kanon_pg, "__version__", "0.2.1")
     # the server's Python has the version of the checkout
     with pytest.raises(InstallError, match="something is missing") as caught:
         install(installed_dsn)
     assert "would use kanon_pg" in (caught.value.detail or "")
-    db.execute("ALTER FUNCTION kanon.boot() SET kanon.version = '0.1.1'")
+    db.execute("ALTER FUNCTION kanon.boot() SET kanon.version = '0.2.1'")
     for call in ("kanon_version()", "kanon_measure('patients')", "kanon_anonymize('patients', 5)"):
         with pytest.raises(psycopg.Error) as refused:
             db.execute(f"SELECT {call}")

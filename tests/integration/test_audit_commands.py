@@ -85,7 +85,7 @@ def test_suggestions(audit_doors: tuple[Door, Door]) -> None:
     assert "note: Nothing was declared. To do as proposed: SELECT kanon_declare(" in shown.stderr
 
 
-def test_without_an_installation(empty_dsn: str, compiled_audit: None) -> None:
+def test_without_an_installation(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as connection:
         connection.execute("create table t as select i % 3 as a, i % 4 as b from generate_series(1, 12) as i")
     found = client.audit(empty_dsn, "t", 2, details=True)

@@ -69,6 +69,17 @@ def test_a_refresh_by_name_that_waits_for_a_publication_refreshes_what_was_publi
             assert reader.execute("select k from kanon.releases").fetchone() == (3,)
 
 
+def test_a_release_of_an_earlier_version_gets_the_name_when_it_is_published_next(people: Door) -> None:
+    with generalizing(people.connection):
+        people.anonymize("people", 2, method="greedy")
+        people.connection.execute("alter materialized view kanon.people_storage rename to people_v1")
+        people.refresh("people")
+        people.anonymize("people", 2, method="greedy")
+    assert row(people, "select storage::text from kanon.releases") == ("kanon.people_storage",)
+    assert row(people, "select to_regclass('kanon.people_v1')") == (None,)
+    people.connection.execute(REFRESH)
+
+
 def test_a_storage_without_a_record_is_in_nobodys_way(people: Door) -> None:
     people.connection.execute("create materialized view kanon.people_storage as select 1 as x")
     people.connection.execute("alter materialized view kanon.people_storage owner to kanon_owner")

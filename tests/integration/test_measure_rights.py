@@ -84,7 +84,7 @@ def test_analysts_measure_releases(door: Door, analyst: str) -> None:
 
 @pytest.mark.parametrize("plpython", [True, False])
 def test_analysts_know_the_roles_of_releases_that_they_may_read(
-    empty_dsn: str, empty_connection: psycopg.Connection, compiled_solvers: None, plpython: bool
+    empty_dsn: str, empty_connection: psycopg.Connection, plpython: bool
 ) -> None:
     connection = empty_connection
     install(empty_dsn, plpython=plpython)

@@ -87,6 +87,19 @@ def test_all_columns_of_a_wide_table_are_counted(audit_door: Door) -> None:
     assert any("among 62 at a time" in notice for notice in audit_door.notices)
 
 
+def test_where_nothing_links_people_no_declaration_is_proposed(audit_door: Door) -> None:
+    audit_door.connection.execute(
+        "create table measured as select i * 7.5 as flow, i * i as heat from generate_series(1, 300) as i"
+    )
+    audit_door.notices.clear()
+    try:
+        assert {one.role for one in suggest(audit_door, "measured")} == {"withheld"}
+    finally:
+        audit_door.connection.execute("drop table measured")
+    assert not any("kanon_declare" in notice for notice in audit_door.notices)
+    assert any("No quasi-identifier is proposed" in notice for notice in audit_door.notices)
+
+
 def test_a_table_without_columns_is_refused(audit_door: Door) -> None:
     audit_door.connection.execute("create table nothing (); insert into nothing default values")
     try:

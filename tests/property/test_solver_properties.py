@@ -153,7 +153,7 @@ def test_improvement_never_worsens_and_keeps_classes_large(table, seed):
     row_types = RowTypeTable.from_packed(pack(rows, names, people=people, weights=weights))
     mask = parse_patterns({} if patterns is None else patterns, row_types.columns)
     vectors = cheapest_first(mask, row_types.cardinalities, seed)
-    start = fill_rest(row_types, greedy(row_types, vectors, k, Clock())[0], k)
+    start = fill_rest(row_types, greedy(row_types, vectors, k, Clock()), k)
     assert classes_of(row_types, start).people.min() >= k
     reach = cheapest_reach(row_types, mask.vectors, k, Clock())
     improved = improve(row_types, vectors, start, reach, k, Clock())

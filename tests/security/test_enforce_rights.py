@@ -204,7 +204,7 @@ def test_protection_follows_what_is_read(made: str, own_hospital: Guarded, door:
     assert b"reads a protected table" in seen.seen
 
 
-def test_a_release_is_public(own_hospital: Guarded, door: Door, compiled_solvers: None) -> None:
+def test_a_release_is_public(own_hospital: Guarded, door: Door) -> None:
     own_hospital.admin.execute(
         "select kanon_anonymize('hospital.patients', 5, '{sex,zip}', sensitive => '{ward}')"
     )

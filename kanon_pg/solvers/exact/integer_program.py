@@ -67,12 +67,15 @@ class Answer:
         Proven lower bound on the cost of every solution; infinite if there is none.
     iterations : int
         Steps of the simplex method: effort that does not depend on the machine.
+    is_cut : bool
+        Whether the time limit ended the search.
     """
 
     rows: NDArray[np.int64] | None
     cost: float
     bound: float
     iterations: int = 0
+    is_cut: bool = False
 
     @property
     def is_optimal(self) -> bool:
@@ -114,7 +117,7 @@ def solve_sub_problem(
     if cost >= known:
         rows, cost = hint, known
     iterations = int(result.solve_stats.simplex_iterations)
-    return Answer(rows, cost, min(cost, _bound_of(result, step)), iterations)
+    return Answer(rows, cost, min(cost, _bound_of(result, step)), iterations, _is_cut(result))
 
 
 @dataclass(frozen=True)
@@ -210,6 +213,12 @@ def _values_of(model: LinearModel, result: Any) -> Values | None:
     return values
 
 
+def _is_cut(result: Any) -> bool:
+    from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
+
+    return bool(result.termination.limit == result_pb2.LIMIT_TIME)
+
+
 def _bound_of(result: Any, step: float) -> float:
     from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
 
@@ -236,6 +245,7 @@ def _solve(model: LinearModel, effort: Effort, step: float, hint: Values | None)
     if answer is None:
         # nothing is known: costs are not negative
         result.termination.reason = result_pb2.TERMINATION_REASON_NO_SOLUTION_FOUND
+        result.termination.limit = result_pb2.LIMIT_TIME
     else:
         result.ParseFromString(answer)
     return result

@@ -79,10 +79,13 @@ class Piece:
         Parts of its row types only, None if no solution is known.
     bound : float
         Lower bound on the cost of every solution; infinite if there is none.
+    is_cut : bool
+        Whether the time limit ended the search.
     """
 
     parts: Solution | None
     bound: float
+    is_cut: bool = False
 
 
 def solve_network(
@@ -107,10 +110,11 @@ def solve_network(
     hint = None if start is None else _pairs_of(network, start, len(rules.table))
     floor = _floor(network, rules, need)
     if network.member.size > MOST_PAIRS or effort.seconds == 0:
-        return Piece(None if hint is None else _parts(network, hint, rows_of_type), floor)
+        known = None if hint is None else _parts(network, hint, rows_of_type)
+        return Piece(known, floor, is_cut=effort.seconds == 0)
     answer = solve_sub_problem(_problem(network, rules, need), effort, hint)
     parts = None if answer.rows is None else _parts(network, answer.rows, rows_of_type)
-    return Piece(parts, max(floor, answer.bound))
+    return Piece(parts, max(floor, answer.bound), answer.is_cut)
 
 
 def _floor(network: Network, rules: Rules, need: Need) -> float:

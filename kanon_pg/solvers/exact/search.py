@@ -19,6 +19,7 @@ from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, KanonError, LimitExceeded
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.compatibility import compatibility_of
@@ -27,7 +28,7 @@ from kanon_pg.solvers.exact.integer_program import Effort
 from kanon_pg.solvers.exact.network import Network, drop_dominated, merge_alike, network_of
 from kanon_pg.solvers.exact.parts import DemandOf, Need, Piece, Rules, solve_network
 from kanon_pg.solvers.exact.pruning import prune
-from kanon_pg.solvers.search import TIME_OVER, Found, search_greedily
+from kanon_pg.solvers.search import Found, search_greedily
 
 Numbers = NDArray[np.int64]
 
@@ -67,6 +68,8 @@ class Search:
         Most nodes of each integer program's search tree.
     demands : Demands or None
         What classes must satisfy beside k people.
+    gap : float
+        Relative gap at which a solution is good enough.
     """
 
     rules: Rules
@@ -74,6 +77,7 @@ class Search:
     clock: Clock
     nodes: int | None
     demands: Demands | None
+    gap: float = 0.0
 
     @property
     def may_move_classes(self) -> bool:
@@ -87,7 +91,7 @@ class Search:
     def effort(self, share: float) -> Effort:
         """Return the limits of one call that may use a share of the time that is left."""
         left = self.clock.left()
-        return Effort(None if left is None else left * share, self.nodes)
+        return Effort(None if left is None else left * share, self.nodes, self.gap)
 
     def is_valid(self, solution: Solution) -> bool:
         """Return whether a solution has large classes, as many as are asked for."""
@@ -120,6 +124,7 @@ def search_exactly(
     *,
     demands: Demands | None = None,
     nodes: int | None = None,
+    gap: float = 0.0,
 ) -> Found:
     """Find a solution of least cost and prove that it is, or come as close as time allows.
 
@@ -138,6 +143,8 @@ def search_exactly(
         What classes must satisfy beside k people.
     nodes : int, optional
         Most nodes of each search tree: a limit that does not depend on the machine.
+    gap : float
+        Relative gap at which a solution is good enough; 1 takes the first one.
 
     Raises
     ------
@@ -155,7 +162,7 @@ def search_exactly(
     """
     start = start or search_greedily(table, mask, request, clock)
     rules = Rules(table, request.k, prices, None if demands is None else demands.rows_of)
-    search = Search(rules, request, clock, nodes, demands)
+    search = Search(rules, request, clock, nodes, demands, gap)
     is_usable = search.is_valid(start.solution)
     cost = search.cost(start.solution) if is_usable else np.inf
     if is_usable and start.lower_bound is not None and start.lower_bound >= cost:
@@ -184,18 +191,19 @@ def _solve(search: Search, network: Network, start: Solution | None) -> Piece:
     """Solve the components with a free sink; if the sink or the limits are not right, all of it at once."""
     pieces = _pieces(search, network, start)
     bound = sum(piece.bound for piece in pieces)
+    is_cut = any(piece.is_cut for piece in pieces)
     parts = [piece.parts for piece in pieces if piece.parts is not None]
     if len(parts) < len(pieces):
-        return Piece(None, bound)
+        return Piece(None, bound, is_cut)
     relaxed = _joined(parts)
     if search.is_valid(relaxed):
-        return Piece(relaxed, bound)
+        return Piece(relaxed, bound, is_cut)
     request = search.request
     sink = 1 if request.rest_may_be_small else request.k
     need = Need(sink, request.fewest_classes, request.most_classes)
     joint = solve_network(network, search.rules, need, search.effort(1.0), start)
     is_valid = joint.parts is not None and search.is_valid(joint.parts)
-    return Piece(joint.parts if is_valid else None, max(bound, joint.bound))
+    return Piece(joint.parts if is_valid else None, max(bound, joint.bound), is_cut or joint.is_cut)
 
 
 def _pieces(search: Search, network: Network, start: Solution | None) -> list[Piece]:
@@ -220,6 +228,8 @@ def _joined(solutions: list[Solution]) -> Solution:
 
 
 def _answer(search: Search, mask: PatternMask, start: Found, cost: float, found: Piece) -> Found:
+    if found.is_cut:
+        start = replace(start, termination=Termination.TIME)
     is_better = found.parts is not None and search.cost(found.parts) < cost
     if found.parts is not None and is_better:
         start = replace(start, solution=found.parts, method=METHOD)
@@ -229,8 +239,7 @@ def _answer(search: Search, mask: PatternMask, start: Found, cost: float, found:
     bound = min(found.bound, cost)
     if start.lower_bound is not None and start.lower_bound > bound:
         return start
-    notes = tuple(note for note in start.notes if note != TIME_OVER or bound < cost)
-    return replace(start, lower_bound=bound, bound_method=BOUND_METHOD, notes=notes)
+    return replace(start, lower_bound=bound, bound_method=BOUND_METHOD)
 
 
 def _nothing_found(bound: float) -> KanonError:

@@ -32,7 +32,6 @@ UNASSIGNED = -1
 """Vector of row types that have not found a class yet."""
 
 _WORK_PER_STEP = 20_000_000
-_HURRIED_VECTORS_PER_COLUMN = 2
 
 
 class Shared(NamedTuple):
@@ -152,9 +151,7 @@ def _assign_range(
     return turn if left > 0 else vectors.size
 
 
-def greedy(
-    table: RowTypeTable, vectors: NDArray[np.int64], k: int, clock: Clock
-) -> tuple[NDArray[np.int64], bool]:
+def greedy(table: RowTypeTable, vectors: NDArray[np.int64], k: int, clock: Clock) -> NDArray[np.int64]:
     """Give every row type the first vector under which enough unassigned people agree.
 
     Parameters
@@ -165,15 +162,13 @@ def greedy(
     k : int
         Fewest distinct people per class.
     clock : Clock
-        Reports progress and says when time is over.
+        Progress is reported to it; its end is ignored, since this is the first solution.
 
     Returns
     -------
-    assigned : ndarray of int64, shape (n,)
+    ndarray of int64, shape (n,)
         Vector of each row type. Those that found no class are fully suppressed, however few they
         are.
-    complete : bool
-        Whether every vector had its turn; otherwise a few of the rest were tried in a hurry.
 
     Notes
     -----
@@ -183,15 +178,8 @@ def greedy(
     scan = scan_of(table)
     assigned = np.full(len(table), UNASSIGNED, dtype=np.int64)
     turn = 0
-    while turn < vectors.size and not clock.is_over():
+    while turn < vectors.size:
         clock.report("greedy", turn / vectors.size)
         turn = _assign_range(scan, vectors, turn, _WORK_PER_STEP, k, assigned)
-    complete = turn >= vectors.size
-    if not complete:
-        few = _HURRIED_VECTORS_PER_COLUMN * table.width
-        places = np.unique(np.linspace(turn, vectors.size - 1, few).astype(np.int64))
-        for place in range(places.size):
-            clock.report("greedy", None)
-            _assign_range(scan, vectors[places], place, 1, k, assigned)
     assigned[assigned == UNASSIGNED] = (1 << table.width) - 1
-    return assigned, complete
+    return assigned

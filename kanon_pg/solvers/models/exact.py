@@ -38,12 +38,13 @@ def search_exactly_with_models(
     prices: NDArray[np.int64] | None = None,
     *,
     nodes: int | None = None,
+    gap: float = 0.0,
 ) -> Found:
     """Find a solution of least cost under privacy models, or come as close as time allows.
 
     Parameters
     ----------
-    table, mask, request, clock, start, prices, nodes
+    table, mask, request, clock, start, prices, nodes, gap
         See `kanon_pg.solvers.exact.search.search_exactly`. Prices that ignore the models stay valid.
 
     Raises
@@ -80,7 +81,7 @@ def search_exactly_with_models(
         known = len(constraints.cuts)
         best = search_exactly(
             table, mask, request, clock, best, prices,
-            demands=Demands(constraints.rows_of, are_met), nodes=nodes,
+            demands=Demands(constraints.rows_of, are_met), nodes=nodes, gap=gap,
         )  # fmt: skip
         if len(constraints.cuts) == known or clock.is_over():
             break

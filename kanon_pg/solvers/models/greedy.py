@@ -96,7 +96,7 @@ def greedy_with_models(
     clock: Clock,
     *,
     is_thinned: bool = True,
-) -> tuple[NDArray[np.int64], bool]:
+) -> NDArray[np.int64]:
     """Give row types the first vector under which unassigned ones make a class that satisfies everything.
 
     Parameters
@@ -109,16 +109,14 @@ def greedy_with_models(
     judge : Judge
         The privacy models, see `kanon_pg.core.privacy.judge_of`.
     clock : Clock
-        Reports progress and says when time is over; what has no class then stays without one.
+        Progress is reported to it; its end is ignored, since this is the first solution.
     is_thinned : bool
         Whether groups that violate a model may leave row types out.
 
     Returns
     -------
-    assigned : ndarray of int64, shape (n,)
+    ndarray of int64, shape (n,)
         Vector of each row type. Those that found no class are fully suppressed, whatever they violate.
-    complete : bool
-        Whether every vector had its turn.
 
     Notes
     -----
@@ -128,8 +126,8 @@ def greedy_with_models(
     scan = scan_of(table)
     assigned = np.full(len(table), UNASSIGNED, dtype=np.int64)
     turn = 0
-    while turn < vectors.size and not clock.is_over():
+    while turn < vectors.size:
         clock.report("greedy", turn / vectors.size)
         turn = _assign_range(scan, vectors, turn, _WORK_PER_STEP, k, judge, is_thinned, assigned)
     assigned[assigned == UNASSIGNED] = (1 << table.width) - 1
-    return assigned, turn >= vectors.size
+    return assigned

@@ -23,7 +23,7 @@ from kanon_pg.solvers.models.greedy import greedy_with_models
 from kanon_pg.solvers.models.improvement import improve_with_models
 from kanon_pg.solvers.models.order import by_content
 from kanon_pg.solvers.models.rest import fill_rest_with_models
-from kanon_pg.solvers.search import TIME_OVER, Found
+from kanon_pg.solvers.search import Found
 
 
 def search_greedily_with_models(
@@ -57,16 +57,16 @@ def search_greedily_with_models(
     sorted_table, order = by_content(table)
     judge = judge_of(sorted_table, request.models)
     vectors = cheapest_first(mask, table.cardinalities, request.seed)
-    started, complete = greedy_with_models(sorted_table, vectors, request.k, judge, clock)
-    notes = () if complete else (TIME_OVER,)
+    started = greedy_with_models(sorted_table, vectors, request.k, judge, clock)
     if request.rest_may_be_small:
-        return Found(Solution.undivided(table, _in_place(started, order)), "greedy", notes=notes)
+        return Found(Solution.undivided(table, _in_place(started, order)), "greedy")
     started = fill_rest_with_models(sorted_table, started, request.k, judge, clock)
-    other, _ = greedy_with_models(sorted_table, vectors, request.k, judge, clock, is_thinned=False)
-    other = fill_rest_with_models(sorted_table, other, request.k, judge, clock)
-    if weighted_cost(sorted_table, other) < weighted_cost(sorted_table, started):
-        started = other
-    found = _improved(sorted_table, mask, request, judge, clock, started, order, "greedy", notes)
+    if not clock.is_over():
+        other = greedy_with_models(sorted_table, vectors, request.k, judge, clock, is_thinned=False)
+        other = fill_rest_with_models(sorted_table, other, request.k, judge, clock)
+        if weighted_cost(sorted_table, other) < weighted_cost(sorted_table, started):
+            started = other
+    found = _improved(sorted_table, mask, request, judge, clock, started, order, "greedy")
     return _redistributed(sorted_table, request, found, order, clock)
 
 
@@ -99,7 +99,7 @@ def satisfy_models(
     bad = violations(judge, classes.class_of, len(classes)).any | (classes.people < request.k)
     started = np.where(bad[classes.class_of], mask.full, started)
     started = fill_rest_with_models(sorted_table, started, request.k, judge, clock)
-    return _improved(sorted_table, mask, request, judge, clock, started, order, method, ())
+    return _improved(sorted_table, mask, request, judge, clock, started, order, method)
 
 
 def _improved(
@@ -111,7 +111,6 @@ def _improved(
     started: NDArray[np.int64],
     order: NDArray[np.intp],
     method: str,
-    notes: tuple[str, ...],
 ) -> Found:
     reach = cheapest_reach_with_models(table, mask.vectors, request.k, judge, clock)
     improved = improve_with_models(table, mask.vectors, started, reach, request.k, judge, clock)
@@ -121,7 +120,6 @@ def _improved(
         f"{method}, improved" if is_better else method,
         float((np.minimum(reach, mask.outside) * table.rows).sum()),
         BOUND_METHOD,
-        notes,
     )
 
 

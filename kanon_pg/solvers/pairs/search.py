@@ -8,16 +8,18 @@ that cost no more.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from kanon_pg.core.patterns import PatternMask
+from kanon_pg.core.patterns import PatternMask, suppression_costs
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.clock import Clock, TimeOver
 from kanon_pg.solvers.pairs.costs import SingleRows, paired_with_itself, single_rows
 from kanon_pg.solvers.pairs.triples import Grouping, best_grouping
-from kanon_pg.solvers.search import Found
+from kanon_pg.solvers.search import Found, search_greedily
 
 MOST_ROWS = 1600
 """Rows that may have to be paired with others: some seconds for a first matching, and 0.3 GiB."""
@@ -27,7 +29,6 @@ EFFORT = 50_000
 
 METHOD = "pairs and triples"
 BOUND_METHOD = "weighted matchings for k = 2"
-NOT_PROVEN = "Effort or time were over before the pairs and triples were proven to be the best."
 
 
 def search_by_pairs(
@@ -46,8 +47,8 @@ def search_by_pairs(
     -------
     Found or None
         None if the request is of another kind (k > 2, an entity, a privacy model, a limit for the number
-        of classes, the papers' rule for the rest) or there are too many rows. Without a bound if effort or
-        time were over or the mask is bounded.
+        of classes, the papers' rule for the rest) or there are too many rows. If effort or time were over,
+        the greedy heuristic's solution where that is cheaper, with its bound.
 
     Notes
     -----
@@ -57,16 +58,19 @@ def search_by_pairs(
         return None
     if int((table.rows - paired_with_itself(table.rows)).sum()) > MOST_ROWS:
         return None
-    rows = single_rows(table, mask, clock)
-    start = (0,) if rows.row_type.size % 2 == 1 else ()
-    grouping = best_grouping(rows, start, EFFORT, clock)
-    solution = _solution(rows, grouping)
-    if not grouping.is_optimal:
-        return Found(solution, METHOD, notes=(NOT_PROVEN,))
-    if np.isfinite(mask.outside):
-        return Found(solution, METHOD)
-    whole = grouping.cost + rows.cheapest * int(rows.paired_rows.sum())
-    return Found(solution, METHOD, whole * rows.unit, BOUND_METHOD)
+    known = search_greedily(table, mask, request, clock)
+    try:
+        rows = single_rows(table, mask, clock.firm())
+        start = (0,) if rows.row_type.size % 2 == 1 else ()
+        grouping = best_grouping(rows, start, EFFORT, clock.firm())
+    except TimeOver:
+        return known
+    whole = (grouping.cost + rows.cheapest * int(rows.paired_rows.sum())) * rows.unit
+    found = replace(known, solution=_solution(rows, grouping), method=METHOD)
+    if grouping.is_optimal and not np.isfinite(mask.outside):
+        return replace(found, lower_bound=whole, bound_method=BOUND_METHOD)
+    costs = suppression_costs(known.solution.vector, table.weights) * known.solution.rows
+    return found if whole < costs.sum() else known
 
 
 def _is_suitable(table: RowTypeTable, request: SolveRequest) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.solvers.clock import Clock, TimeOver
 from kanon_pg.solvers.pairs.costs import Numbers, SingleRows
 from kanon_pg.solvers.pairs.forest import Forest
 from kanon_pg.solvers.pairs.matching import UNIT, cost_of, perfect_matching
@@ -62,6 +62,11 @@ def best_grouping(rows: SingleRows, start: tuple[int, ...], effort: int, clock: 
     Grouping
         The best of those that effort and time let it see.
 
+    Raises
+    ------
+    TimeOver
+        The clock is firm, and its time was over before there was one.
+
     Notes
     -----
     A step is a matching in O(n^3), and at most O(q^2) changes of it for q instances and n rows, O(n^2) each
@@ -69,15 +74,21 @@ def best_grouping(rows: SingleRows, start: tuple[int, ...], effort: int, clock: 
     costs of at most c there are at most n c steps, so it is polynomial for weights of 1.
     """
     triples, budget = start, Budget(effort, clock)
-    while True:
-        forest = _matched(rows, triples, clock)
-        count = rows.row_type.size
-        current = Grouping(triples, forest.mate[:count].copy(), cost_of(forest))
-        gains = gains_of(rows, triples, forest.price / UNIT)
-        changed = better_change(rows, triples, gains, Rematching(forest), current.cost, budget)
-        if changed is None:
-            return replace(current, is_optimal=not budget.is_spent)
-        triples = tuple(sorted(set(triples) ^ set(changed)))
+    current: Grouping | None = None
+    try:
+        while True:
+            forest = _matched(rows, triples, clock)
+            count = rows.row_type.size
+            current = Grouping(triples, forest.mate[:count].copy(), cost_of(forest))
+            gains = gains_of(rows, triples, forest.price / UNIT)
+            changed = better_change(rows, triples, gains, Rematching(forest), current.cost, budget)
+            if changed is None:
+                return replace(current, is_optimal=not budget.is_spent)
+            triples = tuple(sorted(set(triples) ^ set(changed)))
+    except TimeOver:
+        if current is None:
+            raise
+        return current
 
 
 def _matched(rows: SingleRows, triples: tuple[int, ...], clock: Clock) -> Forest:

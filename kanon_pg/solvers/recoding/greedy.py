@@ -30,7 +30,7 @@ def is_lattice_small(forest: Forest, table: RowTypeTable) -> bool:
 
 def greedy_classes(
     forest: Forest, codes: NDArray[np.int32], table: RowTypeTable, demands: Demands, clock: Clock
-) -> tuple[NDArray[np.int64], NDArray[np.int32], bool]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Form classes of row types that are alike, under one level vector after another.
 
     Parameters
@@ -41,6 +41,7 @@ def greedy_classes(
     table : RowTypeTable
     demands : Demands
     clock : Clock
+        Progress is reported to it; its end is ignored, since this is the first solution.
 
     Returns
     -------
@@ -48,8 +49,6 @@ def greedy_classes(
         Class of each row type, -1 if it has none. All classes are allowed.
     rest : ndarray of int32
         Row types without a class.
-    complete : bool
-        Whether all level vectors had their turn before time was over.
 
     Notes
     -----
@@ -58,8 +57,7 @@ def greedy_classes(
     levels = cheapest_levels_first(forest, table)
     scan = scan_for(len(table))
     turn = 0
-    while turn < levels.shape[0] and scan.state[0] > 0 and not clock.is_over():
+    while turn < levels.shape[0] and scan.state[0] > 0:
         clock.report("greedy", turn / levels.shape[0])
         turn = scan_levels(scan, forest, codes, demands, levels, turn, _WORK_PER_STEP)
-    complete = bool(turn == levels.shape[0] or scan.state[0] == 0)
-    return scan.class_of, scan.waiting[: scan.state[0]].copy(), complete
+    return scan.class_of, scan.waiting[: scan.state[0]].copy()

@@ -72,7 +72,7 @@ def improve_classes(
         Allowed classes of at most the same cost, numbered from 0 without gaps.
     """
     effort = times * min(EFFORT, EFFORT_PER_ROW_TYPE * len(table))
-    if clock.is_over() or class_of.max() == 0 == len(table) - 1:
+    if class_of.max() == 0 == len(table) - 1 or clock.is_over():
         return class_of
     k = int(demands.k)
     orders, places = random_orders(forest, table, seed)

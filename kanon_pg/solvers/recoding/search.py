@@ -23,13 +23,14 @@ from kanon_pg.solvers.recoding.task import Task, task_of
 from kanon_pg.solvers.recoding.top_down import top_down_classes
 from kanon_pg.solvers.search import Found
 
-TIME_OVER = "Time was over before all level vectors had their turn."
-TIME_OVER_TOP_DOWN = "Time was over before all regions were split."
 FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combinations"
 """What proves a bound over full-domain recodings; local ones may cost less."""
 
 _MARGIN = 1e-9
 """What sums of losses may be wrong by, as a share."""
+
+_SHARE_FOR_SEARCH = 0.8
+"""Share of the time that is left for better solutions; the rest is for the lower bound."""
 
 _LONG = 4
 """How many times the usual effort method exact spends where it proves nothing."""
@@ -86,34 +87,34 @@ def _require_meaning(request: SolveRequest) -> None:
         raise InputError("With hierarchies no class may be small.", hint="Leave out the paper's rule.")
 
 
-def _started(task: Task) -> tuple[NDArray[np.int64], str, tuple[str, ...]]:
-    """Return classes to start from, what made them, and notes."""
+def _started(task: Task) -> tuple[NDArray[np.int64], str]:
+    """Return classes to start from, whatever the time, and what made them."""
     if not is_lattice_small(task.forest, task.table):
         return _split(task)
-    class_of, rest, complete = greedy_classes(task.forest, task.codes, task.table, task.demands, task.clock)
+    class_of, rest = greedy_classes(task.forest, task.codes, task.table, task.demands, task.clock)
     class_of = seat_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
     if task.request.models and not task.clock.is_over():
         # The first classes of the greedy heuristic can use up the rare values that the last ones need.
         other = _split(task)
         if task.cost_of(other[0]) < task.cost_of(class_of):
             return other
-    return class_of, "greedy over level vectors", () if complete else (TIME_OVER,)
+    return class_of, "greedy over level vectors"
 
 
-def _split(task: Task) -> tuple[NDArray[np.int64], str, tuple[str, ...]]:
-    class_of, complete = top_down_classes(task.forest, task.codes, task.table, task.demands, task.clock)
+def _split(task: Task) -> tuple[NDArray[np.int64], str]:
+    class_of = top_down_classes(task.forest, task.codes, task.table, task.demands, task.clock)
     is_forbidden = find_forbidden(task.demands, class_of)
     rest = np.flatnonzero(is_forbidden[class_of]).astype(np.int32)
     class_of = seat_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
-    return class_of, "mondrian along hierarchies", () if complete else (TIME_OVER_TOP_DOWN,)
+    return class_of, "mondrian along hierarchies"
 
 
-def _found(task: Task, class_of: NDArray[np.int64], method: str, notes: tuple[str, ...]) -> Found:
+def _found(task: Task, class_of: NDArray[np.int64], method: str) -> Found:
     """Return classes as a solution, with a lower bound if time is left for one."""
     known = task.row_costs_of(class_of)
     bound = lower_bound(task.forest, task.codes, task.table, task.request.k, known, task.clock)
     name = None if bound is None else BOUND_METHOD
-    return Found(task.solution_of(class_of), method, bound, name, notes)
+    return Found(task.solution_of(class_of), method, bound, name)
 
 
 def _greedy(task: Task) -> Found:
@@ -125,14 +126,15 @@ def _mondrian(task: Task) -> Found:
 
 
 def _local(task: Task, times: int = 1) -> Found:
-    class_of, method, notes = _started(task)
+    class_of, method = _started(task)
     seed = task.request.seed or 0
     improved = improve_classes(
-        task.forest, task.codes, task.table, task.demands, class_of, task.clock, seed=seed, times=times
-    )
+        task.forest, task.codes, task.table, task.demands, class_of, task.clock.part(_SHARE_FOR_SEARCH),
+        seed=seed, times=times,
+    )  # fmt: skip
     if task.cost_of(improved) < task.cost_of(class_of):
         class_of, method = improved, f"{method}, improved"
-    return _found(task, class_of, method, notes)
+    return _found(task, class_of, method)
 
 
 def _auto(task: Task) -> Found:
@@ -145,6 +147,8 @@ def _exact(task: Task) -> Found:
 
 def _row_assignment(task: Task) -> Found:
     found = None if task.table.has_entity or task.request.models else search_small(task)
+    if found is None and task.clock.has_cut:
+        return _local(task)
     if found is None:
         raise InfeasibleError(
             "Method row_assignment is for tables with few row types, without an entity and privacy models.",
@@ -167,7 +171,7 @@ def _full_domain(task: Task) -> Found:
         return Found(solution, method, best.bound * (1 - _MARGIN), FULL_DOMAIN_BOUND)
     known = task.row_costs_at(vector)
     bound = lower_bound(task.forest, task.codes, task.table, task.request.k, known, task.clock)
-    return Found(solution, method, bound, None if bound is None else BOUND_METHOD, (TIME_OVER,))
+    return Found(solution, method, bound, None if bound is None else BOUND_METHOD)
 
 
 RECODINGS: dict[str, Recoding] = {

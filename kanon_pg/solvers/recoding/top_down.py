@@ -190,7 +190,7 @@ def _split_regions(
 
 def top_down_classes(
     forest: Forest, codes: NDArray[np.int32], table: RowTypeTable, demands: Demands, clock: Clock
-) -> tuple[NDArray[np.int64], bool]:
+) -> NDArray[np.int64]:
     """Split the table along the hierarchies as long as every part is allowed.
 
     Parameters
@@ -200,13 +200,12 @@ def top_down_classes(
     table : RowTypeTable
     demands : Demands
     clock : Clock
+        Progress is reported to it; its end is ignored, since this is the first solution.
 
     Returns
     -------
-    class_of : ndarray of int64, shape (n,)
+    ndarray of int64, shape (n,)
         Classes, numbered from 0; all are allowed if the whole table is.
-    complete : bool
-        Whether everything was split as far as possible before time was over.
 
     Notes
     -----
@@ -221,10 +220,7 @@ def top_down_classes(
         np.array([1, 0], dtype=np.int64), np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int64),
         np.zeros(count, dtype=np.int32),
     )  # fmt: skip
-    while stack.state[0] > 0 and not clock.is_over():
+    while stack.state[0] > 0:
         clock.report("mondrian", None)
         _split_regions(stack, forest, codes, demands, table.rows, _WORK_PER_STEP)
-    complete = bool(stack.state[0] == 0)
-    for place in range(int(stack.state[0])):
-        stack.class_of[stack.items[stack.begin[place] : stack.end[place]]] = stack.state[1] + place
-    return stack.class_of, complete
+    return stack.class_of

@@ -72,6 +72,8 @@ def run(model: Any, variables: Sequence[Any], clock: Clock) -> Solved:
     status = solver.solve(model)
     if status == cp_model.MODEL_INVALID:
         raise SolverError("The constraint solver refuses the model.", hint="Please report this as a defect.")
+    if left is not None and status in (cp_model.FEASIBLE, cp_model.UNKNOWN):
+        clock.cut()
     if status == cp_model.INFEASIBLE:
         return Solved(None, None, is_infeasible=True)
     bound = solver.best_objective_bound

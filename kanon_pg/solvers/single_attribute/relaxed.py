@@ -26,8 +26,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.errors import InfeasibleError, InputError
+from kanon_pg.solvers.clock import Clock, TimeOver
 from kanon_pg.solvers.single_attribute.bounds import lower_bound
 from kanon_pg.solvers.single_attribute.constraint_solver import fits, new_model, run
 from kanon_pg.solvers.single_attribute.fold import Bins, fold, level_out
@@ -77,8 +77,10 @@ def relaxed(
         As `result.checked_weights`; also if epsilon is out of range or too small for these weights.
     InfeasibleError
         If all weights together are below K.
-    LimitExceeded
-        If the time is over before the search has an answer.
+
+    Notes
+    -----
+    If the time is over before the search has an answer, the classes are those of `spread`, which have k.
     """
     array = checked_weights(weights, k)
     step = _checked_epsilon(epsilon)
@@ -88,7 +90,10 @@ def relaxed(
             f"The relaxed scheme needs {nominal:,} in all for k = {k:,} and this epsilon.",
             hint="Choose a smaller epsilon, or another method.",
         )
-    class_of = relaxed_classes(array, nominal, step, clock or Clock())
+    try:
+        class_of = relaxed_classes(array, nominal, step, clock or Clock())
+    except TimeOver:
+        return spread(array, k, cost_kind)
     bound, proof = lower_bound(array, k, cost_kind)
     return finished(array, k, class_of, cost_kind, bound, f"relaxed scheme for K = {nominal}", proof)
 
@@ -114,7 +119,7 @@ def relaxed_classes(weights: Weights, k: int, epsilon: Fraction, clock: Clock) -
 
     Raises
     ------
-    InputError, LimitExceeded
+    InputError, TimeOver
         As `relaxed`.
     """
     is_oversize = weights >= k
@@ -261,10 +266,7 @@ def _type_below(
     solved = run(model, [number[place] for place in usable], clock)
     if solved.values is None:
         if not solved.is_infeasible:
-            raise LimitExceeded(
-                "The time was over before the relaxed scheme had an answer.",
-                hint="Allow more time, choose a larger epsilon, or another method.",
-            )
+            raise TimeOver
         return None
     counts = [0] * len(configurations)
     for place, times in zip(usable, solved.values, strict=True):

@@ -25,7 +25,8 @@ from kanon_pg.worker.ledger.folder import (
     write_marks,
     write_sealed,
 )
-from kanon_pg.worker.ledger.row_numbers import Keys, Numbers, RowNumbers, RowNumbersTurn
+from kanon_pg.worker.ledger.journal import Journal
+from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersTurn
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerSession
 from kanon_pg.worker.ledger.table_snapshot import (
@@ -153,6 +154,33 @@ class PackedSets:
     key: str | None = None
 
 
+def verified(parent: Path, name: str) -> Description | None:
+    """Read a whole record from its files, as the first query of a session does.
+
+    Returns
+    -------
+    list or None
+        What the rows are made of, see `RowNumbersTurn.describe`; None if no query said it yet.
+
+    Raises
+    ------
+    LedgerError
+        A file is missing, damaged, shorter than it was, or not private.
+    """
+    ledger = RelationLedger(parent, name)
+    try:
+        with ledger.numbering.turn():
+            journal = Journal(ledger.folder / JOURNAL, anchor=ledger.anchor)
+            try:
+                with journal.turn() as turn:
+                    turn.news()
+            finally:
+                journal.close()
+        return ledger.numbering.description
+    finally:
+        ledger.close()
+
+
 class RelationLedger:
     """The record of one relation.
 
@@ -180,7 +208,7 @@ class RelationLedger:
         self._terms: LedgerTerms | None = None
         self._session: LedgerSession | None = None
         self._saved, self._spent, self._saving = 0, 0.0, 0.0
-        self._anchor, numbers = read_marks(self.folder)
+        self.anchor, numbers = read_marks(self.folder)
         self.numbering = RowNumbers(self.folder / NUMBERS, anchor=numbers)
 
     def close(self) -> None:
@@ -193,7 +221,7 @@ class RelationLedger:
         """Return the session under some terms; other terms than before mean reading the journal again."""
         if self._session is None or self._terms != terms:
             if self._session is not None:
-                self._anchor = self._session.journal.mark
+                self.anchor = self._session.journal.mark
                 self._session.close()
             self._session, self._terms = self._opened(terms), terms
             self._saved, self._spent = self._session.journal.mark.records, 0.0
@@ -208,7 +236,7 @@ class RelationLedger:
                 session = self._open_session(terms, checkpoint)
         if session is None:
             session = self._open_session(terms, None)
-        session.journal.expect(self._anchor)
+        session.journal.expect(self.anchor)
         return session
 
     def _open_session(self, terms: LedgerTerms, checkpoint: bytes | None) -> LedgerSession:

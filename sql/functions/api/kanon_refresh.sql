@@ -16,7 +16,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_refresh(name) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_refresh(name) FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_refresh(name) IS
-'Brings a release up to date with its base table. The rules and guarantees stay the same.
+'Brings a release up to date with its base table. The rules and guarantees stay the same; kanon.releases gets its new figures.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_refresh(''patients'');';

@@ -1,6 +1,6 @@
 -- Shows versions; kanon.boot() refuses a package of another version.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_version()
-RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text)
+RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text, installed_by text)
 LANGUAGE plpgsql
 VOLATILE
 PARALLEL UNSAFE
@@ -16,5 +16,5 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_version() OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_version() FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_version() IS
-'Shows the versions of everything that works together. They are those of the SQL objects, the Python package, the server''s Python and the server; a mismatch is refused.
+'Shows the versions of everything that works together. They are those of the SQL objects, the Python package, the server''s Python and the server; a mismatch is refused. The last column says whether the objects are an extension or made by kanon install.
 Example: SELECT * FROM kanon_version();';

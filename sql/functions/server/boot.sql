@@ -17,17 +17,24 @@ setting = plpy.execute("select current_setting('kanon.python_path') as path, cur
 if "kanon" not in GD:
     folders = json.loads(setting["path"])
     sys.path[:] = folders + [folder for folder in sys.path if folder not in folders]
+
+def refuse(error):
+    plpy.error("The server cannot import the Python package kanon_pg.", sqlstate="KA500",
+               detail=f"{error}; Python path: {setting['path']}.",
+               hint="Make the folders readable to the server's user, or run `kanon install` again.")
+
 try:
     import kanon_pg
     import kanon_pg.server
 except ImportError as error:
-    plpy.error("The server cannot import the Python package kanon_pg.", sqlstate="KA500",
-               detail=f"{error}; Python path: {setting['path']}.",
-               hint="Make the folders readable to the server's user, or run `kanon install` again.")
+    refuse(error)
 if kanon_pg.__version__ != setting["version"]:
     plpy.error("The SQL objects and the Python package kanon_pg are of different versions.", sqlstate="KA501",
                detail=f"SQL: {setting['version']}, Python: {kanon_pg.__version__}.",
                hint="Run `kanon install` with the package that the server uses, then reconnect.")
+if "kanon" not in GD:
+    # Modules are imported at the first call of a function; statements between them notice a cancel.
+    kanon_pg.server.prepare(lambda: plpy.execute("select"), refuse)
 GD["kanon"] = True
 $function$;
 REVOKE ALL ON FUNCTION kanon.boot() FROM PUBLIC;

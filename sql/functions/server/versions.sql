@@ -1,6 +1,6 @@
 -- The owner role's part of kanon_version.
 CREATE OR REPLACE FUNCTION kanon.versions()
-RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text)
+RETURNS TABLE (sql_version text, package_version text, python_version text, server_version text, installed_by text)
 LANGUAGE plpython3u
 VOLATILE
 PARALLEL UNSAFE

@@ -48,11 +48,16 @@ def test_a_set_without_all_of_its_files_is_not_complete(store, tmp_path):
     assert code_folders.is_complete("plain", (store, tmp_path / "own"))
 
 
-def test_other_sources_are_not_compiled(store, monkeypatch):
-    source = store.parents[1] / "core" / "packed.py"
-    source.write_text(source.read_text() + "# changed")
+@pytest.mark.parametrize(
+    ("source", "is_known"),
+    [("numbering.py", True), ("packed.py", True), ("measures.py", False)],
+)
+def test_other_sources_are_not_compiled(store, monkeypatch, source, is_known):
+    """A file with kernels, one that they import, and one that no kernel uses."""
+    file = store.parents[1] / "core" / source
+    file.write_text((file.read_text() if file.exists() else "") + "# changed")
     code_folders._sources.cache_clear()
-    assert not code_folders.is_complete("plain", (store,))
+    assert code_folders.is_complete("plain", (store,)) != is_known
 
 
 def test_publishing_anew_removes_what_is_outdated(store, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.core.request import SolveOutcome
+from kanon_pg.core.termination import Termination
 from kanon_pg.curves.points import CurvePoint, Solved, points_of
 from kanon_pg.errors import SolverError
 
@@ -114,3 +116,21 @@ def test_a_bound_that_a_larger_k_disproves_is_not_shown() -> None:
 def test_gap_is_the_share_of_the_cost_that_may_be_avoidable(cost: int, bound: float, gap: float) -> None:
     (point,) = points_of([2], {2: solved(cost, bound)}, CELLS)
     assert point.gap == gap
+
+
+def test_each_point_says_how_its_own_search_ended() -> None:
+    """A solution of a larger k does not change that; a bound of a smaller one that is reached does."""
+    ended = [Termination.TIME, Termination.EXHAUSTED, Termination.GOAL]
+    costs = {2: (30.0, None), 3: (20.0, None), 5: (40.0, 30.0)}
+    found = {
+        k: Solved(replace(solved(*costs[k]).outcome, termination=one), 0.1)
+        for k, one in zip(costs, ended, strict=True)
+    }
+    points = by_k(points_of([2, 3, 5], found, CELLS))
+    assert [points[k].termination for k in (2, 3, 5)] == ended
+    found[2] = solved(20.0, 20.0)
+    points = by_k(points_of([2, 3, 5], found, CELLS))
+    assert points[3].termination is Termination.OPTIMAL
+    del found[3]
+    found[2] = solved(20.0, 5.0)
+    assert by_k(points_of([2, 3, 5], found, CELLS))[3].termination is Termination.MEMORY

@@ -115,6 +115,7 @@ def small_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (package / "module.py").write_text("answer = 42\n", encoding="ascii")
     monkeypatch.setattr(runtime, "_package_files", lambda: [("small/module.py", package / "module.py")])
     monkeypatch.setattr(runtime, "_REQUIRED", ("jinja2",))
+    monkeypatch.setattr(runtime, "share_compiled", lambda package: None)
     return package
 
 
@@ -143,3 +144,24 @@ def test_the_same_package_is_copied_once_and_a_changed_one_again(small_runtime: 
     second = runtime.copy_runtime(tmp_path / "runtime")
     assert second != first
     assert sorted((tmp_path / "runtime").iterdir()) == sorted([first, second]), "no half-made copy stays"
+
+
+def test_a_copy_gets_the_compiled_solvers_also_if_they_were_compiled_later(
+    small_runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared: list[Path] = []
+    monkeypatch.setattr(runtime, "share_compiled", shared.append)
+    folder = runtime.copy_runtime(tmp_path / "runtime")
+    runtime.copy_runtime(tmp_path / "runtime")
+    assert shared == [folder / "kanon_pg"] * 2
+
+
+def test_compiled_solvers_are_no_part_of_what_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "_compiled" / "some").mkdir(parents=True)
+    (tmp_path / "_compiled" / "some" / "code").touch()
+    (tmp_path / "__init__.py").touch()
+    monkeypatch.setattr(kanon_pg, "__file__", str(tmp_path / "__init__.py"))
+    names = [name for name, _ in runtime._package_files() if not name.startswith("kanon_pg/_sql/")]
+    assert names == ["kanon_pg/__init__.py"]

@@ -9,13 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from kanon_pg.core.termination import Termination
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.plots.curve import draw_curve, write_curve
 from kanon_pg.plots.figure_file import figure_format
 
 
-def point(k: int, cost: float, bound: float | None, *, classes: int = 10) -> CurvePoint:
+def point(
+    k: int,
+    cost: float,
+    bound: float | None,
+    *,
+    classes: int = 10,
+    termination: Termination = Termination.EXHAUSTED,
+) -> CurvePoint:
     return CurvePoint(
         k=k,
         suppressed_cells=int(cost),
@@ -28,6 +36,7 @@ def point(k: int, cost: float, bound: float | None, *, classes: int = 10) -> Cur
         average_class=3.0,
         method="greedy",
         elapsed=0.1,
+        termination=termination,
     )
 
 
@@ -120,3 +129,15 @@ def test_nobody_else_loads_matplotlib() -> None:
     program = "import sys, kanon_pg.client, kanon_pg.cli.curve\nassert 'matplotlib' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_point_whose_search_was_cut_has_a_mark_of_its_own() -> None:
+    cut = replace(CURVE, points=(CURVE.points[0], point(5, 50, 40.0, termination=Termination.TIME)))
+    above, _ = draw_curve(cut).axes
+    marks = [line.get_marker() for line in above.lines[2:]]
+    assert marks == ["o", "v"]
+    labels = [text.get_text() for text in above.get_legend().get_texts()]
+    assert "found until a limit cut the search" in labels
+    assert "found until a limit cut the search" not in [
+        text.get_text() for text in draw_curve(CURVE).axes[0].get_legend().get_texts()
+    ]

@@ -39,7 +39,7 @@ def test_a_later_session_finds_the_solvers_compiled(folder):
     parent.stop_worker()
     assert parent.solvers_are_compiled("plain")
     compile_solvers()
-    assert (folder / "runs").read_text() == "x"
+    assert (folder / "runs-plain").read_text() == "x"
 
 
 def test_each_set_of_kernels_is_compiled_at_its_first_use(folder):

@@ -22,7 +22,7 @@ from kanon_pg.solvers.exact.integer_program import solve_sub_problem
 from kanon_pg.solvers.exact.search import ALL_PATTERNS_NOT_SEARCHED, search_exactly
 from kanon_pg.solvers.exact.sub_problem import Demand, SubProblem
 from kanon_pg.solvers.refinement.flow import cost_of
-from kanon_pg.solvers.search import TIME_OVER, Found, search_greedily
+from kanon_pg.solvers.search import Found, search_greedily
 from tests.fixtures.packing import pack
 
 ROWS = [("a", 1), ("a", 1), ("a", 1), ("a", 2), ("b", 2), ("b", 3)]
@@ -67,12 +67,6 @@ def test_what_is_proven_for_some_patterns_is_not_said_of_all(table):
     found = search_exactly(table, mask, SolveRequest(k=2), Clock(), start)
     assert found.lower_bound == start.lower_bound
     assert ALL_PATTERNS_NOT_SEARCHED in found.notes
-
-
-def test_a_proven_optimum_does_not_regret_that_time_was_over(table):
-    mask = all_patterns(table.columns)
-    start = replace(search_greedily(table, mask, SolveRequest(k=2), Clock()), notes=(TIME_OVER,))
-    assert search_exactly(table, mask, SolveRequest(k=2), Clock(), start).notes == ()
 
 
 def test_rows_dearer_than_full_suppression_do_not_raise_the_bound_of_their_component():

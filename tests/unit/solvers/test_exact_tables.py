@@ -39,7 +39,7 @@ def test_table_7_is_proven_for_all_k_from_6(rest_may_be_small):
             require_proven(table, mask, SolveRequest(k=k, rest_may_be_small=rest_may_be_small), cells)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_table_7_is_proven_for_small_k(k):
     table = table_of("cmc", CMC)
@@ -59,7 +59,7 @@ def test_table_8_is_proven_or_corrected_for_large_k(k):
     require_table_8(k)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 8, 9, 10])
 def test_table_8_is_proven_or_corrected_for_small_k(k):
     require_table_8(k)

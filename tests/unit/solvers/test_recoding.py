@@ -11,9 +11,9 @@ from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.request import PrivacyModels, SolveRequest, kernels_for
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
+from kanon_pg.core.termination import Termination
 from kanon_pg.core.verify import recount
 from kanon_pg.errors import InputError, SolverError, UnknownName
-from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.recoding import full_domain, improvement, reach, search
 from kanon_pg.solvers.registry import solve
 from kanon_pg.solvers.search import Found
@@ -223,8 +223,7 @@ def test_full_domain_suppresses_a_dearer_group_where_the_cheapest_has_too_many_r
 
 def test_full_domain_without_time_for_all_level_vectors_claims_no_optimum(monkeypatch) -> None:
     monkeypatch.setattr(full_domain, "_BEATS", 1)
-    monkeypatch.setattr(Clock, "is_over", lambda _: True)
-    outcome = solve(packed_scattered(), SolveRequest(5, "full_domain"))
-    assert outcome.notes == (search.TIME_OVER,)
+    outcome = solve(packed_scattered(), SolveRequest(5, "full_domain", seconds=0.0))
+    assert outcome.termination is Termination.TIME
     assert not outcome.optimal
     assert outcome.bound_method != search.FULL_DOMAIN_BOUND

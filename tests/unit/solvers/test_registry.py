@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -15,8 +18,7 @@ from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverE
 from kanon_pg.solvers import methods, portfolio
 from kanon_pg.solvers.methods import METHODS
 from kanon_pg.solvers.registry import solve
-from kanon_pg.solvers.search import TIME_OVER, Found
-from kanon_pg.solvers.warm_up import warm_up
+from kanon_pg.solvers.search import Found
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import integers, pack, solution_of
 
@@ -103,12 +105,12 @@ def test_progress_that_raises_cancels(method):
 
 
 @pytest.mark.parametrize("method", GENERAL)
-def test_no_time_at_all_still_gives_a_valid_solution_and_says_so(method):
+def test_no_time_at_all_still_gives_a_whole_first_solution(method):
     packed = pack(scattered())
     outcome = solve(packed, SolveRequest(5, method=method, seconds=0.0))
     assert recounted(packed, outcome).smallest >= 5
-    assert any(note.startswith("Time was over") for note in outcome.notes)
-    assert TIME_OVER not in solve(packed, SolveRequest(5, method=method, seconds=2.0)).notes
+    assert 0 < outcome.lower_bound <= outcome.weighted_cost
+    assert outcome.suppressed_cells < 0.8 * 600 * 6
 
 
 def test_a_seed_repeats_itself_and_may_differ_from_others():
@@ -156,9 +158,34 @@ def test_colliding_hashes_are_noticed():
         recount(packed, Solution.undivided(table, nothing_suppressed), classes.class_of)
 
 
+_WARM_UP = """
+import sys
+from kanon_pg.core.compiled import watched
+from kanon_pg.solvers.warm_up import warm_up
+ready = []
+with watched(ready.append):
+    warm_up(sys.argv[1])
+print(*ready)
+"""
+
+OF_A_SET = {
+    "plain": {"greedy", "mondrian", "local_search", "bounds", "exact", "annealing", "refinement"},
+    "models": {"models"},
+    "recoding": {"recoding"},
+    "audit": {"audit"},
+    "pairs": {"pairs"},
+}
+"""Folders and modules of the solvers whose kernels each set has, beside those that they share."""
+
+
 @pytest.mark.parametrize("kernels", KERNELS)
-def test_warm_up_runs_every_set_of_kernels(kernels):
-    warm_up(kernels)
+def test_warm_up_makes_every_kernel_of_a_set_ready(kernels):
+    # a process of its own: in this one, kernels are ready that other tests have used
+    done = subprocess.run(
+        [sys.executable, "-c", _WARM_UP, kernels], capture_output=True, text=True, check=True
+    )
+    solvers = {name.split(".")[2] for name in done.stdout.split() if name.startswith("kanon_pg.solvers.")}
+    assert solvers >= OF_A_SET[kernels]
 
 
 @pytest.mark.parametrize("stage", ["raise_prices", "search_exactly", "refine", "graph_around"])
@@ -192,4 +219,4 @@ def test_an_unmet_limit_of_classes_is_no_reason_to_return_another_solution(monke
 
     monkeypatch.setattr(portfolio, "search_exactly", fails)
     with pytest.raises(MemoryExceeded):
-        solve(pack(scattered(rows=60)), SolveRequest(3, most_classes=2))
+        solve(pack(scattered(rows=60)), SolveRequest(3, fewest_classes=20))

@@ -1,2 +1,0 @@
--- Drops a view of this package; nothing if there is none.
-DROP VIEW IF EXISTS {{ view }}

@@ -1,0 +1,103 @@
+"""All solvers are compiled ahead, in parallel, into a store for every account."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kanon_pg.core import code_folders
+from kanon_pg.core.code_folders import CodeFolder
+from kanon_pg.core.request import KERNELS
+from kanon_pg.errors import SolverError
+from kanon_pg.runner import compilation, launch
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch, call):
+    """Return this account's own folder; the package is another folder, and a stub compiles."""
+    package = tmp_path / "package"
+    package.mkdir(mode=0o755)
+    (package / "__init__.py").touch()
+    store = code_folders.store_of(package)
+    own = tmp_path / "own"
+    own.mkdir()
+    monkeypatch.setattr(launch, "WARM_UP", "stub_warm_up")
+    for module in (code_folders, compilation):
+        monkeypatch.setattr(module, "own_store", lambda: store)
+    monkeypatch.setattr(compilation, "own_folder", lambda: CodeFolder(own, temporary=False))
+    return own
+
+
+def compile_ahead():
+    shares = []
+    report = compilation.compile_ahead(lambda phase, share: shares.append((phase, share)))
+    return report, shares
+
+
+def test_every_set_is_compiled_once_and_shared(own):
+    report, shares = compile_ahead()
+    assert report.compiled == KERNELS
+    assert report.shared
+    store = Path(report.store)
+    assert all(code_folders.is_complete(one, (store,)) for one in KERNELS)
+    assert [share[0] for share in shares] == ["compiling"] * len(KERNELS)
+    again, nothing = compile_ahead()
+    assert (again.compiled, again.shared, nothing) == ((), True, [])
+    assert {(own / f"runs-{one}").read_text() for one in KERNELS} == {"x"}
+
+
+def test_what_this_account_has_compiled_is_only_copied(own):
+    report, _ = compile_ahead()
+    store = Path(report.store)
+    for file in store.iterdir():
+        file.unlink()
+    again, _ = compile_ahead()
+    assert (again.compiled, again.shared) == ((), True)
+    assert (store / "runs-plain").read_text() == "x"
+
+
+def test_a_lost_file_is_compiled_again(own):
+    report, _ = compile_ahead()
+    for folder in (own, Path(report.store)):
+        (folder / "runs-audit").unlink()
+    again, _ = compile_ahead()
+    assert (again.compiled, again.shared) == (("audit",), True)
+
+
+def test_a_package_that_cannot_be_written_to(own, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(compilation, "publish", refuse)
+    report, _ = compile_ahead()
+    assert (report.store, report.shared) == (str(own), False)
+    assert all(code_folders.is_complete(one, (own,)) for one in KERNELS)
+
+
+def test_a_failure_is_told_and_publishes_nothing(own):
+    (own / "broken").touch()
+    with pytest.raises(SolverError, match="internal error"):
+        compile_ahead()
+    assert not code_folders.own_store().exists()
+
+
+def test_an_account_without_a_home_compiles_for_all(own, tmp_path, monkeypatch):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(compilation, "own_folder", lambda: CodeFolder(temporary, temporary=True))
+    report, _ = compile_ahead()
+    assert report.shared
+    assert not temporary.exists()
+
+
+def test_a_copy_of_the_package_gets_what_is_compiled(own, tmp_path):
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "__init__.py").touch()
+    compilation.share_compiled(copy)
+    assert os.listdir(copy) == ["__init__.py"]
+    compile_ahead()
+    compilation.share_compiled(copy)
+    store = code_folders.store_of(copy)
+    assert code_folders.is_trusted(store)
+    assert all(code_folders.is_complete(one, (store,)) for one in KERNELS)

@@ -1,0 +1,66 @@
+"""What the first call of a session imports inside the server: little, and cancelling is noticed meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_STAND_IN = """
+import sys, types
+plpy = types.ModuleType("plpy")
+plpy.Error = plpy.SPIError = type("SPIError", (Exception,), {})
+sys.modules["plpy"] = plpy
+from kanon_pg import server
+"""
+
+
+def run(code: str) -> str:
+    finished = subprocess.run(
+        [sys.executable, "-c", _STAND_IN + code], capture_output=True, text=True, check=True
+    )
+    return finished.stdout.strip()
+
+
+def test_publishing_imports_neither_the_checker_of_questions_nor_an_array_library() -> None:
+    loaded = run("server.anonymize; print(*(m for m in ('sqlglot', 'numpy', 'numba') if m in sys.modules))")
+    assert loaded == ""
+    assert run("server.query; print('sqlglot' in sys.modules)") == "True"
+
+
+def test_every_function_is_found_where_it_is_listed() -> None:
+    assert run("print(all(callable(getattr(server, name)) for name in server._MODULE_OF))") == "True"
+    assert run("print(hasattr(server, 'nothing'))") == "False"
+
+
+def test_a_cancel_between_imports_ends_the_call_and_the_next_one_works() -> None:
+    code = """
+class Cancelled(Exception): pass
+calls = []
+def checkpoint():
+    calls.append(1)
+    if len(calls) == 2:
+        raise Cancelled
+server._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+server.prepare(checkpoint, lambda error: None)
+try:
+    server.anonymize
+except Cancelled:
+    print("cancelled", len(calls))
+server.anonymize
+print(len(calls) > 20, any(type(one).__name__ == "_Attentive" for one in sys.meta_path))
+"""
+    assert run(code).splitlines() == ["cancelled 2", "True False"]
+
+
+def test_a_library_that_is_missing_is_said_to_the_caller() -> None:
+    code = """
+sys.modules["jinja2"] = None
+def refuse(error):
+    raise SystemExit(f"refused: {error.name}")
+server.prepare(lambda: None, refuse)
+try:
+    server.anonymize
+except SystemExit as said:
+    print(said)
+"""
+    assert run(code) == "refused: jinja2"
