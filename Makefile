@@ -20,13 +20,13 @@ development: ## install what tests and checks need, too
 demo: setup ## show the whole story on a generated table, in a private server
 	$(BIN)/kanon demo
 
-test: lint ## check the code, then run every test (about 12 minutes on 2 processors)
+test: lint ## check the code, then run every test, as many at once as there are processors
 	$(PYTEST) -m "not deep"
 
 integration: development ## run the tests that need a server: integration and security
 	$(PYTEST) -m "not deep" tests/integration tests/security
 
-smoke: development ## run two cases of every test but the slow ones, with few examples (about 3 minutes)
+smoke: development ## run two cases of every test but the slow ones, with few examples
 	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke
 
 deep: development ## search long: proofs that take minutes, and properties with many examples, others each time
