@@ -1,11 +1,11 @@
 # Everything a developer does with this checkout. Every target sets up what it needs first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup development demo test integration smoke deep lint fmt bench lock clean
+.PHONY: help setup development demo test integration smoke deep lint fmt bench deb lock clean
 
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
-SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh
+SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh packaging/deb
 
 help: ## list the targets
 	@echo "make TARGET, where TARGET is one of"

@@ -16,7 +16,7 @@ from tests.fixtures.databases import Server, private_server
 PAGE = Page(ROOT / "docs/how-to/dump-restore-upgrade.md")
 
 
-def _run(commands: str, dsn: str, folder: Path) -> None:
+def _run(commands: str, dsn: str, folder: Path, *, ends: int = 0) -> str:
     here = environment(dsn)
     programs = newest_with_python().program("psql").parent
     done = subprocess.run(
@@ -27,7 +27,8 @@ def _run(commands: str, dsn: str, folder: Path) -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == ends, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.mark.slow
@@ -44,7 +45,8 @@ def test_a_database_moves_to_another_server_as_the_page_says(
         _run(dump.replace("clinic", name), dsn, tmp_path)
         released = connection.execute("SELECT count(*) FROM safe.patients").fetchone()
     with private_server("restoring") as other:
-        _run(restore, other.dsn("postgres"), _renamed(tmp_path, name))
+        said = _run(restore, other.dsn("postgres"), _renamed(tmp_path, name), ends=1)
+        assert "1 of 1 protected table(s) withhold every answer" in said
         with psycopg.connect(other.dsn("clinic"), autocommit=True) as connection:
             assert connection.execute("SELECT count(*) FROM safe.patients").fetchone() == released
             connection.execute("SELECT kanon_refresh('patients')")

@@ -157,7 +157,9 @@ def test_a_moved_database_is_what_it_was_and_what_is_not_is_seen(
         install(server.dsn(new))
         with psycopg.connect(server.dsn(new), autocommit=True) as db:
             assert moving.differences(db) == []
-            db.execute("DELETE FROM kanon.types_v1_mapping")
+            query = "SELECT mapping::text FROM kanon.release WHERE name = 'types'"
+            ((mapping,),) = db.execute(query).fetchall()
+            db.execute(f"DELETE FROM {mapping}")
             assert "refreshed: rows of types" in moving.differences(db)
     with psycopg.connect(server.dsn("postgres"), autocommit=True) as admin:
         admin.execute(f"DROP ROLE {moving.ANALYST}")

@@ -38,7 +38,7 @@ def test_a_session_that_was_open_during_an_install_goes_on(
     installed_dsn: str, db: psycopg.Connection
 ) -> None:
     call = "SELECT release, rows, smallest_class >= 5 FROM kanon_anonymize('patients', 5, '{age,sex}')"
-    published = "SELECT storage FROM kanon.releases"
+    published = "SELECT published_at FROM kanon.releases"
     before = db.execute(call).fetchall(), db.execute(published).fetchall()
     install(installed_dsn)
     assert db.execute(call).fetchall() == before[0] == [('"safe"."patients"', 60, True)]
