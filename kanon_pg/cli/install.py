@@ -111,6 +111,7 @@ def install_extension(
     root: Annotated[
         Path, typer.Option(help="Put in front of the server's folder; for those who make packages.")
     ] = Path("/"),
+    as_json: Json = False,
 ) -> None:
     """Write the files of the extension kanon_pg into a server's folder, for CREATE EXTENSION.
 
@@ -119,13 +120,16 @@ def install_extension(
     """
     folders = folders_of(pg_config or _pg_config(server))
     if not python_path:
-        compiled_ahead()
+        compiled_ahead(quiet=as_json)
     written = write_extension(
         folders,
         python_path=python_path or None,
         runtime_folder=runtime_dir.absolute() if runtime_dir is not None else None,
         root=root.absolute(),
     )
+    if as_json:
+        typer.echo(json.dumps([str(path) for path in written]))
+        return
     typer.echo("\n".join(f"wrote {path}" for path in written))
     typer.echo(f"Try, in a database of PostgreSQL {folders.major}: CREATE EXTENSION kanon_pg CASCADE;")
 
