@@ -56,7 +56,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> sorted(words('select "Ward" from Stays -- "not"'))
+    >>> sorted(names_in('select "Ward" from Stays -- "not"'))
     ['Ward', 'from', 'select', 'stays']
     """
     if len(text) > QueryLimits().characters:
