@@ -46,6 +46,9 @@ fmt: development ## format the code and repair what can be repaired
 bench: development ## measure, as described in tests/benchmarks
 	$(BIN)/python -m tests.benchmarks
 
+deb: setup ## build the Debian packages, in build/deb
+	bash packaging/deb
+
 lock: development ## write the lock files anew from pyproject.toml
 	bash .ci/lock/update
 
