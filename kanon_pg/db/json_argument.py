@@ -7,6 +7,9 @@ from typing import Any
 
 from kanon_pg.errors import InputError
 
+_DEEPEST = 64
+"""Levels of lists and objects; no argument has more than ten, and Python's own limit differs by version."""
+
 
 def read_json(text: str | None) -> Any:
     """Return what a text in JSON says; None for NULL.
@@ -14,14 +17,35 @@ def read_json(text: str | None) -> Any:
     Raises
     ------
     InputError
-        If it is nested too deeply for Python.
+        If it is nested too deeply.
     """
     try:
-        return None if text is None else json.loads(text, parse_int=_number)
+        value = None if text is None else json.loads(text, parse_int=_number)
     except RecursionError as error:
-        raise InputError(
-            "A JSON argument is nested too deeply.", hint="Give plain lists and objects."
-        ) from error
+        raise _too_deep() from error
+    if _is_deeper(value, _DEEPEST):
+        raise _too_deep()
+    return value
+
+
+def _too_deep() -> InputError:
+    return InputError("A JSON argument is nested too deeply.", hint="Give plain lists and objects.")
+
+
+def _is_deeper(value: Any, most: int) -> bool:
+    """Whether a value has more than so many levels of lists and objects; goes level by level."""
+    level = [value]
+    for _ in range(most + 1):
+        inner: list[Any] = []
+        for part in level:
+            if isinstance(part, dict):
+                inner.extend(part.values())
+            elif isinstance(part, list):
+                inner.extend(part)
+        if not inner:
+            return False
+        level = inner
+    return True
 
 
 def _number(digits: str) -> int | float:
