@@ -73,12 +73,17 @@ def split_lists(given: list[str] | None) -> list[str] | None:
     """
     if given is None:
         return None
-    items = [
-        item.strip() for text in given for item in next(csv.reader([text], skipinitialspace=True)) or [""]
-    ]
+    items = split_items(given)
     if not all(items):
         raise typer.BadParameter("an item of the list is empty")
     return items
+
+
+def split_items(given: list[str]) -> list[str]:
+    """Return the items of all values of an option as `split_lists` does; they may be empty."""
+    return [
+        item.strip() for text in given for item in next(csv.reader([text], skipinitialspace=True)) or [""]
+    ]
 
 
 def read_patterns(text: str) -> Any:

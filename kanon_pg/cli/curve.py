@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import Method, Patterns, Relation, Seed, columns, read_patterns
+from kanon_pg.cli.arguments import Method, Patterns, Relation, Seed, columns, read_patterns, split_items
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
 from kanon_pg.curves.points import Curve, CurvePoint
@@ -34,7 +34,9 @@ def curve(
     relation: Relation,
     ks: Annotated[
         list[str] | None,
-        columns("--ks", "Values of k.", metavar="K,...", show_default=",".join(map(str, DEFAULT_KS))),
+        typer.Option(
+            "--ks", help="Values of k.", metavar="K,...", show_default=",".join(map(str, DEFAULT_KS))
+        ),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")
@@ -98,7 +100,7 @@ def _cells(point: CurvePoint, whole: float) -> tuple[str, ...]:
 
 def _numbers(given: list[str]) -> list[int]:
     try:
-        return [int(number) for number in given]
+        return [int(number) for number in split_items(given)]
     except ValueError:
         raise InputError(
             "The values of k are not whole numbers with commas between them.", hint="For example: --ks 2,5,10"

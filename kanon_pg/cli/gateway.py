@@ -12,8 +12,8 @@ import typer
 
 from kanon_pg.cli.connection import Dsn, chosen_dsn
 from kanon_pg.cli.output import Json, errors_as
-from kanon_pg.gateway.gate import Limits
-from kanon_pg.gateway.service import GatewayOptions, run_gateway
+from kanon_pg.gateway.server import GatewayOptions, run_gateway
+from kanon_pg.gateway.state import ClientLimits
 
 _MEBIBYTE = 1024 * 1024
 
@@ -59,7 +59,7 @@ def gateway(
         certificate=certificate,
         key=key,
         trusts_server=trust,
-        limits=Limits(connections, message * _MEBIBYTE, idle_seconds=idle),
+        limits=ClientLimits(connections, message * _MEBIBYTE, idle_seconds=idle),
     )
 
     def say(chosen: int) -> None:

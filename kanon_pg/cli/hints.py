@@ -42,6 +42,8 @@ COMMANDS_OF_VIEWS = {"kanon.releases": "releases", "kanon.hierarchies": "hierarc
 OPTIONS_OF_ARGUMENTS = {
     "columns": "--column",
     "entity": "--entity",
+    "identifiers": "--identifier",
+    "insensitive": "--insensitive",
     "ks": "--ks",
     "l": "--l",
     "max_columns": "--max-columns",
@@ -70,7 +72,9 @@ _LITERAL = r"'(?:[^']|'')*'"
 _CALL = re.compile(rf"SELECT (?:\* FROM )?(?P<function>kanon_\w+)\((?P<arguments>(?:{_LITERAL}|[^()'])*)\);?")
 _VIEW = re.compile(r"SELECT \* FROM (?P<view>kanon\.\w+);?")
 _NAME = re.compile(r"\bkanon_\w+\b(?!\()")
-_ARGUMENT = re.compile(rf"\b(?P<name>\w+) => (?P<value>{_LITERAL}|ARRAY\[[^\]]*\]|[\d.]*\d|\.\.\.)")
+_ARGUMENT = re.compile(
+    rf"\b(?P<name>\w+) => (?P<value>{_LITERAL}|ARRAY\[(?:{_LITERAL}|[^\]'])*\]|[\d.]*\d|\.\.\.)"
+)
 _WORD = re.compile(r"(?<![-\w])(?:time_limit|quasi_identifiers|max_columns|on_light)(?![\w=])")
 _SETTING = re.compile(rf"SET (?P<name>kanon\.\w+) = (?P<value>{_LITERAL})")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
@@ -157,11 +161,19 @@ def _plain(value: str) -> str:
 def _value(value: str) -> str:
     """Return a literal as a shell takes it; a list has commas."""
     if value.startswith("ARRAY["):
-        return shlex.quote(",".join(_plain(one) for one in re.findall(_LITERAL, value)))
+        return shlex.quote(",".join(_item(_plain(one)) for one in re.findall(_LITERAL, value)))
     text = _plain(value)
     if text.startswith("{") and text.endswith("}"):
         text = ",".join(one.strip() for one in text[1:-1].split(","))
     return text if text == "..." else shlex.quote(text)
+
+
+def _item(name: str) -> str:
+    """Return an item of a list as `kanon_pg.cli.arguments.split_lists` reads it."""
+    if name == name.strip() and not re.search(r'[,"\r\n]', name):
+        return name
+    quoted = name.replace('"', '""')
+    return f'"{quoted}"'
 
 
 def _seconds(interval: str) -> str:

@@ -11,10 +11,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from kanon_pg.asking import Connection, connect
 from kanon_pg.cli.connection import Dsn, chosen_dsn
 from kanon_pg.cli.output import Json, errors_as, lay_out
 from kanon_pg.cli.question_text import marked
+from kanon_pg.dbapi import Connection, connect
 from kanon_pg.errors import QuestionRefused
 
 QuestionText = Annotated[
@@ -105,13 +105,13 @@ _READ: dict[str, Callable[[str], Any]] = {
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    from kanon_pg.enforce.shapes import unique_names
+    from kanon_pg.queries.formats import unique_names
 
     return unique_names(names)
 
 
 def _answer(names: Sequence[str], types: Sequence[str], lines: Sequence[Sequence[str | None]]) -> Table:
-    from kanon_pg.query.types import NUMBERS
+    from kanon_pg.queries.check.types import NUMBERS
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, kind in zip(names, types, strict=True):

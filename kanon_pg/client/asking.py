@@ -1,4 +1,4 @@
-"""Python API for questions about protected tables, for servers without PL/Python.
+"""Python API for queries about protected tables, for servers without PL/Python.
 
 Each operation is one transaction of a trusted process, which may act as the role that reads the tables. Where
 the functions are in the server, ``kanon_query`` needs no such right.
@@ -11,11 +11,12 @@ from typing import Any
 
 from kanon_pg.client.transactions import as_owner, as_reader, take_back
 from kanon_pg.db.psycopg_adapter import Connection
-from kanon_pg.enforce import protect as protecting
-from kanon_pg.enforce import service as asking
-from kanon_pg.enforce.handover import hold_relations
-from kanon_pg.enforce.questions import AnswerTable, Question
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries import protection as protecting
+from kanon_pg.queries.answer import answer_query
+from kanon_pg.queries.answer import check_query as check_text
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.hold import hold_relations
+from kanon_pg.queries.request import AnswerTable, QueryRequest
 
 
 def protect(
@@ -26,7 +27,7 @@ def protect(
     *,
     ledger_folder: str | None = None,
 ) -> None:
-    """Let a relation answer questions, see `kanon_pg.enforce.protect.protect`.
+    """Let a relation answer queries, see `kanon_pg.queries.protection.protect`.
 
     Parameters
     ----------
@@ -37,9 +38,9 @@ def protect(
     k : int
         Fewest people behind every part of an answer, 2 to 100.
     options : mapping, optional
-        Further fields of `kanon_pg.enforce.settings.ProtectionRules`.
+        Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
     ledger_folder : str, optional
-        Folder of this machine for the records of questions; needed unless the option ``ledger`` is 'off'.
+        Folder of this machine for the records of queries; needed unless the option ``ledger`` is 'off'.
 
     Raises
     ------
@@ -51,14 +52,14 @@ def protect(
 
 
 def unprotect(target: str | Connection, relation: str) -> None:
-    """End that a relation answers questions, and take back the rights to read it that protecting lent."""
+    """End that a relation answers queries, and take back the rights to read it that protecting lent."""
     with as_owner(target) as (db, role):
         protecting.unprotect(db, relation, role=role)
         take_back(db, relation, role)
 
 
 def check_query(target: str | Connection, text: str) -> Verdict:
-    """Check a question without running it, see `kanon_pg.enforce.service.check_query`.
+    """Check a query without running it, see `kanon_pg.queries.answer.check_query`.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def check_query(target: str | Connection, text: str) -> Verdict:
         Accepted, or refused with findings.
     """
     with as_reader(target) as (db, role, session):
-        return asking.check_query(db, text, role, search_path=tuple(session["path"]))
+        return check_text(db, text, role, search_path=tuple(session["path"]))
 
 
 def query(
@@ -83,7 +84,7 @@ def query(
     *,
     ledger_folder: str | None = None,
 ) -> AnswerTable:
-    """Answer a question about public and protected relations.
+    """Answer a query about public and protected relations.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def query(
     parameters : sequence of (str or None)
         Values of ``$1``, ``$2`` ... as text.
     ledger_folder : str, optional
-        Folder of this machine for the records of questions, the same at every call.
+        Folder of this machine for the records of queries, the same at every call.
 
     Returns
     -------
@@ -104,15 +105,15 @@ def query(
     Raises
     ------
     QuestionRefused, AnswerWithheld
-        As `kanon_pg.enforce.service.ask`.
+        As `kanon_pg.queries.answer.answer_query`.
     """
     with as_reader(target) as (db, role, session):
-        question = Question(text, tuple(parameters), tuple(session["path"]))
-        return asking.ask(
+        request = QueryRequest(text, tuple(parameters), tuple(session["path"]))
+        return answer_query(
             db,
-            question,
+            request,
             role,
             session["login"],
-            held=hold_relations(db, question),
+            held=hold_relations(db, request),
             folder=ledger_folder,
         )

@@ -11,8 +11,8 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
-from kanon_pg.enforce.snapshot import READER
 from kanon_pg.errors import DatabaseError, NotPermitted
+from kanon_pg.queries.load_catalog import READER
 from kanon_pg.release.base import OWNER
 
 Progress = Callable[[str, float | None], None]

@@ -72,8 +72,14 @@ def first_try(cast: Cast) -> Scene:
         "person: somebody with three admissions counts once. Columns that are not mentioned are withheld.",
         (declare, publish),
         f"Now every published combination of the quasi-identifiers is shared by at least {K} people. But a "
-        f"full birth date is too exact to be shared: it was suppressed in {lost:,.0f} of {rows:,.0f} rows.",
-        claims(accepted(declare, publish), (lost > 0.9 * rows, "birth dates are mostly suppressed")),
+        f"full birth date is too exact to be shared: it was suppressed in {lost:,.0f} of {rows:,.0f} rows. "
+        "The notice warns of another way in: who knows what somebody's stay cost finds the row by it. Here "
+        "nobody outside the hospital is taken to know costs; where they do, publish them rounded.",
+        claims(
+            accepted(declare, publish),
+            (lost > 0.9 * rows, "birth dates are mostly suppressed"),
+            ('Sensitive column "cost"' in publish.output, "the notice speaks of the cost"),
+        ),
     )
 
 

@@ -1,15 +1,45 @@
-"""What the client gets in place of those messages of the server that the gateway looks at."""
+"""What the client gets: the server's messages, as far as the gateway looks at them, and its own."""
 
 from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kanon_pg.gateway import protocol
-from kanon_pg.gateway.gate import Gate
-from kanon_pg.gateway.protocol import Message, ProtocolViolation
-from kanon_pg.gateway.replies import without_places
+from kanon_pg.gateway.protocol import Fields, Message, ProtocolViolation, error_message
+from kanon_pg.gateway.state import GatewayState
+from kanon_pg.queries.check.findings import Finding
+from kanon_pg.queries.request import refused
+
+_PLACES = (b"P", b"p", b"q", b"W")
+
+
+def fatal(code: str, sentence: str, hint: str | None = None) -> Message:
+    """Return the message that ends a session."""
+    fields = {b"S": b"FATAL", b"V": b"FATAL", b"C": code.encode(), b"M": sentence.encode()}
+    if hint:
+        fields[b"H"] = hint.encode()
+    return error_message(fields)
+
+
+def refusal(findings: Sequence[Finding], text: str) -> Message:
+    """Return the error for a refused text, as the server words it: the first finding is the message."""
+    error, first = refused(findings), findings[0]
+    fields = {b"S": b"ERROR", b"V": b"ERROR", b"C": error.sqlstate.encode(), b"M": error.message.encode()}
+    for code, value in ((b"D", error.detail), (b"H", error.hint)):
+        if value:
+            fields[code] = value.encode()
+    if first.start < min(first.end, len(text)):
+        fields[b"P"] = str(first.start + 1).encode()
+    return error_message(fields)
+
+
+def without_places(fields: Fields) -> Message:
+    """Return an error of the server without positions and context, which are those of another text."""
+    return error_message({code: value for code, value in fields.items() if code not in _PLACES})
+
 
 INSPECTED = b"RSKZEGWC"
 """Types of the messages to look at; all others pass."""
@@ -44,7 +74,7 @@ class SessionState:
         Whether positions in errors may be those of another text than the client's.
     refused : dict
         What to say in place of the server's errors, by the words that cause them.
-    statements, questions, refusals : int
+    statements, queries, refusals : int
         How many there were.
     """
 
@@ -59,7 +89,7 @@ class SessionState:
     moved: bool = False
     refused: dict[bytes, Message] = field(default_factory=dict)
     statements: int = 0
-    questions: int = 0
+    queries: int = 0
     refusals: int = 0
 
 
@@ -68,7 +98,7 @@ class Answers:
 
     Parameters
     ----------
-    gate : Gate
+    shared : GatewayState
         What all sessions share.
     state : SessionState
         Of the session; kept up to date.
@@ -79,8 +109,8 @@ class Answers:
         Keys for cancelling that the client got.
     """
 
-    def __init__(self, gate: Gate, state: SessionState) -> None:
-        self._gate = gate
+    def __init__(self, shared: GatewayState, state: SessionState) -> None:
+        self._shared = shared
         self.state = state
         self.keys: list[bytes] = []
 
@@ -111,7 +141,7 @@ class Answers:
         code = int.from_bytes(message.body[:4], "big")
         if code in _CHALLENGES:
             self.state.challenged = True
-        if code == _OK and not (self.state.challenged or self._gate.trusts_server):
+        if code == _OK and not (self.state.challenged or self._shared.trusts_server):
             raise ProtocolViolation(
                 "The server let this role in without a password, which the gateway does not allow.",
                 hint="Let pg_hba.conf ask connections from the gateway for scram-sha-256.",
@@ -126,7 +156,7 @@ class Answers:
         """Give the client a key of its own for cancelling, so that the server's stays here."""
         process, key = message.body[:4], message.body[4:]
         own = process + secrets.token_bytes(len(key))
-        self._gate.keys[own] = message.body
+        self._shared.keys[own] = message.body
         self.keys.append(own)
         return Message(b"K", own)
 
@@ -149,7 +179,7 @@ class Answers:
         fields = protocol.notice_fields(message.body)
         code = fields.get(b"C", b"")
         if code in _CATALOG_CHANGED or code.startswith(b"KA"):
-            self._gate.source.forget(self.state.user)
+            self._shared.source.forget(self.state.user)
         if code.startswith(b"KA") or self.state.moved:
             return without_places(fields)
         return message

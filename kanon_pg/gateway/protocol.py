@@ -224,8 +224,6 @@ class Parse:
     ----------
     name : bytes
         Of the prepared statement, empty for the unnamed one.
-    text : str
-        The statement.
     types : tuple of int
         OIDs of the parameters' types as far as the client gives them; 0 leaves one open.
     """

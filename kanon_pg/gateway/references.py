@@ -1,4 +1,4 @@
-"""Decides about the names in a query: question or not, which catalogs and functions it may use."""
+"""Decides about the names in a query: query or not, which catalogs and functions it may use."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.gateway.names import Chain
+from kanon_pg.gateway.reading import NameChain
 from kanon_pg.gateway.session_settings import permitted, string_value
-from kanon_pg.gateway.tokens import Kind, Token
+from kanon_pg.gateway.tokens import Token, TokenKind
 from kanon_pg.gateway.vocabulary import CATALOG_VIEWS, HARMLESS_CATALOGS, SYNTAX_FUNCTIONS, Vocabulary
-from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.findings import Refusal, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,6 @@ class Replacement:
     ----------
     start, end : int
         The piece; it begins and ends with whole tokens.
-    text : str
-        What is written.
     """
 
     start: int
@@ -31,15 +29,11 @@ class Replacement:
     text: str
 
 
-def is_question(chains: Sequence[Chain], common: frozenset[str], snapshot: CatalogSnapshot) -> bool:
+def reads_protected(chains: Sequence[NameChain], common: frozenset[str], snapshot: CatalogSnapshot) -> bool:
     """Whether FROM names a protected relation.
 
     Parameters
     ----------
-    chains : sequence of Chain
-        Of one query.
-    common : frozenset of str
-        Names of common table expressions.
     snapshot : CatalogSnapshot
         With the session's search path.
     """
@@ -59,18 +53,9 @@ _WRITES = ("insert", "update", "delete", "merge")
 
 
 def check_passing(
-    query: Sequence[Token], chains: Sequence[Chain], vocabulary: Vocabulary
+    query: Sequence[Token], chains: Sequence[NameChain], vocabulary: Vocabulary
 ) -> list[Replacement]:
     """Refuse a query that may not pass; return which names are to be replaced.
-
-    Parameters
-    ----------
-    query : sequence of Token
-        No question.
-    chains : sequence of Chain
-        Of it.
-    vocabulary : Vocabulary
-        What may be named.
 
     Raises
     ------
@@ -79,7 +64,7 @@ def check_passing(
     """
     for index, token in enumerate(query):
         before = query[index - 1] if index else None
-        begins = before is None or before.kind in (Kind.OPEN, Kind.CLOSE)
+        begins = before is None or before.kind in (TokenKind.OPEN, TokenKind.CLOSE)
         if token.is_word("into") or (token.is_word(*_WRITES) and begins):
             raise Refusal("G030", token.span, "Only reading passes the gateway.", "Write one SELECT.")
         if token.is_word("update", "share", "no", "key") and before is not None and before.is_word("for"):
@@ -91,12 +76,12 @@ def check_passing(
     return found
 
 
-def _split(chain: Chain) -> tuple[str | None, str]:
+def _split(chain: NameChain) -> tuple[str | None, str]:
     *schemas, name = chain.parts
     return (schemas[-1] if schemas else None), name
 
 
-def _called(query: Sequence[Token], chain: Chain, vocabulary: Vocabulary) -> Iterator[Replacement]:
+def _called(query: Sequence[Token], chain: NameChain, vocabulary: Vocabulary) -> Iterator[Replacement]:
     schema, name = _split(chain)
     if len(chain.tokens) == 1 and chain.tokens[0].is_word(*SYNTAX_FUNCTIONS):
         return
@@ -115,7 +100,7 @@ def _called(query: Sequence[Token], chain: Chain, vocabulary: Vocabulary) -> Ite
         )
 
 
-def _check_set_config(query: Sequence[Token], chain: Chain) -> None:
+def _check_set_config(query: Sequence[Token], chain: NameChain) -> None:
     """Let ``set_config('name', 'value', ...)`` pass where SET would."""
     after = chain.index + chain.length + 1
     written = query[after : after + 4]
@@ -132,7 +117,7 @@ def _check_set_config(query: Sequence[Token], chain: Chain) -> None:
         raise Refusal("G020", _span(chain), "This setting may not be changed, or not to this value.")
 
 
-def _named(_query: Sequence[Token], chain: Chain, vocabulary: Vocabulary) -> Iterator[Replacement]:
+def _named(_query: Sequence[Token], chain: NameChain, vocabulary: Vocabulary) -> Iterator[Replacement]:
     parts = chain.parts
     for place, schema in enumerate(parts[:-1]):
         if schema in ("pg_catalog", "information_schema") and place <= 1:
@@ -145,7 +130,7 @@ def _named(_query: Sequence[Token], chain: Chain, vocabulary: Vocabulary) -> Ite
         raise _not_shown(chain, parts[-1])
 
 
-def _catalog(chain: Chain, place: int, schema: str, vocabulary: Vocabulary) -> Iterator[Replacement]:
+def _catalog(chain: NameChain, place: int, schema: str, vocabulary: Vocabulary) -> Iterator[Replacement]:
     """Decide about a catalog, whose name is at `place` in the chain."""
     name = chain.parts[place]
     if name in vocabulary.views:
@@ -157,18 +142,18 @@ def _catalog(chain: Chain, place: int, schema: str, vocabulary: Vocabulary) -> I
         raise _not_shown(chain, name)
 
 
-def _not_shown(chain: Chain, name: str) -> Refusal:
+def _not_shown(chain: NameChain, name: str) -> Refusal:
     hint = "Not shown are catalogs with statistics, sizes, activity or secrets."
     return Refusal(
         "G032", _span(chain), f"The catalog {Identifier((name,))} does not pass the gateway.", hint
     )
 
 
-def _in_views(chain: Chain, place: int | None = None) -> Replacement:
+def _in_views(chain: NameChain, place: int | None = None) -> Replacement:
     """Return the name in the schema of the views; further names, of columns, stay."""
     token = chain.tokens[-1 if place is None else place]
     return Replacement(chain.tokens[0].start, token.end, f"{CATALOG_VIEWS}.{token.text}")
 
 
-def _span(chain: Chain) -> Span:
+def _span(chain: NameChain) -> Span:
     return Span(chain.tokens[0].start, chain.tokens[-1].end)

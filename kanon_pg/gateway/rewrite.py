@@ -1,8 +1,9 @@
 """What is sent to the server in place of a client's text, or why nothing is.
 
-Questions become calls of ``kanon_query_record``, so that types, formats, portals and cursors stay
-PostgreSQL's own. Other statements pass if their kind is on the list of `kinds`, written anew from their
-tokens without comments; the names of catalogs in them become those of the views in ``kanon_catalog``.
+Queries of protected tables become calls of ``kanon_query_record``, so that types, formats, portals and
+cursors stay PostgreSQL's own. Other statements pass if their kind is on the list of `statements`, written
+anew from their tokens without comments; the names of catalogs in them become those of the views in
+``kanon_catalog``.
 """
 
 from __future__ import annotations
@@ -10,14 +11,54 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from kanon_pg.gateway.calls import call
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.gateway.reading import Reading, ReadQuery
-from kanon_pg.gateway.references import Replacement, check_passing, is_question
+from kanon_pg.gateway.references import Replacement, check_passing, reads_protected
 from kanon_pg.gateway.tokens import Token
 from kanon_pg.gateway.vocabulary import Vocabulary
-from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.findings import Finding, Refusal
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.findings import Finding, Refusal
+from kanon_pg.queries.check.verdict import Verdict
+
+
+def query_call(text: str, verdict: Verdict, types: Sequence[int], api_schema: str) -> str:
+    """Return a SELECT with the columns of the answer, which hands the query to the server as a text.
+
+    Parameters
+    ----------
+    text : str
+        The query, which is checked once more in the server.
+    types : sequence of int
+        OIDs of the parameters' types as far as the client gives them; 0 or none leaves one open.
+    api_schema : str
+        Where ``kanon_query_record`` is.
+    """
+    columns = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
+    named = list(zip(columns, verdict.outputs, strict=True))
+    shown = ", ".join(f"{column} AS {Identifier((output.name,))}" for column, output in named)
+    defined = ", ".join(
+        f"{column} {Identifier(('pg_catalog', output.type_name))}" for column, output in named
+    )
+    function = Identifier((api_schema, "kanon_query_record"))
+    arguments = ", ".join(filter(None, (str(Literal(text)), _values(verdict, types))))
+    return f"SELECT {shown} FROM {function}({arguments}) AS kanon_answer({defined})"
+
+
+def _values(verdict: Verdict, types: Sequence[int]) -> str:
+    """Return the array of the parameters' values as text, nothing if there are none."""
+    expected = {parameter.number: parameter.type_name for parameter in verdict.parameters}
+    if not expected:
+        return ""
+    values = []
+    for number in range(1, max(expected) + 1):
+        value = f"${number}"
+        if number not in expected:
+            values.append("NULL")
+            continue
+        if number > len(types) or not types[number - 1]:
+            value = f"CAST({value} AS {Identifier(('pg_catalog', expected[number]))})"
+        values.append(f"CAST({value} AS pg_catalog.text)")
+    return f"CAST(ARRAY[{', '.join(values)}] AS pg_catalog.text[])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +69,8 @@ class Knowledge:
     ----------
     snapshot : CatalogSnapshot
         The relations that a text names.
-    vocabulary : Vocabulary
-        Catalogs and functions.
     check : callable
-        Checks a question against a snapshot, under the rules of the protected relations.
+        Checks a query against a snapshot, under the rules of the protected relations.
     """
 
     snapshot: CatalogSnapshot
@@ -49,15 +88,15 @@ class Passed:
         Instead of the client's.
     same_places : bool
         Whether positions in it are those of the client's text.
-    questions : int
-        How many questions are in it.
+    queries : int
+        How many queries are in it.
     search_path : tuple of str or None
         What the session's search path becomes, None if it stays.
     """
 
     text: str
     same_places: bool = True
-    questions: int = 0
+    queries: int = 0
     search_path: tuple[str, ...] | None = None
 
 
@@ -85,19 +124,12 @@ def rewrite(
 
     Parameters
     ----------
-    reading : Reading
-        The text.
     knowledge : Knowledge
         On behalf of the session's role.
     search_path, start_path : sequence of str
         The session's now, and what RESET makes of it.
     types : sequence of int
         OIDs of the parameters' types, as far as the client gives them.
-
-    Returns
-    -------
-    Passed or Refused
-        Refused if any statement is.
     """
     try:
         return _Rewriting(reading, knowledge, tuple(search_path), tuple(start_path), types).passed()
@@ -127,7 +159,7 @@ class _Rewriting:
     start_path: tuple[str, ...]
     types: Sequence[int]
     replaced: list[Replacement] = field(default_factory=list)
-    questions: int = 0
+    queries: int = 0
     new_path: tuple[str, ...] | None = None
 
     def passed(self) -> Passed:
@@ -137,16 +169,16 @@ class _Rewriting:
                 self.path = self.new_path = part.search_path or self.start_path
             if statement.query is not None:
                 self._query(statement.query)
-        return Passed(self._written(), not self.replaced, self.questions, self.new_path)
+        return Passed(self._written(), not self.replaced, self.queries, self.new_path)
 
     def _query(self, query: ReadQuery) -> None:
         snapshot = replace(self.knowledge.snapshot, search_path=self.path)
-        if is_question(query.chains, query.common_tables, snapshot):
-            self._question(query.tokens, snapshot)
+        if reads_protected(query.chains, query.common_tables, snapshot):
+            self._checked_query(query.tokens, snapshot)
         else:
             self.replaced += check_passing(query.tokens, query.chains, self.knowledge.vocabulary)
 
-    def _question(self, query: Sequence[Token], snapshot: CatalogSnapshot) -> None:
+    def _checked_query(self, query: Sequence[Token], snapshot: CatalogSnapshot) -> None:
         start, end = query[0].start, query[-1].end
         text = self.reading.text[start:end]
         verdict = self.knowledge.check(text, snapshot)
@@ -156,8 +188,8 @@ class _Rewriting:
                     replace(item, start=item.start + start, end=item.end + start) for item in verdict.findings
                 )
             )
-        self.questions += 1
-        written = call(text, verdict, self.types, self.knowledge.vocabulary.api_schema)
+        self.queries += 1
+        written = query_call(text, verdict, self.types, self.knowledge.vocabulary.api_schema)
         self.replaced.append(Replacement(start, end, written))
 
     def _written(self) -> str:

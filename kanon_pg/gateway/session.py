@@ -1,22 +1,123 @@
-"""One client: its login, then both directions at once, until either side ends."""
+"""One client: first packets and login, then both directions at once, until either side ends."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import secrets
+from dataclasses import dataclass
 
-from kanon_pg.errors import KanonError
+from kanon_pg.errors import DatabaseError, KanonError, NotPermitted
 from kanon_pg.gateway import protocol
-from kanon_pg.gateway.answers import INSPECTED, Answers, SessionState
-from kanon_pg.gateway.gate import Gate
-from kanon_pg.gateway.greeting import greet
+from kanon_pg.gateway.answers import INSPECTED, Answers, SessionState, fatal, refusal
 from kanon_pg.gateway.protocol import Incoming, Message, Outgoing, ProtocolViolation
-from kanon_pg.gateway.reading import read
-from kanon_pg.gateway.replies import fatal, refusal
+from kanon_pg.gateway.reading import read_text
 from kanon_pg.gateway.rewrite import Passed, Refused, rewrite
+from kanon_pg.gateway.session_settings import listed_path, start_parameters
+from kanon_pg.gateway.state import GatewayState, connect
 from kanon_pg.gateway.wire import Wire
-from kanon_pg.query.findings import Finding, Refusal
+from kanon_pg.queries.check.findings import Finding, Refusal
+
+_MOST_REQUESTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """A login that has begun.
+
+    Parameters
+    ----------
+    server : Wire
+        The connection that was opened for it.
+    search_path : tuple of str or None
+        With which search path, None for the role's own.
+    """
+
+    server: Wire
+    user: str
+    search_path: tuple[str, ...] | None
+
+
+async def greet(client: Wire, shared: GatewayState) -> Greeting | None:
+    """Answer first packets until one begins a login, and pass that on.
+
+    Returns
+    -------
+    Greeting or None
+        None if the client left, or only wanted to cancel.
+
+    Raises
+    ------
+    ProtocolViolation
+        If a packet is malformed.
+    NotPermitted
+        If the client asks for something that does not pass.
+    DatabaseError
+        If the server cannot be reached.
+    """
+    async with asyncio.timeout(shared.limits.login_seconds):
+        for _ in range(_MOST_REQUESTS):
+            packet = await _packet(client)
+            if packet is None:
+                return None
+            code = protocol.request_code(packet)
+            if code == protocol.CANCEL_REQUEST:
+                await _cancel(packet, shared)
+                return None
+            if code == protocol.SSL_REQUEST and shared.tls is not None and not client.encrypted:
+                if not await client.start_tls(shared.tls, answer=b"S"):
+                    raise ProtocolViolation("Something was sent before encryption began.")
+            elif code in (protocol.SSL_REQUEST, protocol.GSS_REQUEST):
+                await client.send(b"N")
+            else:
+                return await _login(client, packet, shared)
+    raise ProtocolViolation("Too many requests came before the login.")
+
+
+async def _packet(client: Wire) -> bytes | None:
+    head = await client.read_exactly(4)
+    if head is None:
+        return None
+    length = int.from_bytes(head, "big")
+    if not 8 <= length <= protocol.LONGEST_STARTUP:
+        raise ProtocolViolation("The first packet has an invalid length.")
+    return await client.read_exactly(length - 4)
+
+
+async def _login(client: Wire, packet: bytes, shared: GatewayState) -> Greeting:
+    version = protocol.request_code(packet)
+    if version[0] != protocol.PROTOCOL_3:
+        raise ProtocolViolation("This version of the protocol is not supported.")
+    if shared.tls is not None and not client.encrypted:
+        raise NotPermitted("The gateway takes encrypted connections only.", hint="Set sslmode=require.")
+    given = protocol.startup_parameters(packet)
+    parameters = start_parameters(given, shared.upstream.database)
+    path = parameters.get("search_path")
+    server = await _reach(shared)
+    await server.send(protocol.startup_packet(version, parameters))
+    user = parameters["user"]
+    if path is None:
+        return Greeting(server, user, None)
+    return Greeting(server, user, tuple(user if one == "$user" else one for one in listed_path(path)))
+
+
+async def _reach(shared: GatewayState) -> Wire:
+    try:
+        return await connect(shared.upstream)
+    except OSError as error:
+        raise DatabaseError("The gateway cannot reach the server.") from error
+
+
+async def _cancel(packet: bytes, shared: GatewayState) -> None:
+    """Pass a request to cancel on with the server's key, if the client's is known."""
+    key = shared.keys.get(packet[4:])
+    if key is None:
+        return
+    server = await _reach(shared)
+    await server.send(protocol.with_length(packet[:4] + key))
+    await server.read()  # PostgreSQL closes once it has sent the signal
+    server.abort()
+
 
 _log = logging.getLogger("kanon_pg.gateway")
 
@@ -30,31 +131,29 @@ _NO_KNOWLEDGE = Finding(
 )
 
 
-class Session:
+class ClientSession:
     """Passes messages between one client and a connection of its own to the server.
 
     Parameters
     ----------
-    client : Wire
-        The accepted connection.
-    gate : Gate
+    shared : GatewayState
         What all sessions share.
     """
 
-    def __init__(self, client: Wire, gate: Gate) -> None:
+    def __init__(self, client: Wire, shared: GatewayState) -> None:
         self._client = client
-        self._gate = gate
+        self._shared = shared
         self._server: Wire | None = None
         self._incoming = Incoming(protocol.LONGEST_LOGIN)
         self._outgoing = Outgoing(INSPECTED)
         self._state = SessionState("")
-        self._answers = Answers(gate, self._state)
+        self._answers = Answers(shared, self._state)
         self._last = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
         """Serve the client until it or the server ends, or something is wrong."""
         try:
-            greeting = await greet(self._client, self._gate)
+            greeting = await greet(self._client, self._shared)
             if greeting is None:
                 return
             self._server, self._state.user = greeting.server, greeting.user
@@ -75,13 +174,13 @@ class Session:
     def _end(self) -> None:
         state = self._state
         for key in self._answers.keys:
-            self._gate.keys.pop(key, None)
+            self._shared.keys.pop(key, None)
         self._client.finish()
         if self._server is not None:
             self._server.finish()
             _log.info(
                 "session of %r ended: %d statements, %d questions, %d refused",
-                state.user, state.statements, state.questions, state.refusals,
+                state.user, state.statements, state.queries, state.refusals,
             )  # fmt: skip
 
     async def stop(self, code: str, sentence: str) -> None:
@@ -111,7 +210,7 @@ class Session:
     async def _watch(self) -> None:
         """End a login that takes too long, and a session that is silent for too long."""
         clock = asyncio.get_running_loop()
-        limits = self._gate.limits
+        limits = self._shared.limits
         await asyncio.sleep(limits.login_seconds)
         if not self._state.ready:
             raise ProtocolViolation("The login takes too long.")
@@ -168,7 +267,7 @@ class Session:
 
     async def _text(self, text: str, types: tuple[int, ...]) -> str:
         """Return what is sent in place of a text."""
-        state, source = self._state, self._gate.source
+        state, source = self._state, self._shared.source
         state.statements += 1
         if not state.start_path:
             state.start_path = state.path or await source.start_path(state.user)
@@ -182,8 +281,8 @@ class Session:
 
     async def _rewritten(self, text: str, path: tuple[str, ...], types: tuple[int, ...]) -> Passed | Refused:
         try:
-            reading = read(text) if len(text) < _LONG_TEXT else await asyncio.to_thread(read, text)
-            knowledge = await self._gate.source.knowledge(self._state.user, path, reading.names)
+            reading = read_text(text) if len(text) < _LONG_TEXT else await asyncio.to_thread(read_text, text)
+            knowledge = await self._shared.source.knowledge(self._state.user, path, reading.names)
         except Refusal as refusal:
             return Refused((refusal.finding,))
         except KanonError as error:
@@ -196,7 +295,7 @@ class Session:
 
     def _pass(self, result: Passed) -> str:
         state = self._state
-        state.questions += result.questions
+        state.queries += result.queries
         state.moved = state.moved or not result.same_places
         if result.search_path is not None:
             state.path = tuple(state.user if one == "$user" else one for one in result.search_path)
@@ -224,7 +323,7 @@ class Session:
             for piece in self._outgoing.feed(data):
                 pieces.append(self._answers.answer(piece).encode() if isinstance(piece, Message) else piece)
             if self._state.ready:
-                self._incoming.longest = self._gate.limits.message_bytes
+                self._incoming.longest = self._shared.limits.message_bytes
             await self._client.send(b"".join(pieces))
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kanon_pg.errors import NotPermitted
-from kanon_pg.gateway.tokens import Kind, Token
-from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.gateway.tokens import Token, TokenKind
+from kanon_pg.queries.check.findings import Refusal, Span
 
 _UTF8 = frozenset({"utf8", "utf-8", "unicode"})
 _DATE_STYLE = re.compile(r"iso(\s*,\s*(dmy|mdy|ymd|us|european|euro|noneuro|noneuropean))?", re.IGNORECASE)
@@ -74,8 +74,6 @@ def start_parameters(given: Mapping[str, str], database: str) -> dict[str, str]:
     ----------
     given : mapping
         The client's parameters.
-    database : str
-        The one that is served.
 
     Raises
     ------
@@ -151,11 +149,11 @@ def _value(tokens: Sequence[Token], statement: Sequence[Token]) -> str:
         raise _refused(statement)
     parts = []
     for token in tokens:
-        if token.kind is Kind.STRING and token.text.startswith("'"):
+        if token.kind is TokenKind.STRING and token.text.startswith("'"):
             parts.append(token.text[1:-1].replace("''", "'"))
         elif token.is_name:
             parts.append(token.name)
-        elif token.kind is Kind.NUMBER or token.text in (",", "-", "+"):
+        elif token.kind is TokenKind.NUMBER or token.text in (",", "-", "+"):
             parts.append(token.text)
         else:
             raise _refused(statement)
@@ -164,14 +162,14 @@ def _value(tokens: Sequence[Token], statement: Sequence[Token]) -> str:
 
 def string_value(token: Token) -> str | None:
     """Return what a plain string means, None for anything else."""
-    if token.kind is not Kind.STRING or not token.text.startswith("'"):
+    if token.kind is not TokenKind.STRING or not token.text.startswith("'"):
         return None
     return token.text[1:-1].replace("''", "'")
 
 
 def path_of(statement: Sequence[Token]) -> tuple[str, ...] | None:
     """Return the schemas that a SET search_path names, None for DEFAULT."""
-    values = [token for token in statement if token.is_name or token.kind is Kind.STRING]
+    values = [token for token in statement if token.is_name or token.kind is TokenKind.STRING]
     place = next(index for index, token in enumerate(values) if token.name.lower() == "search_path")
     named = [token for token in values[place + 1 :] if not token.is_word("to")]
     if named and named[0].is_word("default"):
@@ -193,7 +191,7 @@ def listed_path(value: str) -> tuple[str, ...]:
 
 def _only_words(tokens: Sequence[Token]) -> None:
     for token in tokens:
-        if token.kind is not Kind.WORD and token.text != ",":
+        if token.kind is not TokenKind.WORD and token.text != ",":
             raise Refusal("G020", token.span, "This setting may not be changed.")
 
 

@@ -1,6 +1,6 @@
 """Knowledge of the database: read over a connection of the gateway's own, kept for a while.
 
-What is kept decides only how a statement is written anew. The server checks every question again, in the
+What is kept decides only how a statement is written anew. The server checks every query again, in the
 same snapshot in which it is answered.
 """
 
@@ -16,14 +16,14 @@ from typing import TypeVar
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
-from kanon_pg.enforce.service import verdict_on
-from kanon_pg.enforce.snapshot import load
 from kanon_pg.errors import InstallError, KanonError, NotPermitted
 from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused
 from kanon_pg.gateway.session_settings import listed_path
 from kanon_pg.gateway.vocabulary import Vocabulary
-from kanon_pg.query.catalog import CatalogSnapshot
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries.answer import verdict_on
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.load_catalog import load_catalog
 
 _KEPT_SECONDS = 30.0
 _MOST_KEPT = 4_096
@@ -67,8 +67,6 @@ class DatabaseSource:
 
         Parameters
         ----------
-        role : str
-            Whose rights count.
         path : tuple of str
             The session's search path.
         names : frozenset of str
@@ -179,10 +177,10 @@ def _relations(
     db: PsycopgDatabase, role: str, path: tuple[str, ...], names: frozenset[str], vocabulary: Vocabulary
 ) -> Knowledge:
     text = " ".join(str(Identifier((name,))) for name in sorted(names))
-    loaded = load(db, text, path, role)
+    loaded = load_catalog(db, text, path, role)
 
-    def check(question: str, snapshot: CatalogSnapshot) -> Verdict:
-        return verdict_on(question, snapshot, loaded.rules)
+    def check(query: str, snapshot: CatalogSnapshot) -> Verdict:
+        return verdict_on(query, snapshot, loaded.rules)
 
     return Knowledge(loaded.snapshot, vocabulary, check)
 

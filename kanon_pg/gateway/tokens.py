@@ -1,6 +1,6 @@
 """Cuts SQL into tokens exactly where PostgreSQL does, and into statements.
 
-Only for what passes without being a question: transactions, settings, cursors, catalog queries of tools.
+Only for what passes without being a query: transactions, settings, cursors, catalog queries of tools.
 PostgreSQL's lexer depends on two settings that the gateway keeps fixed for the whole session: UTF-8, and
 ``standard_conforming_strings``. Forms that it reads differently from version to version are refused.
 """
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from kanon_pg.query.findings import Refusal, Span
+from kanon_pg.queries.check.findings import Refusal, Span
 
 LONGEST_TEXT = 262_144
 """Characters of the longest text of statements that is looked at."""
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     WORD = "word"
@@ -38,17 +38,13 @@ class Token:
 
     Parameters
     ----------
-    kind : Kind
-        What it is.
-    text : str
-        As written.
     start, end : int
         Place in the whole text.
     name : str
         Of a word or quoted name: what it names, as PostgreSQL folds it; empty for all others.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -56,12 +52,12 @@ class Token:
 
     def is_word(self, *names: str) -> bool:
         """Whether this is one of these words, unquoted."""
-        return self.kind is Kind.WORD and self.name in names
+        return self.kind is TokenKind.WORD and self.name in names
 
     @property
     def is_name(self) -> bool:
         """Whether it may be a name."""
-        return self.kind in (Kind.WORD, Kind.QUOTED)
+        return self.kind in (TokenKind.WORD, TokenKind.QUOTED)
 
     @property
     def span(self) -> Span:
@@ -86,16 +82,11 @@ _PIECE = re.compile(
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _FOLDED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _LONGEST_NAME = 63
-_KINDS = {kind.name.lower(): kind for kind in Kind}
+_KINDS = {kind.name.lower(): kind for kind in TokenKind}
 
 
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a text, blanks and comments left out.
-
-    Parameters
-    ----------
-    text : str
-        Any number of statements.
 
     Raises
     ------
@@ -123,16 +114,18 @@ def _token(match: re.Match[str], before: Token | None) -> Token:
     kind, piece = _KINDS[match.lastgroup or ""], match.group()
     span = Span(*match.span())
     name = ""
-    if kind is Kind.WORD:
+    if kind is TokenKind.WORD:
         name = piece.translate(_FOLDED)
-    elif kind is Kind.QUOTED:
+    elif kind is TokenKind.QUOTED:
         name = piece[1:-1].replace('""', '"')
     if len(name.encode()) > _LONGEST_NAME:
         hint = "PostgreSQL would cut it off."
         raise Refusal("G002", span, f"A name is longer than {_LONGEST_NAME} bytes.", hint)
     touches = before is not None and before.end == span.start
-    if touches and before is not None and before.kind in (Kind.NUMBER, Kind.PARAMETER):
-        runs_on = kind in (Kind.WORD, Kind.NUMBER, Kind.PARAMETER) or (piece == "." and "." in before.text)
+    if touches and before is not None and before.kind in (TokenKind.NUMBER, TokenKind.PARAMETER):
+        runs_on = kind in (TokenKind.WORD, TokenKind.NUMBER, TokenKind.PARAMETER) or (
+            piece == "." and "." in before.text
+        )
         if runs_on:
             raise Refusal("G003", span, "A number runs into what follows.", "Put a space between them.")
     return Token(kind, piece, span.start, span.end, name)
@@ -174,10 +167,10 @@ def statements(found: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """
     start = depth = 0
     for index, token in enumerate(found):
-        depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
-        if depth < 0 or (depth and token.kind is Kind.END):
+        depth += (token.kind is TokenKind.OPEN) - (token.kind is TokenKind.CLOSE)
+        if depth < 0 or (depth and token.kind is TokenKind.END):
             raise Refusal("G004", token.span, "Parentheses do not match.", "Close every one that is open.")
-        if token.kind is Kind.END:
+        if token.kind is TokenKind.END:
             if index > start:
                 yield found[start:index]
             start = index + 1

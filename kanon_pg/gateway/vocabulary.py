@@ -1,4 +1,4 @@
-"""What may be named in statements that are no questions: catalogs and functions, as data."""
+"""What may be named in statements that are no queries: catalogs and functions, as data."""
 
 from __future__ import annotations
 

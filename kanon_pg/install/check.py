@@ -25,7 +25,7 @@ Trial = Callable[[str, str], None]
 
 Records = Callable[[], list[dict[str, Any]]]
 """Says of every protected table whether its record of questions can be used, as
-`kanon_pg.enforce.record_states.record_states` does."""
+`kanon_pg.queries.record_states.record_states` does."""
 
 TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
 """Columns of the trial's table that it publishes as quasi-identifiers, all of them."""

@@ -38,7 +38,6 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
     people = (
         db.row(statement("count_people", storage=storage))["people"] if row["has_entity"] else seen["rows"]
     )
-    cells = db.row(statement("count_suppressed", view=Identifier.of("safe", row["name"])))["cells"]
     average = int(seen["memberships"]) / max(1, int(seen["classes"]))
     db.execute(
         statement("record_refresh"),
@@ -49,7 +48,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
         seen["smallest"],
         average,
         seen["largest"],
-        cells,
+        seen["suppressed"],
     )
 
 

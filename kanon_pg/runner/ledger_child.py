@@ -12,19 +12,24 @@ from pathlib import Path
 from typing import Any
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.book import Book, Pieces, Rows, Terms, verified
-from kanon_pg.ledger.budget import Budget
-from kanon_pg.ledger.census import Leaf
-from kanon_pg.ledger.folder import JOURNAL, create_folder, existing_folder
-from kanon_pg.ledger.heads import heads
-from kanon_pg.ledger.keeper import Part, Question, decide
-from kanon_pg.ledger.rules import Rules
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.runner.serving import Reply, Service, serve, settle
+from kanon_pg.worker.ledger.answers import AnswerSets
+from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder
+from kanon_pg.worker.ledger.journal import read_heads
+from kanon_pg.worker.ledger.relation_ledger import (
+    LedgerTerms,
+    PackedRows,
+    PackedSets,
+    RelationLedger,
+    verified,
+)
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
+from kanon_pg.worker.ledger.table_snapshot import LeafTable
 
-_MOST_BOOKS = 8
+_MOST_OPEN = 8
 
 Fields = Mapping[str, Any]
 Parts = Sequence[memoryview]
@@ -44,18 +49,18 @@ def main(*, channel: int, parent: int, idle_seconds: float) -> None:
     """
     settle()
     os.umask(0o077)
-    desk = _Desk()
+    ledgers = _OpenLedgers()
     # whatever went wrong, a record read in part must not decide again, so this process ends
-    service = Service("ledger", LedgerError, desk.work, afterwards=desk.save, forgives=False)
+    service = Service("ledger", LedgerError, ledgers.work, afterwards=ledgers.save, forgives=False)
     with socket.socket(fileno=channel) as connection:
         serve(service, connection, parent, idle_seconds)
 
 
-class _Desk:
+class _OpenLedgers:
     """The records that are open; the last ones used."""
 
     def __init__(self) -> None:
-        self._books: dict[tuple[str, str], Book] = {}
+        self._ledgers: dict[tuple[str, str], RelationLedger] = {}
 
     def work(self, job: Message, connection: socket.socket) -> Reply:
         del connection
@@ -75,72 +80,78 @@ class _Desk:
         raise LedgerError("The ledger was asked for something that it does not know.")
 
     def save(self) -> None:
-        for book in self._books.values():
-            book.save()
+        for ledger in self._ledgers.values():
+            ledger.save()
 
-    def _book(self, fields: Fields, name: str) -> Book:
+    def _ledger(self, fields: Fields, name: str) -> RelationLedger:
         key = (fields["parent"], name)
-        book = self._books.pop(key, None) or Book(Path(fields["parent"]), name)
-        self._books[key] = book
-        while len(self._books) > max(_MOST_BOOKS, len(fields.get("records", ()))):
-            self._books.pop(next(iter(self._books))).close()
-        return book
+        ledger = self._ledgers.pop(key, None) or RelationLedger(Path(fields["parent"]), name)
+        self._ledgers[key] = ledger
+        while len(self._ledgers) > max(_MOST_OPEN, len(fields.get("records", ()))):
+            self._ledgers.pop(next(iter(self._ledgers))).close()
+        return ledger
 
     def _state(self, fields: Fields, name: str) -> dict[str, Any]:
-        book = self._book(fields, name)
-        book.recall(fields["epoch"])
-        return {"seed": book.secret.seed, "state": book.state, "sets": book.known_sets()}
+        ledger = self._ledger(fields, name)
+        ledger.recall(fields["epoch"])
+        return {"seed": ledger.secret.seed, "state": ledger.state, "sets": ledger.known_sets()}
 
     def _decide(self, fields: Fields, parts: Parts) -> bool:
         start = time.monotonic()
         records = {record["name"]: record for record in fields["records"]}
-        books = {name: self._book(fields, name) for name in records}
+        ledgers = {name: self._ledger(fields, name) for name in records}
         with ExitStack() as stack:
             # who holds the numbers of a relation writes its journal; all take them in the same order
-            turns = {name: stack.enter_context(books[name].numbering.turn()) for name in sorted(books)}
-            told = []
+            turns = {name: stack.enter_context(ledgers[name].numbering.turn()) for name in sorted(ledgers)}
+            disclosed = []
             for name, record in records.items():
                 if record["description"] is not None:
                     turns[name].describe(record["description"])
-                if record["census"] is not None:
-                    leaves = _leaves(record["census"], parts)
-                    books[name].take(record["state"], leaves, turns[name], fields["epoch"])
-                told.append(_part(books[name], record, parts))
-            decision = decide(Question(**fields["question"]), told)
-            for book in books.values():
-                book.mark()
-                book.count(time.monotonic() - start)
+                if record["table_snapshot"] is not None:
+                    leaves = _leaves(record["table_snapshot"], parts)
+                    ledgers[name].take(record["state"], leaves, turns[name], fields["epoch"])
+                disclosed.append(_part(ledgers[name], record, parts))
+            decision = decide(LoggedQuery(**fields["query"]), disclosed)
+            for ledger in ledgers.values():
+                ledger.mark()
+                ledger.count(time.monotonic() - start)
         return decision.allowed
 
 
-def _part(book: Book, record: Fields, parts: Parts) -> Part:
-    answer: Answer | None = None
+def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
+    answer: AnswerSets | None = None
     if record["sets"] is not None:
         if record["sets"]:
-            if book.state != record["seen"]:
+            if ledger.state != record["seen"]:
                 raise LedgerError("The relation was read in another state than the answer.")
-            book.state = record["state"]
-        answer = book.answer([_pieces(item, parts) for item in record["sets"]])
+            ledger.state = record["state"]
+        answer = ledger.answer([_pieces(item, parts) for item in record["sets"]])
     if record["failure"] is not None:
         answer = None  # the sets were read for those that are compared later
-    return Part(book.keeper(_terms(record)), book.population(), answer, record["failure"] or "size")
+    return RelationPart(
+        ledger.session(_terms(record)), ledger.population(), answer, record["failure"] or "size"
+    )
 
 
-def _terms(record: Fields) -> Terms:
-    return Terms(Rules(**record["rules"]), Budget(**record["per_asker"]), Budget(**record["overall"]))
+def _terms(record: Fields) -> LedgerTerms:
+    return LedgerTerms(
+        LedgerRules(**record["rules"]), QueryBudget(**record["per_analyst"]), QueryBudget(**record["overall"])
+    )
 
 
-def _leaves(census: Sequence[Fields], parts: Parts) -> list[Leaf]:
-    return [Leaf(item["oid"], *(parts[number] for number in item["parts"])) for item in census]
+def _leaves(table_snapshot: Sequence[Fields], parts: Parts) -> list[LeafTable]:
+    return [LeafTable(item["oid"], *(parts[number] for number in item["parts"])) for item in table_snapshot]
 
 
-def _pieces(item: Fields, parts: Parts) -> Pieces | str:
+def _pieces(item: Fields, parts: Parts) -> PackedSets | str:
     """Return the sets of a statement, or the key of sets that are known."""
     if "parts" not in item:
         return str(item["key"])
     groups, leaves, *rest = (parts[number] for number in item["parts"])
-    rows = [Rows(lengths, places) for lengths, places in zip(rest[::2], rest[1::2], strict=True)]
-    return Pieces(item["disjoint"], item["by_content"], groups, leaves, rows[0], tuple(rows[1:]), item["key"])
+    rows = [PackedRows(lengths, places) for lengths, places in zip(rest[::2], rest[1::2], strict=True)]
+    return PackedSets(
+        item["disjoint"], item["by_content"], groups, leaves, rows[0], tuple(rows[1:]), item["key"]
+    )
 
 
 def _verified(fields: Fields, name: str) -> dict[str, Any]:
@@ -157,7 +168,7 @@ def _log(fields: Fields) -> list[list[Any]]:
     for name in fields["names"]:
         try:
             journal = existing_folder(Path(fields["parent"]), name) / JOURNAL
-            found += [[name, *head] for head in heads(journal)]
+            found += [[name, *head] for head in read_heads(journal)]
         except LedgerError as error:
             found.append([name, None, None, None, "unreadable", error.message])
     return found

@@ -104,7 +104,7 @@ def states(
     parent : str
         Folder of the records of this database.
     epoch : str
-        As in `kanon_pg.enforce.ledgers.Moment`.
+        As in `kanon_pg.queries.ledgers.LedgerContext`.
     names : sequence of str
         The records'.
     checkpoint : callable

@@ -1,6 +1,6 @@
-"""What the PL/Python functions for questions call; `kanon_pg.server` offers them to the bodies.
+"""What the PL/Python functions for queries call; `kanon_pg.server` offers them to the bodies.
 
-The outer ones run with the caller's rights and hand the question over; the inner ones have the rights of the
+The outer ones run with the caller's rights and hand the query over; the inner ones have the rights of the
 reading role.
 """
 
@@ -10,28 +10,29 @@ from typing import Any
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.spi_adapter import serve
-from kanon_pg.enforce import handover, service, shapes
-from kanon_pg.enforce.handover import Call
-from kanon_pg.enforce.questions import AnswerTable, Question
-from kanon_pg.enforce.refuse import refused
 from kanon_pg.errors import InputError
-from kanon_pg.query.verdict import Verdict
+from kanon_pg.queries import formats, hold
+from kanon_pg.queries.answer import answer_query
+from kanon_pg.queries.answer import check_query as check_text
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.hold import PendingQuery
+from kanon_pg.queries.request import AnswerTable, QueryRequest, refused
 from kanon_pg.server.values import SqlValue
 
 
 def query(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[str]:
     """Serve ``kanon_query``: JSON objects as texts."""
-    return serve(lambda db: shapes.as_objects(_answer(db, sql, parameters, schemas)))
+    return serve(lambda db: formats.as_objects(_answer(db, sql, parameters, schemas)))
 
 
 def ask(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[list[str | None]]:
     """Serve ``kanon.ask``: names, types, rows."""
-    return serve(lambda db: shapes.as_lines(_answer(db, sql, parameters, schemas)))
+    return serve(lambda db: formats.as_lines(_answer(db, sql, parameters, schemas)))
 
 
 def check_query(sql: SqlValue, schemas: SqlValue) -> dict[str, Any]:
     """Serve ``kanon_check_query``."""
-    return serve(lambda db: shapes.verdict_row(_verdict(db, sql, schemas)))
+    return serve(lambda db: formats.verdict_row(_verdict(db, sql, schemas)))
 
 
 def record_query(sql: SqlValue, schemas: SqlValue) -> dict[str, str]:
@@ -42,8 +43,8 @@ def record_query(sql: SqlValue, schemas: SqlValue) -> dict[str, str]:
         if not verdict.accepted:
             raise refused(verdict.findings)
         return {
-            "statement": shapes.typed_statement(verdict.outputs),
-            "columns": shapes.column_list(verdict.outputs),
+            "statement": formats.typed_statement(verdict.outputs),
+            "columns": formats.column_list(verdict.outputs),
         }
 
     return serve(operation)
@@ -51,30 +52,28 @@ def record_query(sql: SqlValue, schemas: SqlValue) -> dict[str, str]:
 
 def hold_relations() -> None:
     """Serve ``kanon.hold_relations``."""
-    serve(handover.hold)
+    serve(hold.hold_pending)
 
 
 def serve_question() -> None:
     """Serve ``kanon.serve_question``."""
-    serve(handover.serve)
+    serve(hold.serve_pending)
 
 
 def _answer(db: Database, sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> AnswerTable:
-    def operation(reader: Database, call: Call) -> AnswerTable:
-        return service.ask(reader, call.question, call.role, call.login, held=call.held)
+    def operation(reader: Database, pending: PendingQuery) -> AnswerTable:
+        return answer_query(reader, pending.query, pending.role, pending.login, held=pending.held)
 
-    question = Question(_text(sql), _texts("parameters", parameters), _path(schemas))
-    answer: AnswerTable = handover.hand_over(db, question, operation)
+    request = QueryRequest(_text(sql), _texts("parameters", parameters), _path(schemas))
+    answer: AnswerTable = hold.serve_as_reader(db, request, operation)
     return answer
 
 
 def _verdict(db: Database, sql: SqlValue, schemas: SqlValue) -> Verdict:
-    def operation(reader: Database, call: Call) -> Verdict:
-        return service.check_query(
-            reader, call.question.text, call.role, search_path=call.question.search_path
-        )
+    def operation(reader: Database, pending: PendingQuery) -> Verdict:
+        return check_text(reader, pending.query.text, pending.role, search_path=pending.query.search_path)
 
-    verdict: Verdict = handover.hand_over(db, Question(_text(sql), (), _path(schemas)), operation)
+    verdict: Verdict = hold.serve_as_reader(db, QueryRequest(_text(sql), (), _path(schemas)), operation)
     return verdict
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.json_argument import read_json
 from kanon_pg.db.spi_adapter import serve
-from kanon_pg.enforce import ledgers
-from kanon_pg.enforce import protect as protecting
-from kanon_pg.enforce import record_states as states
+from kanon_pg.queries import ledgers
+from kanon_pg.queries import protection as protecting
+from kanon_pg.queries import record_states as states
 from kanon_pg.server.values import SqlValue
 
 

@@ -5,10 +5,16 @@ SELECT
     coalesce(sum(n), 0)::bigint AS rows,
     coalesce(min(people), 0) AS smallest,
     coalesce(max(people), 0) AS largest,
-    coalesce(sum(people), 0)::bigint AS memberships
+    coalesce(sum(people), 0)::bigint AS memberships,
+    coalesce(sum(n * suppressed), 0)::bigint AS suppressed
 FROM (
     SELECT
         count(*) AS n,
+{% for q in columns %}
+        ({{ q.is_suppressed }})::integer{% if not loop.last %} +{% endif %}
+
+{% endfor %}
+        AS suppressed,
 {% if entity %}
         count(DISTINCT kanon_person) AS people
 {% else %}

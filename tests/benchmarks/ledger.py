@@ -1,4 +1,4 @@
-"""What the ledger costs a question, and what it withholds, after up to 10,000 others."""
+"""What the ledger costs a query, and what it withholds, after up to 10,000 others."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ import numpy.typing as npt
 from pyroaring import BitMap
 from rich.table import Table
 
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.disk import create_journal
-from kanon_pg.ledger.field import KEY_BYTES
-from kanon_pg.ledger.keeper import Keeper, Part, Question, decide
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.answers import AnswerSets, Population
+from kanon_pg.worker.ledger.field import KEY_BYTES
+from kanon_pg.worker.ledger.journal import create_journal
+from kanon_pg.worker.ledger.rules import LedgerRules, Mode
+from kanon_pg.worker.ledger.session import LedgerSession, LoggedQuery, RelationPart, decide
 from tests.benchmarks.settings import Settings, table
 
 CARDINALITIES = (2, 3, 5, 8, 12, 4, 6, 10)
@@ -64,25 +63,25 @@ def _measured(people: int, count: int, mode: Mode) -> list[object]:
     rng = np.random.default_rng(7)
     columns = [rng.integers(0, cardinality, people) for cardinality in CARDINALITIES]
     population = Population(BitMap(range(people)))
-    rules = Rules(K, mode)
+    rules = LedgerRules(K, mode)
     reasons: Counter[str] = Counter()
     spent = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "1.journal"
         create_journal(path)
-        keeper = Keeper(path, rules, KEY)
+        session = LedgerSession(path, rules, KEY)
         for number in range(count):
-            part = Part(keeper, population, _answer(columns, rng))
+            part = RelationPart(session, population, _answer(columns, rng))
             start = time.perf_counter()
-            decision = decide(Question(float(number), "analyst", "SELECT"), [part])
+            decision = decide(LoggedQuery(float(number), "analyst", "SELECT"), [part])
             spent.append(1000 * (time.perf_counter() - start))
             reasons[decision.reason or "told"] += 1
-        checkpoint = keeper.to_bytes()
+        checkpoint = session.to_bytes()
         start = time.perf_counter()
-        Keeper(path, rules, KEY, checkpoint=checkpoint).close()
+        LedgerSession(path, rules, KEY, checkpoint=checkpoint).close()
         opening = time.perf_counter() - start
-        sets, rank = keeper.ledger.distinct_sets, keeper.ledger.rank
-        keeper.close()
+        sets, rank = session.history.distinct_sets, session.history.rank
+        session.close()
     last = sorted(spent[-max(1, count // 10) :])
     del reasons["told"]
     withheld = ", ".join(f"{reason} {number}" for reason, number in sorted(reasons.items())) or "none"
@@ -90,7 +89,7 @@ def _measured(people: int, count: int, mode: Mode) -> list[object]:
     return [people, count, mode, *figures, withheld, sets, rank, len(checkpoint) / 1e6, opening]
 
 
-def _answer(columns: Columns, rng: np.random.Generator) -> Answer:
+def _answer(columns: Columns, rng: np.random.Generator) -> AnswerSets:
     """Return the groups of one column under up to three conditions on others."""
     chosen = np.ones(len(columns[0]), dtype=np.bool_)
     for index in rng.choice(len(columns), rng.integers(0, 4), replace=False):
@@ -98,4 +97,4 @@ def _answer(columns: Columns, rng: np.random.Generator) -> Answer:
         chosen &= columns[index] <= bound if rng.random() < 0.5 else columns[index] == bound
     by = rng.integers(0, len(columns))
     groups = (np.flatnonzero(chosen & (columns[by] == value)) for value in range(CARDINALITIES[by]))
-    return Answer((tuple(BitMap(group.astype(np.uint32)) for group in groups if len(group)),))
+    return AnswerSets((tuple(BitMap(group.astype(np.uint32)) for group in groups if len(group)),))

@@ -11,10 +11,11 @@ import psycopg
 from kanon_pg.cluster import Cluster
 from kanon_pg.install.installer import install
 from tests.docs.pages import ROOT
-from tests.docs.references import cli_reference, sql_reference
+from tests.docs.references import cli_reference, finding_reference, sql_reference
 
 SQL = ROOT / "docs/reference/sql.md"
 CLI = ROOT / "docs/reference/cli.md"
+FINDINGS = ROOT / "docs/reference/findings.md"
 
 
 def _references() -> dict[Path, str]:
@@ -26,7 +27,11 @@ def _references() -> dict[Path, str]:
         try:
             install(dsn, plpython=True)
             with psycopg.connect(dsn) as connection:
-                return {SQL: sql_reference(connection), CLI: cli_reference()}
+                return {
+                    SQL: sql_reference(connection),
+                    CLI: cli_reference(),
+                    FINDINGS: finding_reference(),
+                }
         finally:
             cluster.down(delete=True)
 

@@ -11,6 +11,7 @@ from psycopg.rows import namedtuple_row
 
 from kanon_pg.cli.commands import COMMANDS, loaded
 from kanon_pg.errors import KanonError
+from kanon_pg.queries.check.codes import CATALOGUE, CHAPTERS
 
 NOTE = "<!-- Written by `.venv/bin/python -m tests.docs --write`; do not edit. -->"
 
@@ -204,3 +205,28 @@ def error_tree(kind: type[KanonError] = KanonError, depth: int = 0) -> Iterator[
     yield depth, kind
     for child in sorted(kind.__subclasses__(), key=lambda child: child.sqlstate):
         yield from error_tree(child, depth + 1)
+
+
+def finding_reference() -> str:
+    """Return the page about findings, by chapter, from their catalogue."""
+    lines = [
+        NOTE,
+        "# Findings",
+        "",
+        "Why the text of a query is refused, whatever the data are: `kanon_check_query` lists all findings",
+        "with their places in the text, and so does the detail of error `KA901`. Messages name the column or",
+        "function that is meant; this page says why, and what to write instead. Codes that begin with `G`",
+        "come from the gateway, about statements that are no queries of protected tables.",
+    ]
+    for start, title in CHAPTERS.items():
+        lines += ["", f"## {title}", "", "| code | refused | why | instead |", "|---|---|---|---|"]
+        lines += [
+            f"| `{item.code}` | {_cell(item.sentence)} | {_cell(item.reason)} | {_cell(item.instead)} |"
+            for item in CATALOGUE
+            if item.code.startswith(start)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*")

@@ -23,6 +23,7 @@ def test_statements_and_answers_are_told_apart() -> None:
         ["people|unique".replace("|", " | "), "---+---", "1 | 2"],
         [" people | unique ", "..."],
         ["...", " 5 | 7,000.25"],
+        [" people ...", "---+---", "1 ..."],
     ],
 )
 def test_figures_and_left_out_lines_do_not_matter(shown: list[str]) -> None:
@@ -38,6 +39,8 @@ def test_figures_and_left_out_lines_do_not_matter(shown: list[str]) -> None:
         [" people | unique ", "---+---", "1 | x"],
         [" people | unique ", "---+---", "1 | 2", "3 | 4"],
         ["ERROR:  permission denied"],
+        [" unique ...", "---+---", "1 | 2"],
+        [" people ..."],
     ],
 )
 def test_everything_else_does(shown: list[str]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _PROMPT = re.compile(r"^(?P<database>\w+)=(?P<who>[#>]) (?P<statement>.*)$")
 ELISION = "..."
-"""A line that stands for lines left out."""
+"""A line that stands for lines left out, or the end of a line that stands for its rest."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,14 @@ def matches(shown: list[str], output: str) -> bool:
     """Whether psql's output is what a page shows, but for figures and lines left out."""
     lines = [_shape(line) for line in shown]
     said = "".join(f"{shape}\n" for shape in map(_shape, output.splitlines()) if shape)
-    pattern = "".join(r"(?:.*\n)*" if line == ELISION else re.escape(line) + r"\n" for line in lines if line)
-    return re.fullmatch(pattern, said) is not None
+    return re.fullmatch("".join(_pattern(line) for line in lines if line), said) is not None
+
+
+def _pattern(line: str) -> str:
+    if line == ELISION:
+        return r"(?:.*\n)*"
+    begin, cut, _ = line.partition(f" {ELISION}") if line.endswith(f" {ELISION}") else (line, "", "")
+    return re.escape(begin) + (r" .*\n" if cut else r"\n")
 
 
 def _shape(line: str) -> str:

@@ -16,8 +16,8 @@ from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner, Result
 
 import kanon_pg
-from kanon_pg.asking import Connection
 from kanon_pg.cli import app
+from kanon_pg.dbapi import Connection
 from kanon_pg.errors import AnswerWithheld, InputError, InstallError, NotPermitted, QuestionRefused
 from tests.fixtures.questions import Guarded
 from tests.query.hospital import ADA, SCHEMA

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from typing import Any
 
 import psycopg
@@ -82,7 +84,23 @@ def test_suggestions(audit_doors: tuple[Door, Door]) -> None:
     assert {one["column"]: one["role"] for one in found}["id"] == "identifier"
     shown = kanon(dsn, "suggest", "people")
     assert shown.stdout.split()[:2] == ["column", "role"]
-    assert "note: Nothing was declared. To do as proposed: SELECT kanon_declare(" in shown.stderr
+    proposed = re.search(
+        r"note: Nothing was declared\. To do as proposed: `kanon (declare .*)`", shown.stderr
+    )
+    assert proposed is not None
+    try:
+        assert kanon(dsn, *shlex.split(proposed[1])).exit_code == 0
+        roles = (
+            audit_doors[0]
+            .connection.execute(
+                "select identifiers, quasi_identifiers from kanon.declarations"
+                " where relation = 'people'::regclass"
+            )
+            .fetchone()
+        )
+    finally:
+        kanon(dsn, "undeclare", "people")
+    assert roles == (["id", "doc"], ["age", "ward", "sex"])
 
 
 def test_without_an_installation(empty_dsn: str) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from kanon_pg import client
 from kanon_pg.client.transactions import as_reader
-from kanon_pg.enforce import service
-from kanon_pg.enforce.handover import hold_relations
-from kanon_pg.enforce.questions import Question
 from kanon_pg.errors import AnswerWithheld, InputError
+from kanon_pg.queries.answer import answer_query
+from kanon_pg.queries.hold import hold_relations
+from kanon_pg.queries.request import QueryRequest
 from tests.fixtures.questions import WITHHELD, Guarded
 from tests.fixtures.releases import everything
 from tests.query.harness import Answer, Refusal
@@ -408,13 +408,13 @@ def test_a_setting_of_the_session_changes_no_answer(
 @pytest.mark.parametrize("relation", ["hospital.patients", "hospital.wards"])
 def test_a_relation_that_is_not_held_is_not_read(shared_hospital: Guarded, relation: str) -> None:
     """It could be exchanged for another of the same name after its catalog entry was checked."""
-    question = Question(f"select count(*) from {relation}")
+    question = QueryRequest(f"select count(*) from {relation}")
     for is_held in (True, False):
         with as_reader(shared_hospital.dsn) as (db, role, session):
             held = hold_relations(db, question)
             assert len(held) == 1
             if is_held:
-                assert service.ask(db, question, role, session["login"], held=held).rows
+                assert answer_query(db, question, role, session["login"], held=held).rows
             else:
                 with pytest.raises(AnswerWithheld):
-                    service.ask(db, question, role, session["login"], held=())
+                    answer_query(db, question, role, session["login"], held=())

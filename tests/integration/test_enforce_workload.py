@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.enforce.snapshot import READER, load
-from kanon_pg.query.catalog import Relation
-from kanon_pg.query.check import check
+from kanon_pg.queries.check.catalog import Relation
+from kanon_pg.queries.check.checker import check
+from kanon_pg.queries.load_catalog import READER, load_catalog
 from tests.fixtures.questions import Guarded
 from tests.query.harness import Answer, Refusal
 from tests.query.honest import Expected, HonestQuestion, workload
@@ -92,7 +92,7 @@ def test_an_answer_is_what_a_superuser_sees(question: HonestQuestion, shared_hos
 def loaded(one: Guarded) -> dict[str, Relation]:
     with psycopg.connect(one.dsn) as connection:
         connection.execute("set role kanon_reader")
-        found = load(PsycopgDatabase(connection), " ".join(NAMES), (SCHEMA, "public"), ADA)
+        found = load_catalog(PsycopgDatabase(connection), " ".join(NAMES), (SCHEMA, "public"), ADA)
     return {relation.name: relation for relation in found.snapshot.relations}
 
 

@@ -52,9 +52,12 @@ def test_a_release_without_values_and_one_without_a_view_are_told(door: Door) ->
     (unique,) = [text for text in door.notices if "a value of its own" in text]
     assert unique.startswith('Sensitive column "cost" ')
     door.connection.execute("drop view safe.t")
+    door.connection.execute("delete from t where a > 100")
     door.notices.clear()
     door.refresh("t")
     (gone,) = [text for text in door.notices if "was dropped" in text]
     assert "kanon_anonymize publishes it anew" in gone
     assert "SELECT kanon_drop('t');" in gone
+    kept = "select rows, suppressed_cells, classes from kanon.releases where release = 't'"
+    assert door.connection.execute(kept).fetchone() == (100, 100, 1)
     door.drop("t")

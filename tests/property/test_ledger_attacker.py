@@ -8,10 +8,9 @@ import hypothesis.strategies as st
 from hypothesis import given, note, settings
 from pyroaring import BitMap
 
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.ledger import Ledger
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.answers import AnswerSets, Population
+from kanon_pg.worker.ledger.disclosure import DisclosureHistory
+from kanon_pg.worker.ledger.rules import LedgerRules, Mode
 from tests.fixtures.examples import examples
 from tests.fixtures.tracking import singled_out
 
@@ -29,7 +28,7 @@ def partitions(draw: st.DrawFn, size: int) -> Groups:
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[list[int], list[Groups], int]:
-    """Draw owners of units, questions and k."""
+    """Draw owners of units, queries and k."""
     size = draw(st.integers(4, 11))
     owners = draw(
         st.one_of(
@@ -41,8 +40,8 @@ def histories(draw: st.DrawFn) -> tuple[list[int], list[Groups], int]:
     return owners, questions, draw(st.integers(2, 4))
 
 
-def answer_of(groups: Groups) -> Answer:
-    return Answer((tuple(BitMap(group) for group in groups),))
+def answer_of(groups: Groups) -> AnswerSets:
+    return AnswerSets((tuple(BitMap(group) for group in groups),))
 
 
 def population_of(owners: list[int]) -> Population:
@@ -54,7 +53,8 @@ def leaves_few(groups: Groups, owners: list[int], k: int) -> bool:
     """Whether a group or the total leaves out 1 to k - 1 people's units."""
     every = frozenset(range(len(owners)))
     return any(
-        0 < len({owners[unit] for unit in every - told}) < k for told in (*groups, frozenset().union(*groups))
+        0 < len({owners[unit] for unit in every - disclosed}) < k
+        for disclosed in (*groups, frozenset().union(*groups))
     )
 
 
@@ -65,20 +65,20 @@ def test_linear_mode_refuses_exactly_what_lets_an_attacker_solve(
 ) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    ledger = Ledger(Rules(k, "linear"), KEY)
-    told: list[frozenset[int]] = []
+    ledger = DisclosureHistory(LedgerRules(k, "linear"), KEY)
+    disclosed: list[frozenset[int]] = []
     for groups in questions:
         decision = ledger.check(answer_of(groups), population)
         note(f"{groups} {decision.reason}")
-        harmless = not leaves_few(groups, owners, k) and not singled_out([*told, *groups], owners, k)
+        harmless = not leaves_few(groups, owners, k) and not singled_out([*disclosed, *groups], owners, k)
         assert decision.reason != "undecided"
         assert decision.allowed <= harmless
         if population.owners is None:
             # several rows of a person share a column, which may refuse more than it must
             assert decision.allowed == harmless
         if decision.allowed:
-            ledger.tell(decision)
-            told += groups
+            ledger.disclose(decision)
+            disclosed += groups
 
 
 @settings(max_examples=examples(50))
@@ -88,14 +88,14 @@ def test_what_is_told_never_lets_an_attacker_solve(
 ) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    ledger = Ledger(Rules(k, mode, one_sided=one_sided, rank=64), KEY)
-    told: list[frozenset[int]] = []
+    ledger = DisclosureHistory(LedgerRules(k, mode, one_sided=one_sided, rank=64), KEY)
+    disclosed: list[frozenset[int]] = []
     for groups in questions:
         decision = ledger.check(answer_of(groups), population)
         if decision.allowed:
-            ledger.tell(decision)
-            told += groups
-    assert not singled_out(told, owners, k)
+            ledger.disclose(decision)
+            disclosed += groups
+    assert not singled_out(disclosed, owners, k)
 
 
 @settings(max_examples=examples(50))
@@ -103,14 +103,14 @@ def test_what_is_told_never_lets_an_attacker_solve(
 def test_a_ledger_read_back_decides_the_same(drawn: tuple[list[int], list[Groups], int], mode: Mode) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    rules = Rules(k, mode, rank=8)
-    ledger = Ledger(rules, KEY)
+    rules = LedgerRules(k, mode, rank=8)
+    ledger = DisclosureHistory(rules, KEY)
     for groups in questions:
-        again = Ledger.from_bytes(ledger.to_bytes(), rules, KEY)
+        again = DisclosureHistory.from_bytes(ledger.to_bytes(), rules, KEY)
         decision = ledger.check(answer_of(groups), population)
         assert again.check(answer_of(groups), population).reason == decision.reason
         if decision.allowed:
-            ledger.tell(decision)
+            ledger.disclose(decision)
 
 
 @settings(max_examples=examples(50))
@@ -120,11 +120,11 @@ def test_replaying_decides_as_the_process_that_told(
 ) -> None:
     owners, questions, k = drawn
     population = population_of(owners)
-    here, there = (Ledger(Rules(k, mode, rank=8), KEY) for _ in range(2))
+    here, there = (DisclosureHistory(LedgerRules(k, mode, rank=8), KEY) for _ in range(2))
     for groups in questions:
         answer = answer_of(groups)
         decision = here.check(answer, population)
         assert there.check(answer, population).reason == decision.reason
         if decision.allowed:
-            here.tell(decision)
-            there.replay(Answer.from_bytes(answer.to_bytes()), population)
+            here.disclose(decision)
+            there.replay(AnswerSets.from_bytes(answer.to_bytes()), population)

@@ -7,11 +7,9 @@ import numpy as np
 from hypothesis import assume, given, settings
 from pyroaring import BitMap
 
-from kanon_pg.ledger.code import Code
-from kanon_pg.ledger.field import Field
-from kanon_pg.ledger.forms import Form
-from kanon_pg.ledger.sparse import holds_sparse_vector
-from kanon_pg.ledger.told import ToldSets, folded
+from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, folded
+from kanon_pg.worker.ledger.field import Field
+from kanon_pg.worker.ledger.linear_code import Code, Form, holds_sparse_vector
 from tests.fixtures.examples import examples
 from tests.fixtures.tracking import singled_out
 
@@ -128,13 +126,13 @@ def test_no_near_set_is_overlooked(
 ) -> None:
     assume(len(change) < k)
     field = Field(key, 256)
-    told = ToldSets(64)
+    disclosed = DisclosedSets(64)
     for units in sets:
         vector = field.vector(BitMap(units), None)
-        told.add(BitMap(units), folded(vector, 64, field.modulus))
+        disclosed.add(BitMap(units), folded(vector, 64, field.modulus))
     new = BitMap(sets[0] ^ change)
     fold = folded(field.vector(new, None), 64, field.modulus)
-    found = list(told.near(new, fold, k, by_size=by_size))
+    found = list(disclosed.near(new, fold, k, by_size=by_size))
     for units in sets:
         if len(new ^ BitMap(units)) < k:
             assert BitMap(units) in found

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_pg.query.check import Options, Verdict, check
+from kanon_pg.queries.check.checker import Options, Verdict, check
 from tests.fixtures.databases import Server
 from tests.query.honest import HonestQuestion, workload
 from tests.query.hospital import SCHEMA

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from kanon_pg.query.catalog import Column, Kind, Relation
-from kanon_pg.query.census import census, fingerprint
-from kanon_pg.query.check import Options, Verdict, check
-from kanon_pg.query.verdict import EntitySet
+from kanon_pg.queries.check.catalog import Column, Relation, RelationKind
+from kanon_pg.queries.check.checker import Options, Verdict, check
+from kanon_pg.queries.check.verdict import EntitySet
+from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql, table_snapshot_sql
 from tests.fixtures.databases import Server
 from tests.query.honest import HonestQuestion, workload
 from tests.query.people import World, load
@@ -66,7 +66,7 @@ def run(connection: Connection, sql: str, values: Sequence[str | None]) -> list[
 
 def _owners(connection: Connection, relation: Relation) -> dict[Row, bytes]:
     found: dict[Row, bytes] = {}
-    for leaf in run(connection, census(relation), [SEED, EVERYTHING]):
+    for leaf in run(connection, table_snapshot_sql(relation), [SEED, EVERYTHING]):
         people = cut(leaf["people"], 8)
         found.update(zip(((0, content) for content in cut(leaf["contents"], 8)), people, strict=True))
         found.update(zip(((leaf["leaf"], place) for place in cut(leaf["places"], 6)), people, strict=False))
@@ -259,10 +259,10 @@ def test_groups_that_are_left_out_are_not_sent(
 def test_a_fingerprint_is_that_of_the_census(connection: Connection, is_late: bool) -> None:
     horizon = now(connection) if is_late else EVERYTHING
     for relation in hospital().relations:
-        text = fingerprint(relation) if relation.protection is not None else None
+        text = fingerprint_sql(relation) if relation.protection is not None else None
         if text is None or not relation.protection or not relation.protection.declared:
             continue
-        leaves = run(connection, census(relation), [SEED, horizon])
+        leaves = run(connection, table_snapshot_sql(relation), [SEED, horizon])
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
@@ -276,7 +276,9 @@ def now(connection: Connection) -> str:
     return str(row["oldest"])
 
 
-GAUGE = Relation(0, "hospital", "gauge", Kind.TABLE, (Column("person", "int4"), Column("value", "int4")))
+GAUGE = Relation(
+    0, "hospital", "gauge", RelationKind.TABLE, (Column("person", "int4"), Column("value", "int4"))
+)
 
 
 def make_gauge(connection: Connection) -> None:
@@ -309,9 +311,9 @@ def test_every_change_is_in_the_fingerprint(
             # has a number that is older than the census
             writer.execute("insert into hospital.elsewhere values (1)")
         horizon = now(connection)
-        before = run(connection, str(fingerprint(GAUGE)), [horizon])
+        before = run(connection, str(fingerprint_sql(GAUGE)), [horizon])
         connection.execute("insert into hospital.elsewhere values (2)")
-        assert run(connection, str(fingerprint(GAUGE)), [horizon]) == before
+        assert run(connection, str(fingerprint_sql(GAUGE)), [horizon]) == before
         for command in commands:
             if command.startswith("vacuum"):
                 writer.commit()
@@ -320,7 +322,7 @@ def test_every_change_is_in_the_fingerprint(
                 filling = "insert into hospital.gauge select i, i from generate_series(51, 100) i"
                 writer.execute(filling if command == "fill" else command)
         writer.commit()
-    assert run(connection, str(fingerprint(GAUGE)), [horizon]) != before
+    assert run(connection, str(fingerprint_sql(GAUGE)), [horizon]) != before
 
 
 def test_a_recent_row_that_changes_is_in_the_fingerprint(connection: Connection) -> None:
@@ -330,6 +332,6 @@ def test_a_recent_row_that_changes_is_in_the_fingerprint(connection: Connection)
         # written and visible, and yet younger than the oldest that runs
         connection.execute("insert into hospital.gauge values (100, 100)")
         horizon = now(connection)
-        before = run(connection, str(fingerprint(GAUGE)), [horizon])
+        before = run(connection, str(fingerprint_sql(GAUGE)), [horizon])
         connection.execute("update hospital.gauge set value = 101 where person = 100")
-        assert run(connection, str(fingerprint(GAUGE)), [horizon]) != before
+        assert run(connection, str(fingerprint_sql(GAUGE)), [horizon]) != before

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from kanon_pg.query.check import Options
+from kanon_pg.queries.check.checker import Options
 from tests.fixtures.databases import Server
 from tests.fixtures.examples import examples
 from tests.property.test_query_people import CONDITIONS, KEYS, K, Row, answered

@@ -11,8 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
-from kanon_pg.query.check import Options, check
+from kanon_pg.queries.check.catalog import (
+    CatalogSnapshot,
+    Column,
+    ColumnRole,
+    Protection,
+    Relation,
+    RelationKind,
+)
+from kanon_pg.queries.check.checker import Options, check
 from tests.fixtures.databases import Server
 from tests.fixtures.examples import examples
 
@@ -36,13 +43,13 @@ CATALOG = CatalogSnapshot(
             1,
             "public",
             "facts",
-            Kind.TABLE,
+            RelationKind.TABLE,
             (
-                Column("person", "int4", nullable=False, role=Role.IDENTIFIER),
+                Column("person", "int4", nullable=False, role=ColumnRole.IDENTIFIER),
                 Column("a", "text", nullable=False),
                 Column("b", "int4", nullable=False),
-                Column("x", "int4", role=Role.SENSITIVE),
-                Column("c", "int4", nullable=False, role=Role.SENSITIVE),
+                Column("x", "int4", role=ColumnRole.SENSITIVE),
+                Column("c", "int4", nullable=False, role=ColumnRole.SENSITIVE),
             ),
             Protection(K, "person"),
         ),

@@ -7,8 +7,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.query.check import Options, check
-from kanon_pg.query.sqlglot_reader import read_text
+from kanon_pg.queries.check.checker import Options, check
+from kanon_pg.queries.check.read.sqlglot_parser import read_text
 from tests.fixtures.examples import examples
 from tests.unit.query.shop import SHOP
 

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_pg.query.check import Options, check
+from kanon_pg.queries.check.checker import Options, check
 from tests.fixtures.databases import Server
 from tests.query.cases import Via, flat
 from tests.query.corpus import ATTACKS

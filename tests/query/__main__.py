@@ -6,7 +6,7 @@ import statistics
 import sys
 import time
 
-from kanon_pg.query.check import CatalogSnapshot, Verdict, check
+from kanon_pg.queries.check.checker import CatalogSnapshot, Verdict, check
 from tests.query.cases import Via, flat
 from tests.query.corpus import ATTACKS, counts
 from tests.query.honest import workload

@@ -1,7 +1,7 @@
 """The smallest door that enforces: check, run once, look at the hidden columns. No ledger, no budget.
 
-It follows what the head of `kanon_pg.query.check` says and nothing else, so that the checker can be attacked
-without the services around it, and so that doors have something to be compared with.
+It follows what the head of `kanon_pg.queries.check.checker` says and nothing else, so that the checker can
+be attacked without the services around it, and so that doors have something to be compared with.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from kanon_pg.query.check import Options, Verdict, check
+from kanon_pg.queries.check.checker import Options, Verdict, check
 from tests.query.cases import Policy
 from tests.query.harness import Answer, Door, Refusal, Run, Seen
 from tests.query.snapshot import hospital

@@ -6,7 +6,14 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
+from kanon_pg.queries.check.catalog import (
+    CatalogSnapshot,
+    Column,
+    ColumnRole,
+    Protection,
+    Relation,
+    RelationKind,
+)
 from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCHEMA_FILE, Declaration, K
 
 _TABLE = re.compile(r"create table hospital\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
@@ -41,10 +48,10 @@ _COPIES = {
 """Partitions and inheritance children have the columns and the declaration of their parents."""
 
 _KINDS = {
-    "lab_results": Kind.PARTITIONED,
-    "stays": Kind.VIEW,
-    "weather": Kind.VIEW,
-    "monthly_report": Kind.MATERIALIZED,
+    "lab_results": RelationKind.PARTITIONED,
+    "stays": RelationKind.VIEW,
+    "weather": RelationKind.VIEW,
+    "monthly_report": RelationKind.MATERIALIZED,
 }
 
 
@@ -61,7 +68,7 @@ def hospital() -> CatalogSnapshot:
         relations[declaration.table] = _declared(relations[declaration.table], declaration)
     for copy, parent in _COPIES.items():
         keys = () if parent == "visits" else relations[parent].unique_keys
-        relations[copy] = replace(relations[parent], name=copy, kind=Kind.TABLE, unique_keys=keys)
+        relations[copy] = replace(relations[parent], name=copy, kind=RelationKind.TABLE, unique_keys=keys)
     for name in DEPENDENT.keys() - _COPIES.keys():
         relations[name] = replace(relations[name], protection=Protection(K, declared=False))
     known = [relation for name, relation in sorted(relations.items()) if name not in FORBIDDEN]
@@ -73,7 +80,10 @@ def hospital() -> CatalogSnapshot:
 
 
 def _is_undivided(relation: Relation) -> bool:
-    return relation.kind in {Kind.TABLE, Kind.MATERIALIZED} and relation.name not in _COPIES.values()
+    return (
+        relation.kind in {RelationKind.TABLE, RelationKind.MATERIALIZED}
+        and relation.name not in _COPIES.values()
+    )
 
 
 def _relation(name: str, body: str) -> Relation:
@@ -89,16 +99,18 @@ def _relation(name: str, body: str) -> Relation:
         )
         if is_key or "unique" in rest:
             keys.append(frozenset({column}))
-    return Relation(0, SCHEMA, name, _KINDS.get(name, Kind.TABLE), tuple(columns), unique_keys=tuple(keys))
+    return Relation(
+        0, SCHEMA, name, _KINDS.get(name, RelationKind.TABLE), tuple(columns), unique_keys=tuple(keys)
+    )
 
 
 def _declared(relation: Relation, declaration: Declaration) -> Relation:
     roles = {
-        **dict.fromkeys((*declaration.identifiers, declaration.entity), Role.IDENTIFIER),
-        **dict.fromkeys(declaration.quasi_identifiers, Role.QUASI_IDENTIFIER),
-        **dict.fromkeys(declaration.sensitive, Role.SENSITIVE),
+        **dict.fromkeys((*declaration.identifiers, declaration.entity), ColumnRole.IDENTIFIER),
+        **dict.fromkeys(declaration.quasi_identifiers, ColumnRole.QUASI_IDENTIFIER),
+        **dict.fromkeys(declaration.sensitive, ColumnRole.SENSITIVE),
     }
     columns = tuple(
-        replace(column, role=roles.get(column.name, Role.WITHHELD)) for column in relation.columns
+        replace(column, role=roles.get(column.name, ColumnRole.WITHHELD)) for column in relation.columns
     )
     return replace(relation, columns=columns, protection=Protection(K, entity=declaration.entity))

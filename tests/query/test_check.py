@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.query.check import Options, Verdict, check
-from kanon_pg.query.options import Mode
+from kanon_pg.queries.check.checker import Options, Verdict, check
+from kanon_pg.queries.check.options import Mode
 from tests.query.cases import Attack, Outcome, Via, flat
 from tests.query.corpus import ATTACKS
 from tests.query.honest import Expected, HonestQuestion, workload

@@ -42,22 +42,22 @@ _PREPARE = """
         plpy.execute("select kanon.boot()")
         from kanon_pg.db.queries import Statement
         from kanon_pg.db.spi_adapter import serve
-        from kanon_pg.enforce.handover import hand_over
-        from kanon_pg.enforce.questions import Question
+        from kanon_pg.queries.hold import serve_as_reader
+        from kanon_pg.queries.request import QueryRequest
         from kanon_pg.errors import DatabaseError
         def run(reader, _call):
             try:
                 return str(len(reader.rows_once(Statement(command))))
             except DatabaseError as error:
                 return error.server_state
-        return serve(lambda db: hand_over(db, Question("select 1", ()), run))
+        return serve(lambda db: serve_as_reader(db, QueryRequest("select 1", ()), run))
     $$;
     CREATE FUNCTION public.served_directly() RETURNS text LANGUAGE plpython3u AS $$
         plpy.execute("select kanon.boot()")
-        from kanon_pg.enforce import handover
-        from kanon_pg.enforce.questions import Question
-        call = handover.Call(Question("select 1", ()), "", "", lambda reader, call: "served")
-        with handover._handed(call):
+        from kanon_pg.queries import hold
+        from kanon_pg.queries.request import QueryRequest
+        call = hold.PendingQuery(QueryRequest("select 1", ()), "", "", lambda reader, call: "served")
+        with hold._handed(call):
             plpy.execute("select kanon.serve_question()")
         return call.result or call.error.sqlstate
     $$;

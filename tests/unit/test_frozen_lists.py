@@ -9,7 +9,15 @@ from __future__ import annotations
 import pytest
 
 from kanon_pg.gateway import vocabulary
-from kanon_pg.query.functions import AGGREGATES, EXTREMES, FUNCTIONS, PERCENTILES, SUMS, Overload, Summary
+from kanon_pg.queries.check.functions import (
+    AGGREGATES,
+    EXTREMES,
+    FUNCTIONS,
+    PERCENTILES,
+    SUMS,
+    Overload,
+    Summary,
+)
 
 QUERY_FUNCTIONS = """
     lower(text) text

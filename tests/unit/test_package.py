@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import kanon_pg
-from kanon_pg import asking, client
+from kanon_pg import client
+from kanon_pg import dbapi as asking
 
 
 @pytest.mark.parametrize("name", kanon_pg.__all__)

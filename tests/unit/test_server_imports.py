@@ -40,7 +40,7 @@ def checkpoint():
     calls.append(1)
     if len(calls) == 2:
         raise Cancelled
-server._SECONDS_BETWEEN_CHECKPOINTS = 0.0
+server._MODULES_BETWEEN_CHECKPOINTS = 1
 server.prepare(checkpoint, lambda error: None)
 try:
     server.anonymize
@@ -50,6 +50,20 @@ server.anonymize
 print(len(calls) > 20, any(type(one).__name__ == "_Attentive" for one in sys.meta_path))
 """
     assert run(code).splitlines() == ["cancelled 2", "True False"]
+
+
+def test_how_often_a_cancel_is_looked_for_tells_no_times() -> None:
+    code = """
+import time
+clock = iter(range(10**6))
+time.monotonic = lambda: {clock}
+calls = []
+server.prepare(lambda: calls.append(1), lambda error: None)
+server.query
+print(len(calls))
+"""
+    slow, fast = (int(run(code.replace("{clock}", clock))) for clock in ("next(clock)", "0"))
+    assert slow == fast > 10
 
 
 def test_a_library_that_is_missing_is_said_to_the_caller() -> None:

@@ -85,7 +85,7 @@ class _Search:
         self._clock = clock
         self._partitions, self._scratch = room_for(lines, most)
         count = lines.weights.size
-        shared = int(max(0, -lines.weights.min()))
+        shared = max(0, -int(lines.weights.min()))
         self._known = _Known(
             np.full(count, -1, dtype=np.int32),
             np.empty(1024, dtype=np.int32),

@@ -71,7 +71,7 @@ def _require_diversity(name: str, counts: NDArray[np.float64], unit: str, models
     if models.l is None or models.diversity == "distinct":
         return
     if models.diversity == "frequency":
-        most, what = counts.sum() / counts.max(), "most frequent value"
+        most, what = float(counts.sum() / counts.max()), "most frequent value"
         reason = f"is in {int(counts.max())} of {int(counts.sum())} {unit}, more than 1 in {models.l}"
     else:
         share = counts / counts.sum()

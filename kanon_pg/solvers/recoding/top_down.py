@@ -214,7 +214,7 @@ def top_down_classes(
     count = len(table)
     begin, end = np.zeros(count + 1, dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
     end[0] = count
-    most = int(max(count, forest.values.max())) + 1
+    most = max(count, int(forest.values.max())) + 1
     stack = Stack(
         np.arange(count, dtype=np.int32), begin, end, np.zeros(count, dtype=np.int64),
         np.array([1, 0], dtype=np.int64), np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int64),

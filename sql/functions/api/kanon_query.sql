@@ -1,5 +1,5 @@
 -- Answers a question, one JSON object per row. The default of `schemas` is evaluated where the caller can see it:
--- inside, the search path is pinned.
+-- inside, the search path is pinned. Debug messages about subtransactions would tell how far a withheld question came.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query(
     sql text,
     parameters text[] DEFAULT NULL,
@@ -12,6 +12,7 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
+SET client_min_messages = error
 AS $function$
 BEGIN
     RETURN QUERY SELECT q.answer FROM kanon.query(sql, parameters, schemas) AS q (answer);

@@ -1,5 +1,5 @@
 -- Answers a question as rows of the types that the caller writes down. The types of the caller's list are converted
--- to with the caller's rights: they may be the caller's own.
+-- to with the caller's rights: they may be the caller's own. No debug messages leave it, as in kanon_query.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query_record(
     sql text,
     parameters text[] DEFAULT NULL,
@@ -12,6 +12,7 @@ PARALLEL UNSAFE
 SECURITY INVOKER
 CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
+SET client_min_messages = error
 AS $function$
 DECLARE
     plan record;

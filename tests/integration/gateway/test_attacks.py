@@ -11,8 +11,8 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from kanon_pg.gateway.gate import Limits
 from kanon_pg.gateway.protocol import Message, notice_fields, startup_packet
+from kanon_pg.gateway.state import ClientLimits
 from tests.fixtures.gateways import ANALYST, ClinicGateway, ClinicServer, running
 from tests.fixtures.raw_protocol import CALL, SYNC, RawClient, bind, execute, parse, raw_client
 
@@ -278,7 +278,7 @@ def test_a_role_whom_the_server_asks_for_no_password_does_not_come_in(clinic_ser
 
 def test_messages_have_a_bound(clinic_server: ClinicServer) -> None:
     with (
-        running(clinic_server, limits=Limits(message_bytes=100_000)) as gateway,
+        running(clinic_server, limits=ClientLimits(message_bytes=100_000)) as gateway,
         raw_client(gateway.dsn()) as client,
     ):
         assert not codes(client.ask("select '" + "x" * 50_000 + "'"))
@@ -288,7 +288,7 @@ def test_messages_have_a_bound(clinic_server: ClinicServer) -> None:
 
 def test_the_number_of_clients_has_a_bound(clinic_server: ClinicServer) -> None:
     with (
-        running(clinic_server, limits=Limits(connections=1)) as gateway,
+        running(clinic_server, limits=ClientLimits(connections=1)) as gateway,
         psycopg.connect(gateway.dsn()) as first,
     ):
         with pytest.raises(psycopg.OperationalError, match="too many clients"):
@@ -297,7 +297,7 @@ def test_the_number_of_clients_has_a_bound(clinic_server: ClinicServer) -> None:
 
 
 def test_silent_sessions_and_logins_end(clinic_server: ClinicServer) -> None:
-    limits = Limits(login_seconds=1.0, idle_seconds=0.5)
+    limits = ClientLimits(login_seconds=1.0, idle_seconds=0.5)
     with running(clinic_server, limits=limits) as gateway:
         with raw_client(gateway.dsn()) as client:
             assert codes(list(client.receive())) == ["57P05"]

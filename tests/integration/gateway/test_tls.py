@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.gateway.service import require_private, tls_for_clients
+from kanon_pg.gateway.server import require_private, tls_for_clients
 from tests.fixtures.gateways import ENDLESS, ClinicGateway, ClinicServer, cancelling, running
 
 SSL_REQUEST = struct.pack("!IHH", 8, 1234, 5679)

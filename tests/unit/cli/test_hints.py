@@ -26,7 +26,7 @@ _OPTIONS = {
     for option in (*parameter.opts, *parameter.secondary_opts)
 } | {"--help", "--version"}
 _SPREAD = {"hierarchies", "options"}
-_NOT_SHOWN = ("cluster/instance.py", "demo/psql.py", "gateway/calls.py", "query/")
+_NOT_SHOWN = ("cluster/instance.py", "demo/psql.py", "gateway/rewrite.py", "queries/check/")
 """Modules whose texts are options of other programs, or pieces of statements."""
 
 
@@ -117,6 +117,14 @@ def test_the_tables_lead_to_commands_and_options_that_exist() -> None:
             "Pass a larger --time-limit, for example --time-limit 300.",
         ),
         ("Or: columns => ARRAY['a', 'b c'].", "Or: --column 'a,b c'."),
+        ("Or: columns => ARRAY['a, b', 'c]'].", "Or: --column '\"a, b\",c]'."),
+        (
+            "Do it: SELECT kanon_declare('\"public\".\"t\"', identifiers => ARRAY['id', 'doc'], "
+            "quasi_identifiers => ARRAY['age', 'sex'], sensitive => ARRAY['it''s (new)'], "
+            "insensitive => ARRAY['x'], entity => 'p');",
+            'Do it: `kanon declare \'"public"."t"\' --identifier id,doc --quasi-identifier age,sex '
+            "--sensitive 'it'\"'\"'s (new)' --insensitive x --entity p`",
+        ),
         (
             'For example: options => \'{"diversity": "entropy", "classes": {"max": 100}}\'.',
             "For example: --diversity entropy --most-classes 100.",

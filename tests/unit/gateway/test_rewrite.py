@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.errors import NotPermitted
-from kanon_pg.gateway.reading import read
+from kanon_pg.gateway.reading import read_text
 from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused, rewrite
 from kanon_pg.gateway.session_settings import listed_path, start_parameters
 from kanon_pg.gateway.tokens import tokens
 from kanon_pg.gateway.vocabulary import Vocabulary
-from kanon_pg.query.check import check
-from kanon_pg.query.findings import Refusal
+from kanon_pg.queries.check.checker import check
+from kanon_pg.queries.check.findings import Refusal
 from tests.query.snapshot import hospital
 
 PATH = ("hospital", "public")
@@ -31,7 +31,7 @@ KNOWLEDGE = Knowledge(replace(hospital(), search_path=PATH), VOCABULARY, check)
 
 def rewritten(text: str, types: tuple[int, ...] = ()) -> Passed | Refused:
     try:
-        return rewrite(read(text), KNOWLEDGE, PATH, PATH, types)
+        return rewrite(read_text(text), KNOWLEDGE, PATH, PATH, types)
     except Refusal as refusal:
         return Refused((refusal.finding,))
 
@@ -94,7 +94,7 @@ def test_a_question_becomes_a_call_wherever_it_stands(text: str, expected: str) 
 def test_a_protected_relation_is_found_in_every_from(text: str) -> None:
     result = rewritten(text)
     if isinstance(result, Passed):
-        assert result.questions == 1
+        assert result.queries == 1
     else:
         assert all(finding.code.startswith("Q") for finding in result.findings)
 
@@ -179,21 +179,21 @@ def test_a_defect_refuses() -> None:
         raise KeyError("hush")
 
     knowledge = replace(KNOWLEDGE, check=broken)
-    result = rewrite(read(COUNT), knowledge, PATH)
+    result = rewrite(read_text(COUNT), knowledge, PATH)
     assert isinstance(result, Refused)
     assert result.findings[0].code == "G099"
     assert "hush" not in str(result.findings)
 
 
 def test_the_search_path_decides_and_follows_the_session() -> None:
-    found = rewrite(read(COUNT), KNOWLEDGE, ("public",))
+    found = rewrite(read_text(COUNT), KNOWLEDGE, ("public",))
     assert isinstance(found, Passed)
-    assert not found.questions
+    assert not found.queries
     found = rewrite(
-        read(f"set search_path to hospital; {COUNT}; reset search_path"), KNOWLEDGE, ("x",), ("y",)
+        read_text(f"set search_path to hospital; {COUNT}; reset search_path"), KNOWLEDGE, ("x",), ("y",)
     )
     assert isinstance(found, Passed)
-    assert (found.questions, found.search_path) == (1, ("y",))
+    assert (found.queries, found.search_path) == (1, ("y",))
 
 
 _WORDS = """
@@ -214,9 +214,9 @@ def test_any_words_are_refused_or_pass_with_every_token_but_names_of_catalogs(wo
     if names and names[0] in {"begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release"}:
         return  # a statement about the transaction reads no relation, whatever stands in it
     assert "pg_stats" not in names
-    if not result.questions and result.same_places:
+    if not result.queries and result.same_places:
         assert result.text == text
-    if not result.questions and not {"with", "as", "from", ","} & set(words):
+    if not result.queries and not {"with", "as", "from", ","} & set(words):
         assert "pg_sleep(" not in result.text.replace(" ", "")  # names of columns may follow other names
 
 

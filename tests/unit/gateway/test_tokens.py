@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.gateway.tokens import LONGEST_TEXT, Kind, statements, tokens
-from kanon_pg.query.findings import Refusal
+from kanon_pg.gateway.tokens import LONGEST_TEXT, TokenKind, statements, tokens
+from kanon_pg.queries.check.findings import Refusal
 
 
 def cut(text: str) -> list[str]:
@@ -75,4 +75,4 @@ def test_any_text_is_cut_or_refused_and_nothing_but_blanks_and_comments_is_left_
         assert token.text == text[token.start : token.end]
         assert not gap.strip(" \t\r\n\f") or gap.strip(" \t\r\n\f").startswith(("--", "/*"))
         position = token.end
-    assert all(token.name for token in found if token.kind in (Kind.WORD, Kind.QUOTED))
+    assert all(token.name for token in found if token.kind in (TokenKind.WORD, TokenKind.QUOTED))

@@ -8,17 +8,16 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import InputError, LedgerError
-from kanon_pg.ledger.answers import Answer, packed
-from kanon_pg.ledger.entries import Entry
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Rules
+from kanon_pg.worker.ledger.answers import AnswerSets, Population, packed
+from kanon_pg.worker.ledger.rules import LedgerRules
+from kanon_pg.worker.ledger.session import LedgerEntry
 
-ANSWER = Answer(((BitMap([1, 2]), BitMap([70_000])), (BitMap(range(10_000)),), ()))
+ANSWER = AnswerSets(((BitMap([1, 2]), BitMap([70_000])), (BitMap(range(10_000)),), ()))
 
 
 def test_an_answer_comes_back_from_its_bytes() -> None:
-    assert Answer.from_bytes(ANSWER.to_bytes()) == ANSWER
-    assert Answer.from_bytes(Answer(()).to_bytes()) == Answer(())
+    assert AnswerSets.from_bytes(ANSWER.to_bytes()) == ANSWER
+    assert AnswerSets.from_bytes(AnswerSets(()).to_bytes()) == AnswerSets(())
 
 
 def test_bytes_depend_on_the_set_not_on_its_history() -> None:
@@ -36,17 +35,17 @@ def test_bytes_depend_on_the_set_not_on_its_history() -> None:
 @pytest.mark.parametrize("cut", [0, 3, 9, -1])
 def test_cut_bytes_are_no_answer(cut: int) -> None:
     with pytest.raises(LedgerError, match="cannot be read"):
-        Answer.from_bytes(ANSWER.to_bytes()[:cut])
+        AnswerSets.from_bytes(ANSWER.to_bytes()[:cut])
 
 
 def test_further_bytes_are_no_answer() -> None:
     with pytest.raises(LedgerError, match="cannot be read"):
-        Answer.from_bytes(ANSWER.to_bytes() + b"\0")
+        AnswerSets.from_bytes(ANSWER.to_bytes() + b"\0")
 
 
 def test_groups_of_one_level_are_disjoint() -> None:
     with pytest.raises(InputError, match="share rows"):
-        Answer(((BitMap([1, 2]), BitMap([2, 3])),))
+        AnswerSets(((BitMap([1, 2]), BitMap([2, 3])),))
 
 
 def test_totals_are_told_with_the_groups() -> None:
@@ -56,29 +55,29 @@ def test_totals_are_told_with_the_groups() -> None:
 
 
 def test_an_entry_comes_back_from_its_bytes() -> None:
-    told = Entry(1.5, "änn", "SELECT 'ü'", "answered", "", ANSWER)
-    withheld = Entry(2.5, "bob", "SELECT 1", "withheld", "size")
-    for entry in (told, withheld):
-        assert Entry.from_bytes(entry.to_bytes()) == entry
+    disclosed = LedgerEntry(1.5, "änn", "SELECT 'ü'", "answered", "", ANSWER)
+    withheld = LedgerEntry(2.5, "bob", "SELECT 1", "withheld", "size")
+    for entry in (disclosed, withheld):
+        assert LedgerEntry.from_bytes(entry.to_bytes()) == entry
 
 
 @pytest.mark.parametrize(
     "entry",
     [
-        Entry(1.0, "ann", "", "answered"),
-        Entry(1.0, "ann", "", "withheld", "size", ANSWER),
-        Entry(1.0, "ann", "", "perhaps", "size"),  # type: ignore[arg-type]
+        LedgerEntry(1.0, "ann", "", "answered"),
+        LedgerEntry(1.0, "ann", "", "withheld", "size", ANSWER),
+        LedgerEntry(1.0, "ann", "", "perhaps", "size"),  # type: ignore[arg-type]
     ],
 )
-def test_entries_that_contradict_themselves_are_refused(entry: Entry) -> None:
+def test_entries_that_contradict_themselves_are_refused(entry: LedgerEntry) -> None:
     with pytest.raises(LedgerError, match="contradicts itself"):
-        Entry.from_bytes(entry.to_bytes())
+        LedgerEntry.from_bytes(entry.to_bytes())
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\0\0\4[1,2", b"\0\0\0\3{}}"])
 def test_other_bytes_are_no_entry(data: bytes) -> None:
     with pytest.raises(LedgerError, match="cannot be read"):
-        Entry.from_bytes(data)
+        LedgerEntry.from_bytes(data)
 
 
 def test_people_are_counted_by_their_owners() -> None:
@@ -97,4 +96,4 @@ def test_people_are_counted_by_their_owners() -> None:
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 101}, {"k": 5, "rank": 7}, {"k": 5, "mode": "on"}])
 def test_rules_out_of_range(settings: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        Rules(**settings)  # type: ignore[arg-type]
+        LedgerRules(**settings)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A record's folder, the census, and the sets that arrive packed."""
+"""A record's folder, the table snapshot, and the sets that arrive packed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,23 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger import book as books
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.book import Book, Pieces, Rows, Terms
-from kanon_pg.ledger.budget import Budget
-from kanon_pg.ledger.census import Leaf
-from kanon_pg.ledger.folder import CENSUS, CHECKPOINT, MARKS, SECRET, create_folder, existing_folder
-from kanon_pg.ledger.heads import heads
-from kanon_pg.ledger.keeper import Part, Question, decide
-from kanon_pg.ledger.rules import Rules
+from kanon_pg.worker.ledger import relation_ledger as relation_ledgers
+from kanon_pg.worker.ledger.answers import AnswerSets
+from kanon_pg.worker.ledger.folder import (
+    CHECKPOINT,
+    MARKS,
+    SECRET,
+    TABLE_SNAPSHOT,
+    create_folder,
+    existing_folder,
+)
+from kanon_pg.worker.ledger.journal import read_heads
+from kanon_pg.worker.ledger.relation_ledger import LedgerTerms, PackedRows, PackedSets, RelationLedger
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
+from kanon_pg.worker.ledger.table_snapshot import LeafTable
 
-TERMS = Terms(Rules(2, "linear"), Budget(), Budget())
+TERMS = LedgerTerms(LedgerRules(2, "linear"), QueryBudget(), QueryBudget())
 STATE = '{"snapshot": "5:5:", "version": [3, 77, ["f"]]}'
 Place = tuple[int, int]
 
@@ -43,17 +49,19 @@ def words(*numbers: int) -> bytes:
     return struct.pack(f">{len(numbers)}Q", *numbers)
 
 
-def leaf(oid: int, rows: Sequence[tuple[Place, int]]) -> Leaf:
-    return Leaf(oid, places(*(place for place, _ in rows)), words(*(row for _, row in rows)), b"")
+def leaf(oid: int, rows: Sequence[tuple[Place, int]]) -> LeafTable:
+    return LeafTable(oid, places(*(place for place, _ in rows)), words(*(row for _, row in rows)), b"")
 
 
-def pieces(*found: tuple[int, int, bytes], filters: Sequence[Sequence[bytes]] = (), **flags: bool) -> Pieces:
+def pieces(
+    *found: tuple[int, int, bytes], filters: Sequence[Sequence[bytes]] = (), **flags: bool
+) -> PackedSets:
     """Pack pieces of group, table and places; the pieces of filters have the same order."""
 
-    def rows(data: Sequence[bytes]) -> Rows:
-        return Rows(words(*map(len, data)), b"".join(data))
+    def rows(data: Sequence[bytes]) -> PackedRows:
+        return PackedRows(words(*map(len, data)), b"".join(data))
 
-    return Pieces(
+    return PackedSets(
         disjoint=flags.get("disjoint", True),
         by_content=flags.get("by_content", False),
         groups=words(*(group for group, _, _ in found)),
@@ -63,12 +71,12 @@ def pieces(*found: tuple[int, int, bytes], filters: Sequence[Sequence[bytes]] = 
     )
 
 
-def opened(parent: Path, name: str, leaves: Sequence[Leaf]) -> Book:
-    book = Book(parent, name)
-    with book.numbering.turn() as turn:
+def opened(parent: Path, name: str, leaves: Sequence[LeafTable]) -> RelationLedger:
+    ledger = RelationLedger(parent, name)
+    with ledger.numbering.turn() as turn:
         turn.describe([["a", "int4"]])
-        book.take(STATE, leaves, turn, "epoch")
-    return book
+        ledger.take(STATE, leaves, turn, "epoch")
+    return ledger
 
 
 def test_another_process_takes_the_census_of_the_same_epoch(parent: Path) -> None:
@@ -77,18 +85,18 @@ def test_another_process_takes_the_census_of_the_same_epoch(parent: Path) -> Non
     first = opened(
         parent, name, [leaf(7, [((0, 1), 11), ((0, 2), 12)]), leaf(8, [((0, 1), 13), ((far, 2), 14)])]
     )
-    first.keeper(TERMS)
+    first.session(TERMS)
     first.save()
-    question = [pieces((1, 7, places((0, 2))), (2, 8, places((far, 2))))]
-    expected, everybody = first.answer(question), first.population().units
+    query = [pieces((1, 7, places((0, 2))), (2, 8, places((far, 2))))]
+    expected, everybody = first.answer(query), first.population().units
     first.close()
-    second = Book(parent, name)
+    second = RelationLedger(parent, name)
     second.recall("another epoch")
     assert second.state is None
     second.recall("epoch")
     # of which snapshot it was says nothing in another process
     assert json.loads(str(second.state)) == {"snapshot": None, "version": [3, 77, ["f"]]}
-    assert second.answer(question) == expected
+    assert second.answer(query) == expected
     assert second.population().units == everybody
     with pytest.raises(LedgerError, match="not there"):
         second.answer([pieces((1, 7, places((0, 3))))])
@@ -97,33 +105,33 @@ def test_another_process_takes_the_census_of_the_same_epoch(parent: Path) -> Non
 
 def test_sets_with_a_key_are_known_until_the_state_changes(parent: Path) -> None:
     name = create_folder(parent)
-    book = opened(parent, name, [leaf(7, [((0, 1), 11), ((0, 2), 12), ((0, 3), 13)])])
+    ledger = opened(parent, name, [leaf(7, [((0, 1), 11), ((0, 2), 12), ((0, 3), 13)])])
     sent = replace(pieces((1, 7, places((0, 1), (0, 2))), (2, 7, places((0, 3)))), key="groups")
-    told = book.answer([sent])
-    assert book.known_sets() == ["groups"]
-    assert book.answer(["groups"]) == told
-    assert book.answer([sent, "groups"]) == told
-    with book.numbering.turn() as turn:
-        book.take(STATE, [leaf(7, [((0, 1), 11)])], turn, "epoch")
-    assert book.known_sets() == []
+    disclosed = ledger.answer([sent])
+    assert ledger.known_sets() == ["groups"]
+    assert ledger.answer(["groups"]) == disclosed
+    assert ledger.answer([sent, "groups"]) == disclosed
+    with ledger.numbering.turn() as turn:
+        ledger.take(STATE, [leaf(7, [((0, 1), 11)])], turn, "epoch")
+    assert ledger.known_sets() == []
     with pytest.raises(LedgerError, match="not known"):
-        book.answer(["groups"])
-    book.answer([pieces((1, 7, places((0, 1))))])
-    assert book.known_sets() == []
-    book.close()
+        ledger.answer(["groups"])
+    ledger.answer([pieces((1, 7, places((0, 1))))])
+    assert ledger.known_sets() == []
+    ledger.close()
 
 
 @pytest.mark.parametrize("place", [0, 40, -1])
 def test_a_census_that_was_changed_is_not_taken(parent: Path, place: int) -> None:
     name = create_folder(parent)
     first = opened(parent, name, [leaf(7, [((0, 1), 11)])])
-    first.keeper(TERMS)
+    first.session(TERMS)
     first.save()
     first.close()
-    data = bytearray((parent / name / CENSUS).read_bytes())
+    data = bytearray((parent / name / TABLE_SNAPSHOT).read_bytes())
     data[place] ^= 1
-    (parent / name / CENSUS).write_bytes(data)
-    second = Book(parent, name)
+    (parent / name / TABLE_SNAPSHOT).write_bytes(data)
+    second = RelationLedger(parent, name)
     second.recall("epoch")
     assert second.state is None
     second.close()
@@ -133,20 +141,20 @@ def test_a_census_that_nobody_can_compare_later_is_not_kept(parent: Path) -> Non
     name = create_folder(parent)
     for state, leaves in (
         ('{"snapshot": "5:5:", "version": null}', [leaf(7, [((0, 1), 11)])]),
-        (STATE, [Leaf(0, b"", words(11, 12), b"")]),
+        (STATE, [LeafTable(0, b"", words(11, 12), b"")]),
     ):
-        book = Book(parent, name)
-        with book.numbering.turn() as turn:
+        ledger = RelationLedger(parent, name)
+        with ledger.numbering.turn() as turn:
             turn.describe([["a", "int4"]])
-            book.take(state, leaves, turn, "epoch")
-        book.keeper(TERMS)
-        book.save()
-        book.close()
-        assert not (parent / name / CENSUS).exists()
+            ledger.take(state, leaves, turn, "epoch")
+        ledger.session(TERMS)
+        ledger.save()
+        ledger.close()
+        assert not (parent / name / TABLE_SNAPSHOT).exists()
 
 
-def unit(book: Book, content: int) -> int:
-    return int(book.numbering.find(np.array([content], dtype=np.uint64))[0])
+def unit(ledger: RelationLedger, content: int) -> int:
+    return int(ledger.numbering.find(np.array([content], dtype=np.uint64))[0])
 
 
 def test_a_folder_is_private_and_named_at_random(parent: Path) -> None:
@@ -168,33 +176,33 @@ def test_a_folder_that_others_may_enter_is_refused(parent: Path) -> None:
     name = create_folder(parent)
     (parent / name).chmod(0o750)
     with pytest.raises(LedgerError, match="private"):
-        Book(parent, name)
+        RelationLedger(parent, name)
 
 
 def test_sets_are_found_by_place_in_every_table(parent: Path) -> None:
     name = create_folder(parent)
-    book = opened(
+    ledger = opened(
         parent, name, [leaf(7, [((0, 1), 11), ((0, 2), 12), ((900, 3), 13)]), leaf(8, [((0, 1), 14)])]
     )
-    found = book.answer(
+    found = ledger.answer(
         [pieces((1, 7, places((0, 1))), (2, 7, places((900, 3), (0, 2))), (1, 8, places((0, 1))))]
     )
     assert set(map(frozenset, found.levels[0])) == {
-        frozenset({unit(book, 11), unit(book, 14)}),
-        frozenset({unit(book, 12), unit(book, 13)}),
+        frozenset({unit(ledger, 11), unit(ledger, 14)}),
+        frozenset({unit(ledger, 12), unit(ledger, 13)}),
     }
-    assert book.population().units == BitMap(range(4))
-    book.close()
+    assert ledger.population().units == BitMap(range(4))
+    ledger.close()
 
 
 def test_rows_far_apart_are_found_as_well(parent: Path) -> None:
     name = create_folder(parent)
     far = (2**31, 5)
-    book = opened(parent, name, [leaf(7, [((0, 1), 11), (far, 12)])])
-    assert book.answer([pieces((1, 7, places(far)))]).levels == ((BitMap([unit(book, 12)]),),)
+    ledger = opened(parent, name, [leaf(7, [((0, 1), 11), (far, 12)])])
+    assert ledger.answer([pieces((1, 7, places(far)))]).levels == ((BitMap([unit(ledger, 12)]),),)
     with pytest.raises(LedgerError):
-        book.answer([pieces((1, 7, places((1, 5))))])
-    book.close()
+        ledger.answer([pieces((1, 7, places((1, 5))))])
+    ledger.close()
 
 
 @pytest.mark.parametrize(
@@ -206,64 +214,64 @@ def test_rows_far_apart_are_found_as_well(parent: Path) -> None:
         pieces((1, 9, places((0, 1)))),
         pieces((1, 7, places((0, 1), (0, 1)))),
         pieces((1, 7, words(99)), by_content=True),
-        Pieces(True, False, words(1), b"\0\0\0\7", Rows(words(6), places((0, 1), (0, 2)))),
+        PackedSets(True, False, words(1), b"\0\0\0\7", PackedRows(words(6), places((0, 1), (0, 2)))),
     ],
     ids=["no line", "long line", "no block", "no table", "twice", "no content", "too long"],
 )
-def test_sets_that_do_not_fit_the_census_are_refused(parent: Path, level: Pieces) -> None:
-    book = opened(parent, create_folder(parent), [leaf(7, [((0, 1), 11), ((0, 2), 12)])])
+def test_sets_that_do_not_fit_the_census_are_refused(parent: Path, level: PackedSets) -> None:
+    ledger = opened(parent, create_folder(parent), [leaf(7, [((0, 1), 11), ((0, 2), 12)])])
     with pytest.raises(LedgerError):
-        book.answer([level])
-    book.close()
+        ledger.answer([level])
+    ledger.close()
 
 
 def test_a_filter_leaves_rows_out(parent: Path) -> None:
     rows = [((0, line), 10 + line) for line in range(1, 7)]
-    book = opened(parent, create_folder(parent), [leaf(7, rows)])
+    ledger = opened(parent, create_folder(parent), [leaf(7, rows)])
     every = places(*(place for place, _ in rows[:4])), places(*(place for place, _ in rows[4:]))
     level = pieces(
         (1, 7, every[0]),
         (2, 7, every[1]),
         filters=[[b"", b""], [places((0, 1)), every[1]], [places((0, 1)), b""]],
     )
-    units = [unit(book, 10 + line) for line in range(1, 7)]
+    units = [unit(ledger, 10 + line) for line in range(1, 7)]
     groups = (BitMap(units[:4]), BitMap(units[4:]))
-    assert book.answer([level]).levels == (
+    assert ledger.answer([level]).levels == (
         groups,
         (BitMap(units[1:4]),),
         (BitMap(units[1:4]), groups[1]),
     )
-    book.close()
+    ledger.close()
 
 
 def test_sets_of_rows_that_a_join_repeats_stand_alone(parent: Path) -> None:
-    book = opened(parent, create_folder(parent), [leaf(7, [((0, line), line) for line in range(1, 5)])])
+    ledger = opened(parent, create_folder(parent), [leaf(7, [((0, line), line) for line in range(1, 5)])])
     level = pieces(
         (1, 7, places((0, 1), (0, 2), (0, 1))),
         (2, 7, places((0, 1), (0, 3))),
         filters=[[places((0, 1)), b""]],
         disjoint=False,
     )
-    one, two, three = (unit(book, content) for content in (1, 2, 3))
-    assert book.answer([level]).levels == ((BitMap([one, two]),), (BitMap([one, three]),), (BitMap([one]),))
-    book.close()
+    one, two, three = (unit(ledger, content) for content in (1, 2, 3))
+    assert ledger.answer([level]).levels == ((BitMap([one, two]),), (BitMap([one, three]),), (BitMap([one]),))
+    ledger.close()
 
 
 def test_rows_without_places_are_known_by_their_content(parent: Path) -> None:
-    view = [Leaf(0, b"", words(5, 6, 5, 7), b"")]
-    book = opened(parent, create_folder(parent), view)
-    found = book.answer([pieces((1, 0, words(5, 5)), (2, 0, words(7)), by_content=True)])
+    view = [LeafTable(0, b"", words(5, 6, 5, 7), b"")]
+    ledger = opened(parent, create_folder(parent), view)
+    found = ledger.answer([pieces((1, 0, words(5, 5)), (2, 0, words(7)), by_content=True)])
     assert [len(units) for units in found.levels[0]] == [2, 1]
-    repeated = book.answer([pieces((1, 0, words(5, 5, 5, 5)), by_content=True, disjoint=False)])
+    repeated = ledger.answer([pieces((1, 0, words(5, 5, 5, 5)), by_content=True, disjoint=False)])
     assert [len(units) for units in repeated.levels[0]] == [2]
-    book.close()
+    ledger.close()
 
 
-def asked(book: Book, units: BitMap, terms: Terms = TERMS) -> bool:
-    with book.numbering.turn():
-        part = Part(book.keeper(terms), book.population(), Answer(((units,),)))
-        allowed = decide(Question(1.0, "ann", "q"), [part]).allowed
-        book.mark()
+def asked(ledger: RelationLedger, units: BitMap, terms: LedgerTerms = TERMS) -> bool:
+    with ledger.numbering.turn():
+        part = RelationPart(ledger.session(terms), ledger.population(), AnswerSets(((units,),)))
+        allowed = decide(LoggedQuery(1.0, "ann", "q"), [part]).allowed
+        ledger.mark()
     return allowed
 
 
@@ -273,20 +281,20 @@ ROWS = [leaf(7, [((0, line), line) for line in range(1, 21)])]
 def test_a_checkpoint_is_written_after_some_records_and_used(
     parent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(books, "CHECKPOINT_RECORDS", 2)
+    monkeypatch.setattr(relation_ledgers, "CHECKPOINT_RECORDS", 2)
     name = create_folder(parent)
-    book = opened(parent, name, ROWS)
-    assert asked(book, BitMap(range(10)))
-    book.save()
+    ledger = opened(parent, name, ROWS)
+    assert asked(ledger, BitMap(range(10)))
+    ledger.save()
     assert not (parent / name / CHECKPOINT).exists()
-    assert asked(book, BitMap(range(5)))
-    book.save()
-    book.close()
+    assert asked(ledger, BitMap(range(5)))
+    ledger.save()
+    ledger.close()
     again = opened(parent, name, ROWS)
-    assert again.keeper(TERMS).journal.mark.records == 2
+    assert again.session(TERMS).journal.mark.records == 2
     assert not asked(again, BitMap(range(9)))
-    other = Terms(Rules(3, "pairwise"), Budget(), Budget())
-    assert again.keeper(other).journal.mark.records == 0
+    other = LedgerTerms(LedgerRules(3, "pairwise"), QueryBudget(), QueryBudget())
+    assert again.session(other).journal.mark.records == 0
     assert not asked(again, BitMap(range(9)), other)
     assert not asked(again, BitMap(range(8)), other)
     again.close()
@@ -294,28 +302,28 @@ def test_a_checkpoint_is_written_after_some_records_and_used(
 
 @pytest.mark.parametrize("keep", [0, 20, 40, -1])
 def test_a_damaged_checkpoint_is_not_used(parent: Path, monkeypatch: pytest.MonkeyPatch, keep: int) -> None:
-    monkeypatch.setattr(books, "CHECKPOINT_RECORDS", 1)
+    monkeypatch.setattr(relation_ledgers, "CHECKPOINT_RECORDS", 1)
     name = create_folder(parent)
-    book = opened(parent, name, ROWS)
-    assert asked(book, BitMap(range(10)))
-    book.save()
-    book.close()
+    ledger = opened(parent, name, ROWS)
+    assert asked(ledger, BitMap(range(10)))
+    ledger.save()
+    ledger.close()
     file = parent / name / CHECKPOINT
     file.write_bytes(file.read_bytes()[:keep])
     again = opened(parent, name, ROWS)
-    assert again.keeper(TERMS).journal.mark.records == 0
+    assert again.session(TERMS).journal.mark.records == 0
     assert not asked(again, BitMap(range(9)))
     again.close()
 
 
 def test_a_journal_cut_at_a_record_is_noticed(parent: Path) -> None:
     name = create_folder(parent)
-    book = opened(parent, name, ROWS)
+    ledger = opened(parent, name, ROWS)
     sizes = []
     for count in (10, 15):
-        assert asked(book, BitMap(range(count)))
+        assert asked(ledger, BitMap(range(count)))
         sizes.append((parent / name / "journal").stat().st_size)
-    book.close()
+    ledger.close()
     os.truncate(parent / name / "journal", sizes[0])
     again = opened(parent, name, ROWS)
     with pytest.raises(LedgerError, match="shorter"):
@@ -333,26 +341,26 @@ def test_marks_and_secret_must_be_there(parent: Path, file: str, content: bytes 
     else:
         path.write_bytes(content)
     with pytest.raises(LedgerError):
-        Book(parent, name)
+        RelationLedger(parent, name)
 
 
 def test_heads_tell_who_asked_what(parent: Path) -> None:
     name = create_folder(parent)
     journal = parent / name / "journal"
-    book = opened(parent, name, ROWS)
-    assert list(heads(journal)) == []
-    asked(book, BitMap(range(10)))
-    asked(book, BitMap(range(9)))
-    book.close()
-    assert list(heads(journal)) == [
+    ledger = opened(parent, name, ROWS)
+    assert list(read_heads(journal)) == []
+    asked(ledger, BitMap(range(10)))
+    asked(ledger, BitMap(range(9)))
+    ledger.close()
+    assert list(read_heads(journal)) == [
         [1.0, "ann", "q", "answered", ""],
         [1.0, "ann", "q", "withheld", "difference"],
     ]
     data = bytearray(journal.read_bytes())
     with journal.open("ab") as file:
         file.write(data[24:40])
-    assert len(list(heads(journal))) == 2
+    assert len(list(read_heads(journal))) == 2
     data[-40] ^= 1
     journal.write_bytes(data)
     with pytest.raises(LedgerError, match="damaged"):
-        list(heads(journal))
+        list(read_heads(journal))

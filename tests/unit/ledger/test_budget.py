@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.ledger.budget import Budget, Outcome, Standing, standing
+from kanon_pg.worker.ledger.rules import BudgetStanding, PastQuery, QueryBudget, standing
 
 
-def refused(*times: float) -> list[Outcome]:
-    return [Outcome(time, answered=False) for time in times]
+def refused(*times: float) -> list[PastQuery]:
+    return [PastQuery(time, answered=False) for time in times]
 
 
-def answered(*times: float) -> list[Outcome]:
-    return [Outcome(time, answered=True) for time in times]
+def answered(*times: float) -> list[PastQuery]:
+    return [PastQuery(time, answered=True) for time in times]
 
 
 def test_without_limits_everything_may_be_asked() -> None:
-    assert standing(refused(*range(100)), Budget(), 100.0) == Standing(
+    assert standing(refused(*range(100)), QueryBudget(), 100.0) == BudgetStanding(
         may_ask=True, questions_left=None, locked_until=None
     )
 
@@ -24,7 +24,7 @@ def test_without_limits_everything_may_be_asked() -> None:
 @pytest.mark.parametrize(("now", "left"), [(10.0, 0), (10.5, 0), (11.0, 1), (12.0, 2), (30.0, 3)])
 def test_questions_count_for_one_period(now: float, left: int) -> None:
     history = answered(1.0) + refused(2.0) + answered(10.0)
-    found = standing(history, Budget(questions=3, period=10.0), now)
+    found = standing(history, QueryBudget(questions=3, period=10.0), now)
     assert (found.questions_left, found.may_ask) == (left, left > 0)
 
 
@@ -42,18 +42,18 @@ def test_questions_count_for_one_period(now: float, left: int) -> None:
     ],
 )
 def test_refusals_within_one_period_lock_out(times: tuple[float, ...], locked_until: float | None) -> None:
-    budget = Budget(refusals=3, period=10.0, lockout=50.0)
+    budget = QueryBudget(refusals=3, period=10.0, lockout=50.0)
     found = standing(answered(1.0) + refused(*times), budget, 100.0)
     assert found.locked_until == locked_until
     assert found.may_ask == (locked_until is None)
 
 
 def test_answers_neither_cause_nor_end_a_lockout() -> None:
-    budget = Budget(refusals=2, period=10.0, lockout=50.0)
+    budget = QueryBudget(refusals=2, period=10.0, lockout=50.0)
     history = sorted(refused(90.0, 92.0) + answered(91.0, 93.0, 94.0), key=lambda outcome: outcome.time)
     assert standing(history, budget, 100.0).locked_until == 142.0
     assert standing(answered(90.0, 91.0, 92.0), budget, 100.0).may_ask
 
 
 def test_a_budget_of_no_questions_answers_none() -> None:
-    assert not standing([], Budget(questions=0), 0.0).may_ask
+    assert not standing([], QueryBudget(questions=0), 0.0).may_ask

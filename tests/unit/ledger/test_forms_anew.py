@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pyroaring import BitMap
 
-from kanon_pg.ledger.code import Code, forms_needed
-from kanon_pg.ledger.field import Field
+from kanon_pg.worker.ledger.field import Field
+from kanon_pg.worker.ledger.linear_code import Code, forms_needed
 
 K = 5
 

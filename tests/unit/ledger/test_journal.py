@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger.disk import create_journal
-from kanon_pg.ledger.frames import DIGEST_BYTES, HEADER_BYTES
-from kanon_pg.ledger.journal import Journal, Mark
+from kanon_pg.worker.ledger.journal import DIGEST_BYTES, HEADER_BYTES, Journal, Mark, create_journal
 
 ROOT = Path(__file__).parents[3]
 
@@ -287,13 +285,13 @@ def test_processes_do_not_overlook_each_other(path: Path) -> None:
 WRITE_AND_WAIT = """
 import os, sys
 from pathlib import Path
-from kanon_pg.ledger.frames import framed
-from kanon_pg.ledger.journal import Journal
+from kanon_pg.worker.ledger.journal import frame_of
+from kanon_pg.worker.ledger.journal import Journal
 journal = Journal(Path(sys.argv[1]))
 with journal.turn() as turn:
     turn.news()
     turn.append(b"confirmed")
-    frame, _ = framed(b"half", journal.mark.digest)
+    frame, _ = frame_of(b"half", journal.mark.digest)
     os.write(journal._descriptor, frame[: len(frame) // 2])
     print("half written", flush=True)
     sys.stdin.read()
@@ -314,7 +312,8 @@ def test_a_killed_writer_frees_its_turn_and_leaves_what_was_confirmed(path: Path
 
 def test_a_backend_can_load_the_journal_without_other_libraries() -> None:
     code = (
-        "import sys; before = set(sys.modules); import kanon_pg.ledger.journal, kanon_pg.ledger.budget; "
+        "import sys; before = set(sys.modules); "
+        "import kanon_pg.worker.ledger.journal, kanon_pg.worker.ledger.rules; "
         "print(sorted({name.split('.')[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))"
     )
     output, _ = python(code).communicate()

@@ -11,23 +11,19 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.budget import Budget
-from kanon_pg.ledger.disk import create_journal
-from kanon_pg.ledger.entries import Entry
-from kanon_pg.ledger.journal import Journal
-from kanon_pg.ledger.keeper import Keeper, Part, Question, decide
-from kanon_pg.ledger.ledger import Decision, Ledger
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Rules
+from kanon_pg.worker.ledger.answers import AnswerSets, Population
+from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory
+from kanon_pg.worker.ledger.journal import Journal, create_journal
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.session import LedgerEntry, LedgerSession, LoggedQuery, RelationPart, decide
 
 ROOT = Path(__file__).parents[3]
 KEY = bytes(16)
-RULES = Rules(5, "linear")
+RULES = LedgerRules(5, "linear")
 PEOPLE = Population(BitMap(range(100)))
-ALL = Answer(((BitMap(range(100)),),))
-HALF = Answer(((BitMap(range(50)),),))
-HALF_BUT_ONE = Answer(((BitMap(range(49)),),))
+ALL = AnswerSets(((BitMap(range(100)),),))
+HALF = AnswerSets(((BitMap(range(50)),),))
+HALF_BUT_ONE = AnswerSets(((BitMap(range(49)),),))
 
 
 @pytest.fixture
@@ -37,23 +33,25 @@ def path(tmp_path: Path) -> Path:
     return journal
 
 
-def ask(keeper: Keeper, answer: Answer | None, *, asker: str = "ann", time: float = 1.0) -> Decision:
-    return decide(Question(time, asker, "SELECT"), [Part(keeper, PEOPLE, answer)])
+def ask(
+    session: LedgerSession, answer: AnswerSets | None, *, analyst: str = "ann", time: float = 1.0
+) -> Decision:
+    return decide(LoggedQuery(time, analyst, "SELECT"), [RelationPart(session, PEOPLE, answer)])
 
 
-def entries(path: Path) -> list[Entry]:
+def entries(path: Path) -> list[LedgerEntry]:
     journal = Journal(path)
     with journal.turn() as turn:
-        read = [Entry.from_bytes(payload) for payload in turn.news()]
+        read = [LedgerEntry.from_bytes(payload) for payload in turn.news()]
     journal.close()
     return read
 
 
 def test_roles_and_sessions_share_one_history(path: Path) -> None:
-    ann, bob = Keeper(path, RULES, KEY), Keeper(path, RULES, KEY)
-    assert ask(ann, HALF, asker="ann").allowed
-    assert ask(bob, HALF_BUT_ONE, asker="bob").reason == "difference"
-    assert [(entry.asker, entry.verdict, entry.reason) for entry in entries(path)] == [
+    ann, bob = LedgerSession(path, RULES, KEY), LedgerSession(path, RULES, KEY)
+    assert ask(ann, HALF, analyst="ann").allowed
+    assert ask(bob, HALF_BUT_ONE, analyst="bob").reason == "difference"
+    assert [(entry.analyst, entry.verdict, entry.reason) for entry in entries(path)] == [
         ("ann", "answered", ""),
         ("bob", "withheld", "difference"),
     ]
@@ -62,53 +60,53 @@ def test_roles_and_sessions_share_one_history(path: Path) -> None:
 
 
 def test_what_is_withheld_leaves_no_trace_in_later_decisions(path: Path) -> None:
-    keeper = Keeper(path, RULES, KEY)
-    assert ask(keeper, Answer(((BitMap(range(4)),),))).reason == "size"
-    assert ask(keeper, None).reason == "size"
-    assert ask(keeper, HALF_BUT_ONE).allowed
+    session = LedgerSession(path, RULES, KEY)
+    assert ask(session, AnswerSets(((BitMap(range(4)),),))).reason == "size"
+    assert ask(session, None).reason == "size"
+    assert ask(session, HALF_BUT_ONE).allowed
     assert [entry.answer for entry in entries(path)] == [None, None, HALF_BUT_ONE]
-    keeper.close()
+    session.close()
 
 
 def test_history_outlives_the_process(path: Path) -> None:
-    keeper = Keeper(path, RULES, KEY)
-    assert ask(keeper, HALF).allowed
-    saved = keeper.to_bytes()
-    assert ask(keeper, ALL).allowed
-    keeper.close()
+    session = LedgerSession(path, RULES, KEY)
+    assert ask(session, HALF).allowed
+    saved = session.to_bytes()
+    assert ask(session, ALL).allowed
+    session.close()
     for checkpoint in (None, saved):
-        again = Keeper(path, RULES, KEY, checkpoint=checkpoint)
+        again = LedgerSession(path, RULES, KEY, checkpoint=checkpoint)
         assert ask(again, HALF_BUT_ONE).reason == "difference"
-        assert again.ledger.distinct_sets == 2
+        assert again.history.distinct_sets == 2
         again.close()
 
 
-@pytest.mark.parametrize("rules", [Rules(6, "linear"), Rules(5, "pairwise")])
-def test_a_checkpoint_of_other_rules_is_not_used(path: Path, rules: Rules) -> None:
-    keeper = Keeper(path, RULES, KEY)
-    saved = keeper.to_bytes()
-    keeper.close()
+@pytest.mark.parametrize("rules", [LedgerRules(6, "linear"), LedgerRules(5, "pairwise")])
+def test_a_checkpoint_of_other_rules_is_not_used(path: Path, rules: LedgerRules) -> None:
+    session = LedgerSession(path, RULES, KEY)
+    saved = session.to_bytes()
+    session.close()
     with pytest.raises(LedgerError, match="other rules"):
-        Keeper(path, rules, KEY, checkpoint=saved)
+        LedgerSession(path, rules, KEY, checkpoint=saved)
     with pytest.raises(LedgerError, match="other rules"):
-        Keeper(path, RULES, bytes(15) + b"x", checkpoint=saved)
+        LedgerSession(path, RULES, bytes(15) + b"x", checkpoint=saved)
 
 
 @pytest.mark.parametrize("keep", [0, 7, 40, -1])
 def test_a_damaged_checkpoint_is_not_used(path: Path, keep: int) -> None:
-    keeper = Keeper(path, RULES, KEY)
-    saved = keeper.to_bytes()
-    keeper.close()
+    session = LedgerSession(path, RULES, KEY)
+    saved = session.to_bytes()
+    session.close()
     with pytest.raises(LedgerError, match="checkpoint cannot be read"):
-        Keeper(path, RULES, KEY, checkpoint=saved[:keep])
+        LedgerSession(path, RULES, KEY, checkpoint=saved[:keep])
 
 
 def test_stricter_rules_judge_new_questions_by_all_history(path: Path) -> None:
-    lax = Keeper(path, Rules(2, "off"), KEY)
+    lax = LedgerSession(path, LedgerRules(2, "off"), KEY)
     assert ask(lax, HALF).allowed
     assert ask(lax, HALF_BUT_ONE).allowed
     lax.close()
-    strict = Keeper(path, RULES, KEY)
+    strict = LedgerSession(path, RULES, KEY)
     # the harm is done; what follows from it may be repeated, anything new is withheld
     assert ask(strict, HALF).allowed
     assert ask(strict, ALL).reason == "combination"
@@ -116,36 +114,36 @@ def test_stricter_rules_judge_new_questions_by_all_history(path: Path) -> None:
 
 
 def test_a_lockout_holds_for_the_asker_and_ends(path: Path) -> None:
-    keeper = Keeper(path, RULES, KEY, per_asker=Budget(refusals=2, period=100, lockout=50))
+    session = LedgerSession(path, RULES, KEY, per_analyst=QueryBudget(refusals=2, period=100, lockout=50))
     for time in (1.0, 2.0):
-        assert ask(keeper, None, time=time).reason == "size"
-    assert ask(keeper, ALL, time=3.0).reason == "budget"
-    assert ask(keeper, ALL, asker="bob", time=3.0).allowed
-    assert ask(keeper, ALL, time=52.0).allowed
-    keeper.close()
+        assert ask(session, None, time=time).reason == "size"
+    assert ask(session, ALL, time=3.0).reason == "budget"
+    assert ask(session, ALL, analyst="bob", time=3.0).allowed
+    assert ask(session, ALL, time=52.0).allowed
+    session.close()
 
 
 def test_an_overall_budget_counts_every_asker(path: Path) -> None:
-    keeper = Keeper(path, RULES, KEY, overall=Budget(questions=2, period=100))
-    assert ask(keeper, ALL, asker="ann").allowed
-    assert ask(keeper, ALL, asker="bob").allowed
-    assert ask(keeper, ALL, asker="cid").reason == "budget"
-    assert ask(keeper, ALL, asker="cid", time=101.5).allowed
-    keeper.close()
+    session = LedgerSession(path, RULES, KEY, overall=QueryBudget(questions=2, period=100))
+    assert ask(session, ALL, analyst="ann").allowed
+    assert ask(session, ALL, analyst="bob").allowed
+    assert ask(session, ALL, analyst="cid").reason == "budget"
+    assert ask(session, ALL, analyst="cid", time=101.5).allowed
+    session.close()
 
 
 def test_a_question_about_two_relations_is_answered_by_both_or_not(tmp_path: Path) -> None:
     paths = [tmp_path / "1.journal", tmp_path / "2.journal"]
     for path in paths:
         create_journal(path)
-    one, two = (Keeper(path, RULES, KEY) for path in paths)
+    one, two = (LedgerSession(path, RULES, KEY) for path in paths)
     assert ask(two, HALF).allowed
-    both = [Part(two, PEOPLE, HALF_BUT_ONE), Part(one, PEOPLE, HALF_BUT_ONE)]
-    assert decide(Question(2.0, "ann", "SELECT"), both).reason == "difference"
-    assert one.ledger.distinct_sets == 0
+    both = [RelationPart(two, PEOPLE, HALF_BUT_ONE), RelationPart(one, PEOPLE, HALF_BUT_ONE)]
+    assert decide(LoggedQuery(2.0, "ann", "SELECT"), both).reason == "difference"
+    assert one.history.distinct_sets == 0
     assert entries(paths[0])[0].reason == entries(paths[1])[1].reason == "difference"
     with pytest.raises(LedgerError, match="stands twice"):
-        decide(Question(2.0, "ann", "SELECT"), [both[0], both[0]])
+        decide(LoggedQuery(2.0, "ann", "SELECT"), [both[0], both[0]])
     one.close()
     two.close()
 
@@ -156,55 +154,55 @@ def test_an_unreadable_history_answers_nothing(path: Path) -> None:
         turn.news()
         turn.append(b"\0\0\0\2[]")
     journal.close()
-    keeper = Keeper(path, RULES, KEY)
+    session = LedgerSession(path, RULES, KEY)
     with pytest.raises(LedgerError):
-        ask(keeper, ALL)
+        ask(session, ALL)
     with pytest.raises(LedgerError, match="was closed"):
-        ask(keeper, ALL)
+        ask(session, ALL)
 
 
 def test_owners_older_than_the_history_answer_nothing(path: Path) -> None:
-    """Another session numbered and told new rows after this one had read whose rows there are."""
+    """Another session numbered and disclosed new rows after this one had read whose rows there are."""
     owners = array("I", range(101))
     newer = Population(BitMap(range(101)), owners)
     older = Population(BitMap(range(100)), owners[:100])
-    here, there = Keeper(path, RULES, KEY), Keeper(path, RULES, KEY)
-    everybody = Answer(((newer.units,),))
-    assert decide(Question(1.0, "ann", "SELECT"), [Part(there, newer, everybody)]).allowed
+    here, there = LedgerSession(path, RULES, KEY), LedgerSession(path, RULES, KEY)
+    everybody = AnswerSets(((newer.units,),))
+    assert decide(LoggedQuery(1.0, "ann", "SELECT"), [RelationPart(there, newer, everybody)]).allowed
     for _ in range(2):
         with pytest.raises(LedgerError):
-            decide(Question(2.0, "bob", "SELECT"), [Part(here, older, ALL)])
-    fresh = Keeper(path, RULES, KEY)
-    assert decide(Question(3.0, "bob", "SELECT"), [Part(fresh, newer, ALL)]).reason == "complement"
+            decide(LoggedQuery(2.0, "bob", "SELECT"), [RelationPart(here, older, ALL)])
+    fresh = LedgerSession(path, RULES, KEY)
+    assert decide(LoggedQuery(3.0, "bob", "SELECT"), [RelationPart(fresh, newer, ALL)]).reason == "complement"
     with pytest.raises(LedgerError, match="numbered after"):
-        fresh.ledger.check(everybody, older)
+        fresh.history.check(everybody, older)
     fresh.close()
     there.close()
 
 
 def test_a_decision_is_told_before_anything_else_is() -> None:
-    ledger = Ledger(RULES, KEY)
+    ledger = DisclosureHistory(RULES, KEY)
     first, second = ledger.check(HALF, PEOPLE), ledger.check(HALF_BUT_ONE, PEOPLE)
-    ledger.tell(first)
+    ledger.disclose(first)
     with pytest.raises(LedgerError, match="changed since"):
-        ledger.tell(second)
+        ledger.disclose(second)
     with pytest.raises(LedgerError, match="withheld"):
-        ledger.tell(ledger.check(HALF_BUT_ONE, PEOPLE))
+        ledger.disclose(ledger.check(HALF_BUT_ONE, PEOPLE))
 
 
 RACER = """
 import sys
 from pathlib import Path
 from pyroaring import BitMap
-from kanon_pg.ledger.answers import Answer
+from kanon_pg.worker.ledger.answers import AnswerSets
 from tests.unit.ledger.test_keeper import KEY, RULES, ask
-from kanon_pg.ledger.keeper import Keeper
-keeper = Keeper(Path(sys.argv[1]), RULES, KEY)
+from kanon_pg.worker.ledger.session import LedgerSession
+session = LedgerSession(Path(sys.argv[1]), RULES, KEY)
 print("ready", flush=True)
 sys.stdin.readline()
 for step in range(10):
     units = BitMap(range(step * 2, step * 2 + 50)) - BitMap([step * 2 + int(sys.argv[2])])
-    print(int(ask(keeper, Answer(((units,),)), asker=sys.argv[2]).allowed), flush=True)
+    print(int(ask(session, AnswerSets(((units,),)), analyst=sys.argv[2]).allowed), flush=True)
 """
 
 
@@ -225,49 +223,49 @@ def test_sessions_that_race_get_one_answer_of_two_that_differ_in_a_person(path: 
         racer.stdin.flush()
     outputs = [racer.communicate()[0].split() for racer in racers]
     assert [racer.returncode for racer in racers] == [0, 0, 0]
-    told = [entry.answer for entry in entries(path) if entry.answer is not None]
-    assert len(told) == sum(output.count("1") for output in outputs)
+    disclosed = [entry.answer for entry in entries(path) if entry.answer is not None]
+    assert len(disclosed) == sum(output.count("1") for output in outputs)
     # whatever the order: replayed alone, every answer is one that may follow those before it
-    ledger = Ledger(RULES, KEY)
-    for answer in told:
+    ledger = DisclosureHistory(RULES, KEY)
+    for answer in disclosed:
         decision = ledger.check(answer, PEOPLE)
         assert decision.allowed
-        ledger.tell(decision)
+        ledger.disclose(decision)
     assert len(entries(path)) == 30
 
 
 def test_a_repeated_answer_takes_no_room_and_is_read_back(path: Path) -> None:
     people = Population(BitMap(range(20_000)))
-    answer = Answer(
+    answer = AnswerSets(
         ((BitMap(range(0, 10_000, 2)), BitMap(range(1, 10_000, 3)) - BitMap(range(0, 10_000, 2))),)
     )
 
-    def told(keeper: Keeper, asked: Answer) -> Decision:
-        return decide(Question(1.0, "ann", "SELECT"), [Part(keeper, people, asked)])
+    def disclosed(session: LedgerSession, asked: AnswerSets) -> Decision:
+        return decide(LoggedQuery(1.0, "ann", "SELECT"), [RelationPart(session, people, asked)])
 
-    keeper = Keeper(path, RULES, KEY)
-    assert told(keeper, answer).allowed
+    session = LedgerSession(path, RULES, KEY)
+    assert disclosed(session, answer).allowed
     first = path.stat().st_size
-    assert told(keeper, answer).allowed
+    assert disclosed(session, answer).allowed
     assert path.stat().st_size - first < first / 5
-    keeper.close()
-    without = Keeper(path, Rules(5, "off"), KEY)
-    assert told(without, Answer(())).allowed
+    session.close()
+    without = LedgerSession(path, LedgerRules(5, "off"), KEY)
+    assert disclosed(without, AnswerSets(())).allowed
     without.close()
-    again = Keeper(path, RULES, KEY)
-    nearly = Answer(((answer.levels[0][0] - BitMap([4]),),))
-    assert told(again, nearly).reason == "difference"
-    assert again.ledger.distinct_sets == 3
+    again = LedgerSession(path, RULES, KEY)
+    nearly = AnswerSets(((answer.levels[0][0] - BitMap([4]),),))
+    assert disclosed(again, nearly).reason == "difference"
+    assert again.history.distinct_sets == 3
     again.close()
 
 
 def test_a_record_of_a_set_that_was_never_told_is_refused(path: Path) -> None:
-    entry = Entry(1.0, "ann", "SELECT", "answered", answer=HALF)
+    entry = LedgerEntry(1.0, "ann", "SELECT", "answered", answer=HALF)
     journal = Journal(path)
     with journal.turn() as turn:
         turn.news()
         turn.append(entry.to_bytes(lambda digest: True))
     journal.close()
-    keeper = Keeper(path, RULES, KEY)
+    session = LedgerSession(path, RULES, KEY)
     with pytest.raises(LedgerError, match="cannot be read"):
-        ask(keeper, ALL)
+        ask(session, ALL)

@@ -1,4 +1,4 @@
-"""Sets that are kept for the next question with the same groups."""
+"""Sets that are kept for the next query with the same groups."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger import known_sets
-from kanon_pg.ledger.known_sets import KnownSets, distinct
+from kanon_pg.worker.ledger import relation_ledger as known_sets
+from kanon_pg.worker.ledger.relation_ledger import KnownSets, distinct
 
 
 def part(*numbers: int) -> tuple[BitMap, ...]:

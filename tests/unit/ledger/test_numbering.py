@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.ledger.disk import create_journal
-from kanon_pg.ledger.index import MISSING, Index, occurrences
-from kanon_pg.ledger.numbering import Numbering
+from kanon_pg.worker.ledger.journal import create_journal
+from kanon_pg.worker.ledger.row_numbers import MISSING, KeyIndex, RowNumbers, occurrences
 
 ROWS = [["age", "int4"]]
 WITH_PEOPLE = [["age", "int4"], ["person"]]
@@ -32,7 +31,7 @@ def given(
     path: Path, *rows: int, people: tuple[int, ...] | None = None
 ) -> tuple[list[int], list[int] | None]:
     """Number rows in a process of their own; return their numbers and all owners."""
-    numbering = Numbering(path)
+    numbering = RowNumbers(path)
     with numbering.turn() as turn:
         turn.describe(ROWS if people is None else WITH_PEOPLE)
         found = turn.number(keys(*rows), None if people is None else keys(*people)).tolist()
@@ -72,14 +71,14 @@ def test_rows_belong_to_the_people_of_their_hashes(path: Path) -> None:
 
 
 def test_processes_that_read_and_processes_that_gave_agree(path: Path) -> None:
-    one, other = Numbering(path), Numbering(path)
+    one, other = RowNumbers(path), RowNumbers(path)
     random = np.random.default_rng(3)
     for numbering in (one, other, one):
         with numbering.turn() as turn:
             turn.describe(WITH_PEOPLE)
             contents = random.integers(0, 40, 30).astype(np.uint64)
             turn.number(contents, contents % np.uint64(7))
-    fresh = Numbering(path)
+    fresh = RowNumbers(path)
     for numbering in (one, other, fresh):
         with numbering.turn():
             pass
@@ -90,14 +89,14 @@ def test_processes_that_read_and_processes_that_gave_agree(path: Path) -> None:
 
 def test_another_description_is_refused(path: Path) -> None:
     given(path, 1)
-    numbering = Numbering(path)
+    numbering = RowNumbers(path)
     with numbering.turn() as turn, pytest.raises(LedgerError, match="columns"):
         turn.describe([["age", "int8"]])
     numbering.close()
 
 
 def test_rows_without_their_people_are_refused(path: Path) -> None:
-    numbering = Numbering(path)
+    numbering = RowNumbers(path)
     with numbering.turn() as turn:
         turn.describe(WITH_PEOPLE)
         with pytest.raises(LedgerError, match="people"):
@@ -125,9 +124,9 @@ def test_what_a_crash_left_half_written_is_given_anew(path: Path) -> None:
 
 
 def test_an_index_tells_occurrences_apart() -> None:
-    index = Index()
+    index = KeyIndex()
     index.add(keys(5, 3, 5), np.array([0, 1, 2], dtype=np.uint32))
     index.add(keys(5), np.array([3], dtype=np.uint32))
     assert index.find(keys(5, 5, 3, 5, 5, 9)).tolist() == [0, 2, 1, 3, int(MISSING), int(MISSING)]
     assert occurrences(keys(1, 1, 2, 3, 3, 3)).tolist() == [0, 1, 0, 0, 1, 2]
-    assert Index().find(keys(1)).tolist() == [int(MISSING)]
+    assert KeyIndex().find(keys(1)).tolist() == [int(MISSING)]

@@ -7,10 +7,9 @@ from array import array
 import pytest
 from pyroaring import BitMap
 
-from kanon_pg.ledger.answers import Answer
-from kanon_pg.ledger.ledger import Ledger, Reason
-from kanon_pg.ledger.population import Population
-from kanon_pg.ledger.rules import Mode, Rules
+from kanon_pg.worker.ledger.answers import AnswerSets, Population
+from kanon_pg.worker.ledger.disclosure import DisclosureHistory, Reason
+from kanon_pg.worker.ledger.rules import LedgerRules, Mode
 
 K = 5
 SIZE = 200
@@ -25,21 +24,21 @@ COMPARING: list[Mode] = ["pairwise", "linear"]
 both = pytest.mark.parametrize("mode", COMPARING)
 
 
-class Asker:
+class Analyst:
     """Somebody who asks for sums over sets of units."""
 
     def __init__(self, mode: Mode, *, units: frozenset[int] = EVERYBODY, k: int = K, **rules: int) -> None:
         self.population = Population(BitMap(units))
-        self.ledger = Ledger(Rules(k, mode, **rules), KEY)
+        self.ledger = DisclosureHistory(LedgerRules(k, mode, **rules), KEY)
 
     def ask(self, *groups: frozenset[int]) -> Reason | None:
         return self.ask_levels(groups)
 
     def ask_levels(self, *levels: tuple[frozenset[int], ...]) -> Reason | None:
-        answer = Answer(tuple(tuple(BitMap(group) for group in level) for level in levels))
+        answer = AnswerSets(tuple(tuple(BitMap(group) for group in level) for level in levels))
         decision = self.ledger.check(answer, self.population)
         if decision.allowed:
-            self.ledger.tell(decision)
+            self.ledger.disclose(decision)
         return decision.reason
 
     def enter(self, *units: int) -> None:
@@ -51,52 +50,52 @@ class Asker:
 
 @pytest.mark.parametrize("mode", ["off", *COMPARING])
 def test_fewer_than_k_people(mode: Mode) -> None:
-    asker = Asker(mode)
-    assert asker.ask(frozenset(range(4))) == "size"
-    assert asker.ask(OLD, frozenset(range(100, 104))) == "size"
-    assert asker.ask(frozenset(range(5))) is None
+    analyst = Analyst(mode)
+    assert analyst.ask(frozenset(range(4))) == "size"
+    assert analyst.ask(OLD, frozenset(range(100, 104))) == "size"
+    assert analyst.ask(frozenset(range(5))) is None
 
 
 def test_mode_off_compares_nothing() -> None:
-    asker = Asker("off")
-    assert asker.ask(EVERYBODY) is None
-    assert asker.ask(EVERYBODY - {VICTIM}) is None
+    analyst = Analyst("off")
+    assert analyst.ask(EVERYBODY) is None
+    assert analyst.ask(EVERYBODY - {VICTIM}) is None
 
 
 @both
 def test_all_but_a_few(mode: Mode) -> None:
-    asker = Asker(mode)
-    assert asker.ask(EVERYBODY - {VICTIM}) == "complement"
-    assert asker.ask(EVERYBODY - frozenset(range(4))) == "complement"
-    assert asker.ask(EVERYBODY - frozenset(range(5))) is None
-    assert asker.ask(EVERYBODY) is None
+    analyst = Analyst(mode)
+    assert analyst.ask(EVERYBODY - {VICTIM}) == "complement"
+    assert analyst.ask(EVERYBODY - frozenset(range(4))) == "complement"
+    assert analyst.ask(EVERYBODY - frozenset(range(5))) is None
+    assert analyst.ask(EVERYBODY) is None
 
 
 @both
 def test_all_but_a_few_in_several_rows(mode: Mode) -> None:
-    assert Asker(mode).ask(OLD, EVERYBODY - OLD - {VICTIM + 100}) == "complement"
+    assert Analyst(mode).ask(OLD, EVERYBODY - OLD - {VICTIM + 100}) == "complement"
 
 
 @both
 def test_difference_of_two_answers(mode: Mode) -> None:
-    asker = Asker(mode)
-    assert asker.ask(WARD) is None
-    assert asker.ask(WARD - {VICTIM}) == "difference"
-    assert asker.ask(WARD | {1, 2, 3, 4}) == "difference"
-    assert asker.ask(WARD ^ {VICTIM, 1, 2, 3, 4}) is None
+    analyst = Analyst(mode)
+    assert analyst.ask(WARD) is None
+    assert analyst.ask(WARD - {VICTIM}) == "difference"
+    assert analyst.ask(WARD | {1, 2, 3, 4}) == "difference"
+    assert analyst.ask(WARD ^ {VICTIM, 1, 2, 3, 4}) is None
 
 
 @both
 def test_difference_within_one_answer(mode: Mode) -> None:
-    assert Asker(mode).ask_levels((WARD,), (WARD - {VICTIM},)) == "difference"
+    assert Analyst(mode).ask_levels((WARD,), (WARD - {VICTIM},)) == "difference"
 
 
 @both
 def test_the_same_question_again_tells_nothing_new(mode: Mode) -> None:
-    asker = Asker(mode)
+    analyst = Analyst(mode)
     for _ in range(3):
-        assert asker.ask(OLD, EVERYBODY - OLD) is None
-        assert asker.ask(EVERYBODY) is None
+        assert analyst.ask(OLD, EVERYBODY - OLD) is None
+        assert analyst.ask(EVERYBODY) is None
 
 
 @both
@@ -107,94 +106,94 @@ def test_individual_tracker(mode: Mode) -> None:
     """
     with_property = frozenset(range(SIZE - 50)) | {VICTIM}
     tracker = WARD - {VICTIM}
-    asker = Asker(mode)
-    assert asker.ask(tracker & with_property) is None
-    assert asker.ask(tracker) is None
-    assert asker.ask(tracker | (WARD & with_property)) == "difference"
+    analyst = Analyst(mode)
+    assert analyst.ask(tracker & with_property) is None
+    assert analyst.ask(tracker) is None
+    assert analyst.ask(tracker | (WARD & with_property)) == "difference"
 
 
 @both
 def test_difference_against_the_sum_of_rows(mode: Mode) -> None:
     """The rows of one answer can be added in any choice."""
     wards = [frozenset(range(start, start + 20)) for start in range(0, SIZE, 20)]
-    asker = Asker(mode)
-    assert asker.ask(*wards) is None
-    assert asker.ask((wards[0] | wards[3] | wards[6]) - {VICTIM}) == "combination"
+    analyst = Analyst(mode)
+    assert analyst.ask(*wards) is None
+    assert analyst.ask((wards[0] | wards[3] | wards[6]) - {VICTIM}) == "combination"
 
 
 @both
 def test_general_tracker(mode: Mode) -> None:
     """q(C) = q(C or T) + q(C or not T) - q(all) (Denning, Denning and Schwartz 1979)."""
-    asker = Asker(mode)
+    analyst = Analyst(mode)
     victim = frozenset({VICTIM + 100})
     tracker = OLD
-    assert asker.ask(tracker) is None
-    assert asker.ask(EVERYBODY - tracker) is None
+    assert analyst.ask(tracker) is None
+    assert analyst.ask(EVERYBODY - tracker) is None
     # padded so that no single difference is small, only the sum of both
     padded = tracker | victim | frozenset(range(110, 120))
-    assert asker.ask(padded) is None
-    assert asker.ask((EVERYBODY - tracker) - frozenset(range(110, 120))) == "combination"
+    assert analyst.ask(padded) is None
+    assert analyst.ask((EVERYBODY - tracker) - frozenset(range(110, 120))) == "combination"
 
 
 @both
 def test_double_tracker(mode: Mode) -> None:
     """Sums over C or T, T, U, and U without C and T (Denning, Denning and Schwartz 1979)."""
-    asker = Asker(mode)
+    analyst = Analyst(mode)
     narrow, wide = frozenset(range(60)), frozenset(range(120))
-    assert asker.ask(wide) is None
-    assert asker.ask(narrow) is None
+    assert analyst.ask(wide) is None
+    assert analyst.ask(narrow) is None
     inside = frozenset(range(30, 90))
-    assert asker.ask(wide - inside) is None
-    # inside is known now; this differs from every told set, but not from their sum
-    assert asker.ask(inside - {50}) == "combination"
+    assert analyst.ask(wide - inside) is None
+    # inside is known now; this differs from every disclosed set, but not from their sum
+    assert analyst.ask(inside - {50}) == "combination"
 
 
 @both
 def test_three_sets_of_which_two_by_two_differ_enough(mode: Mode) -> None:
     """q(x) = (q(A) + q(B) - q(A xor B)) / 2 - ..., here with an intersection of one person."""
-    asker = Asker(mode)
+    analyst = Analyst(mode)
     first, second = frozenset(range(40)), frozenset(range(39, 80))
-    assert asker.ask(first) is None
-    assert asker.ask(second) is None
-    assert asker.ask(first ^ second) == "combination"
+    assert analyst.ask(first) is None
+    assert analyst.ask(second) is None
+    assert analyst.ask(first ^ second) == "combination"
 
 
 @both
 def test_weighted_sums(mode: Mode) -> None:
     """A combination with coefficients other than 1 and -1: three pairs of blocks, then all three and one."""
-    asker = Asker(mode)
+    analyst = Analyst(mode)
     blocks = [frozenset(range(start, start + 30)) for start in (0, 30, 60)]
     for left, right in ((0, 1), (1, 2), (0, 2)):
-        assert asker.ask(blocks[left] | blocks[right]) is None
+        assert analyst.ask(blocks[left] | blocks[right]) is None
     # block 0 is half of the first plus the third less the second
-    assert asker.ask(blocks[0] - {VICTIM}) == "combination"
+    assert analyst.ask(blocks[0] - {VICTIM}) == "combination"
 
 
 @both
 def test_inserted_and_deleted_people(mode: Mode) -> None:
-    asker = Asker(mode)
-    assert asker.ask(EVERYBODY) is None
-    asker.enter(SIZE)
-    assert asker.ask(EVERYBODY | {SIZE}) == "difference"
-    asker.leave(SIZE, 0)
-    assert asker.ask(EVERYBODY - {0}) == "difference"
-    asker.enter(*range(SIZE, SIZE + 4))
-    assert asker.ask(asker_units(asker)) is None
+    analyst = Analyst(mode)
+    assert analyst.ask(EVERYBODY) is None
+    analyst.enter(SIZE)
+    assert analyst.ask(EVERYBODY | {SIZE}) == "difference"
+    analyst.leave(SIZE, 0)
+    assert analyst.ask(EVERYBODY - {0}) == "difference"
+    analyst.enter(*range(SIZE, SIZE + 4))
+    assert analyst.ask(asker_units(analyst)) is None
 
 
-def asker_units(asker: Asker) -> frozenset[int]:
-    return frozenset(asker.population.units)
+def asker_units(analyst: Analyst) -> frozenset[int]:
+    return frozenset(analyst.population.units)
 
 
 @both
 def test_a_changed_row_is_a_new_unit_of_the_same_person(mode: Mode) -> None:
-    ledger = Ledger(Rules(K, mode), KEY)
+    ledger = DisclosureHistory(LedgerRules(K, mode), KEY)
     before = Population(BitMap(range(SIZE)), array("I", range(SIZE)))
-    decision = ledger.check(Answer(((BitMap(range(SIZE)),),)), before)
-    ledger.tell(decision)
+    decision = ledger.check(AnswerSets(((BitMap(range(SIZE)),),)), before)
+    ledger.disclose(decision)
     units = BitMap(range(SIZE + 1)) - BitMap([VICTIM])
     after = Population(units, array("I", [*range(SIZE), VICTIM]))
-    assert ledger.check(Answer(((units,),)), after).reason == "difference"
+    assert ledger.check(AnswerSets(((units,),)), after).reason == "difference"
 
 
 @both
@@ -202,75 +201,75 @@ def test_equal_people_behind_different_rows(mode: Mode) -> None:
     """Everybody has two rows. Both sums are backed by all, their difference by one person's old row."""
     owners = array("I", [*range(50), *range(50)])
     population = Population(BitMap(range(100)), owners)
-    ledger = Ledger(Rules(K, mode), KEY)
-    ledger.tell(ledger.check(Answer(((BitMap(range(100)),),)), population))
+    ledger = DisclosureHistory(LedgerRules(K, mode), KEY)
+    ledger.disclose(ledger.check(AnswerSets(((BitMap(range(100)),),)), population))
     without_old_row = BitMap(range(100)) - BitMap([VICTIM])
     assert population.people(without_old_row) == 50
-    assert ledger.check(Answer(((without_old_row,),)), population).reason == "complement"
+    assert ledger.check(AnswerSets(((without_old_row,),)), population).reason == "complement"
     fewer = Population(without_old_row, owners)
-    assert ledger.check(Answer(((without_old_row,),)), fewer).reason == "difference"
+    assert ledger.check(AnswerSets(((without_old_row,),)), fewer).reason == "difference"
 
 
 @both
 def test_many_rows_of_one_person_are_one_person(mode: Mode) -> None:
     owners = array("I", [0] * 20 + list(range(1, 60)))
     population = Population(BitMap(range(79)), owners)
-    ledger = Ledger(Rules(K, mode), KEY)
-    assert ledger.check(Answer(((BitMap(range(23)),),)), population).reason == "size"
-    ledger.tell(ledger.check(Answer(((BitMap(range(60)),),)), population))
-    assert ledger.check(Answer(((BitMap(range(20, 60)),),)), population).reason == "difference"
+    ledger = DisclosureHistory(LedgerRules(K, mode), KEY)
+    assert ledger.check(AnswerSets(((BitMap(range(23)),),)), population).reason == "size"
+    ledger.disclose(ledger.check(AnswerSets(((BitMap(range(60)),),)), population))
+    assert ledger.check(AnswerSets(((BitMap(range(20, 60)),),)), population).reason == "difference"
 
 
 @both
 def test_one_sided(mode: Mode) -> None:
     first, second = OLD, frozenset(range(98, 160))
     for one_sided, reason in ((False, None), (True, "difference")):
-        asker = Asker(mode, one_sided=one_sided)
-        assert asker.ask(first) is None
-        assert asker.ask(first - second | frozenset(range(170, 190))) == reason
+        analyst = Analyst(mode, one_sided=one_sided)
+        assert analyst.ask(first) is None
+        assert analyst.ask(first - second | frozenset(range(170, 190))) == reason
 
 
 def test_the_linear_ledger_is_full_after_its_rank() -> None:
-    asker = Asker("linear", rank=8)
+    analyst = Analyst("linear", rank=8)
     sets = [frozenset(range(start, start + 20)) for start in range(0, SIZE, 20)]
-    assert [asker.ask(group) for group in sets] == [None] * 8 + ["full"] * 2
-    assert asker.ask(sets[0] | sets[5]) is None
+    assert [analyst.ask(group) for group in sets] == [None] * 8 + ["full"] * 2
+    assert analyst.ask(sets[0] | sets[5]) is None
 
 
 def test_an_answer_of_too_many_rows_is_withheld() -> None:
     groups = [frozenset(range(start, start + 10)) for start in range(0, SIZE, 10)]
-    assert Asker("pairwise", rank=16).ask(*groups) == "full"
-    assert Asker("pairwise", rank=32).ask(*groups) is None
+    assert Analyst("pairwise", rank=16).ask(*groups) == "full"
+    assert Analyst("pairwise", rank=32).ask(*groups) is None
 
 
 def test_the_pairwise_ledger_forgets_combinations_but_no_set() -> None:
-    asker = Asker("pairwise", rank=8)
+    analyst = Analyst("pairwise", rank=8)
     sets = [frozenset(range(start, start + 20)) for start in range(0, SIZE, 20)]
     for group in sets:
-        assert asker.ask(group) is None
+        assert analyst.ask(group) is None
     # the younger code began when the older one had 4 of 8 sets, and took over after the ninth
-    assert asker.ledger.rank == 7
+    assert analyst.ledger.rank == 7
     for first, second in zip(range(3, 9), range(4, 10), strict=True):
         union = sets[first] | sets[second]
-        assert asker.ask(union - {max(union)}) == "combination"
-    assert asker.ask(sets[0] - {VICTIM}) == "difference"
-    assert asker.ask((sets[0] | sets[1]) - {VICTIM}) is None
+        assert analyst.ask(union - {max(union)}) == "combination"
+    assert analyst.ask(sets[0] - {VICTIM}) == "difference"
+    assert analyst.ask((sets[0] | sets[1]) - {VICTIM}) is None
 
 
 def test_the_pairwise_ledger_forgets_no_total() -> None:
-    asker = Asker("pairwise", rank=8)
+    analyst = Analyst("pairwise", rank=8)
     sets = [frozenset(range(start, start + 10)) for start in range(0, SIZE, 10)]
-    assert asker.ask(sets[0], sets[1]) is None
+    assert analyst.ask(sets[0], sets[1]) is None
     for group in sets[2:14]:
-        assert asker.ask(group) is None
-    assert asker.ask((sets[1] | sets[14]) - {19}) is None
-    assert asker.ask((sets[0] | sets[1]) - {VICTIM}) == "difference"
+        assert analyst.ask(group) is None
+    assert analyst.ask((sets[1] | sets[14]) - {19}) is None
+    assert analyst.ask((sets[0] | sets[1]) - {VICTIM}) == "difference"
 
 
 @both
 def test_more_people_than_columns(mode: Mode) -> None:
-    asker = Asker(mode, units=frozenset(range(20_000)))
+    analyst = Analyst(mode, units=frozenset(range(20_000)))
     wards = [frozenset(range(start, 20_000, 10)) for start in range(10)]
-    assert asker.ask(*wards) is None
-    assert asker.ask(frozenset(range(10_000)), frozenset(range(10_000, 20_000))) is None
-    assert asker.ask((wards[1] | wards[2]) - {11}) == "combination"
+    assert analyst.ask(*wards) is None
+    assert analyst.ask(frozenset(range(10_000)), frozenset(range(10_000, 20_000))) is None
+    assert analyst.ask((wards[1] | wards[2]) - {11}) == "combination"

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon_pg.query.catalog import CatalogSnapshot, Column, Kind, Protection, Relation, Role
-from kanon_pg.query.check import Options, Verdict, check
+from kanon_pg.queries.check.catalog import (
+    CatalogSnapshot,
+    Column,
+    ColumnRole,
+    Protection,
+    Relation,
+    RelationKind,
+)
+from kanon_pg.queries.check.checker import Options, Verdict, check
 
 PEOPLE = Relation(
     1,
     "shop",
     "people",
-    Kind.TABLE,
+    RelationKind.TABLE,
     (
-        Column("id", "int4", nullable=False, role=Role.IDENTIFIER, collation=0),
-        Column("name", "text", role=Role.IDENTIFIER),
+        Column("id", "int4", nullable=False, role=ColumnRole.IDENTIFIER, collation=0),
+        Column("name", "text", role=ColumnRole.IDENTIFIER),
         Column("city", "varchar", nullable=False),
         Column("sex", "bpchar", nullable=False),
         Column("age", "int4", nullable=False),
-        Column("income", "numeric", role=Role.SENSITIVE),
-        Column("score", "float8", nullable=False, role=Role.INSENSITIVE),
+        Column("income", "numeric", role=ColumnRole.SENSITIVE),
+        Column("score", "float8", nullable=False, role=ColumnRole.INSENSITIVE),
         Column("born", "date", nullable=False),
         Column("seen", "timestamptz", nullable=False),
         Column("member", "bool", nullable=False),
-        Column("note", "text", role=Role.WITHHELD),
+        Column("note", "text", role=ColumnRole.WITHHELD),
         Column("mood", "shop.mood"),
         Column("nick", "text", deterministic=False),
         Column("dutch", "text", nullable=False, collation=900),
@@ -37,11 +44,11 @@ ORDERS = Relation(
     2,
     "shop",
     "orders",
-    Kind.PARTITIONED,
+    RelationKind.PARTITIONED,
     (
-        Column("buyer", "int4", nullable=False, role=Role.IDENTIFIER),
-        Column("amount", "numeric", nullable=False, role=Role.SENSITIVE),
-        Column("paid", "bool", role=Role.SENSITIVE),
+        Column("buyer", "int4", nullable=False, role=ColumnRole.IDENTIFIER),
+        Column("amount", "numeric", nullable=False, role=ColumnRole.SENSITIVE),
+        Column("paid", "bool", role=ColumnRole.SENSITIVE),
         Column("city", "text", nullable=False),
     ),
     Protection(7, "buyer"),
@@ -50,10 +57,10 @@ ANSWERS = Relation(
     3,
     "shop",
     "answers",
-    Kind.TABLE,
+    RelationKind.TABLE,
     (
         Column("question", "text", nullable=False),
-        Column("grade", "int4", nullable=False, role=Role.SENSITIVE),
+        Column("grade", "int4", nullable=False, role=ColumnRole.SENSITIVE),
     ),
     Protection(3),
 )
@@ -61,7 +68,7 @@ CITIES = Relation(
     4,
     "shop",
     "cities",
-    Kind.TABLE,
+    RelationKind.TABLE,
     (
         Column("city", "text", nullable=False),
         Column("country", "text", nullable=False),
@@ -70,11 +77,13 @@ CITIES = Relation(
     ),
     unique_keys=(frozenset({"city"}),),
 )
-UNDECLARED = replace(PEOPLE, oid=5, name="rich", kind=Kind.VIEW, protection=Protection(5, declared=False))
-FOREIGN = replace(CITIES, oid=6, name="far", kind=Kind.FOREIGN)
+UNDECLARED = replace(
+    PEOPLE, oid=5, name="rich", kind=RelationKind.VIEW, protection=Protection(5, declared=False)
+)
+FOREIGN = replace(CITIES, oid=6, name="far", kind=RelationKind.FOREIGN)
 GUARDED = replace(CITIES, oid=7, name="guarded", plain=False)
 CARELESS = replace(PEOPLE, oid=8, name="careless", protection=Protection(1, "id"))
-ANONYMOUS_VIEW = replace(ANSWERS, oid=9, name="replies", kind=Kind.VIEW)
+ANONYMOUS_VIEW = replace(ANSWERS, oid=9, name="replies", kind=RelationKind.VIEW)
 OTHER_CITIES = replace(CITIES, oid=10, schema="other")
 ODD = replace(CITIES, oid=11, name='Odd "name"')
 

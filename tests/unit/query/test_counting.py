@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.query.check import Options
+from kanon_pg.queries.check.checker import Options
 from tests.unit.query.shop import accepted, codes, counted
 
 PEOPLE, ORDERS, ANSWERS = 1, 2, 3

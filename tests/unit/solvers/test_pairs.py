@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.classes import classes_of
-from kanon_pg.core.patterns import all_patterns, bounded_patterns, parse_patterns
+from kanon_pg.core.patterns import all_patterns, bounded_patterns, parse_patterns, suppression_costs
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.core.termination import Termination
 from kanon_pg.core.verify import recount
 from kanon_pg.errors import KanonError
 from kanon_pg.solvers.brute_force import brute_force
@@ -19,6 +20,7 @@ from kanon_pg.solvers.pairs.costs import paired_with_itself, single_rows
 from kanon_pg.solvers.pairs.search import MOST_ROWS, search_by_pairs
 from kanon_pg.solvers.pairs.triples import best_grouping
 from kanon_pg.solvers.row_assignment.search import search_by_row_assignment
+from kanon_pg.solvers.search import BOUND_METHOD as GREEDY_BOUND_METHOD
 from tests.fixtures.packing import pack
 from tests.instances.known import Known
 from tests.instances.optimum import least_cost, least_cost_by_subsets
@@ -143,11 +145,23 @@ def test_a_part_of_a_real_table_is_solved_to_optimality():
     assert cost == bound == least_cost(rows, 2, [*patterns, list(range(len(CMC)))])
 
 
-def test_without_effort_or_time_a_solution_is_valid_and_nothing_is_claimed():
+def cost_of(table, solution):
+    return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())
+
+
+def assert_bound_of_greedy(found, table, optimum):
+    """The bound is true of every solution, and not said to be reached or to come from the matchings."""
+    assert found.bound_method == GREEDY_BOUND_METHOD
+    assert 0 < found.lower_bound <= optimum
+    assert found.lower_bound < cost_of(table, found.solution)
+    assert not found.is_best
+    assert found.termination is not Termination.OPTIMAL
+
+
+def test_without_effort_or_time_a_solution_is_valid_and_nothing_is_claimed_optimal():
     _, table, mask = case(triples_that_pay(4))
     found = search_by_pairs(table, mask, SolveRequest(2), Clock(0.0))
-    assert found.lower_bound is None
-    assert found.notes
+    assert_bound_of_greedy(found, table, optimum=9.0 * 4)
     assert classes_of(found.solution.parts_of(table), found.solution.vector).people.min() >= 2
     stopped = best_grouping(single_rows(table, mask, Clock()), (), 0, Clock())
     assert not stopped.is_optimal
@@ -166,12 +180,12 @@ def test_cancelling_acts_during_the_search():
         search_by_pairs(table, mask, SolveRequest(2), Clock(progress=cancel))
 
 
-def test_a_bounded_mask_proves_nothing_about_the_vectors_that_it_leaves_out():
+def test_matchings_prove_nothing_about_the_vectors_that_a_bounded_mask_leaves_out():
     table = RowTypeTable.from_packed(pack([("a", "b"), ("a", "c"), ("d", "b"), ("d", "c")]))
     mask = bounded_patterns(np.array([0], dtype=np.int64), table.columns, "bounded", 1.0)
     found = search_by_pairs(table, mask, SolveRequest(2), Clock())
     assert found.solution.vector.tolist() == [3, 3, 3, 3]
-    assert found.lower_bound is None
+    assert_bound_of_greedy(found, table, brute_force(table, all_patterns(table.columns).vectors, 2))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,303 @@
+"""Connections and cursors that ask queries; each query is a transaction of its own, rows are psycopg's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from kanon_pg.db import psycopg_adapter as driver
+from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
+from kanon_pg.db.placeholders import Parameters, numbered
+from kanon_pg.db.protocol import Row
+from kanon_pg.db.psycopg_adapter import RowFactory, RowMaker
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, InputError, InstallError, NotPermitted
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What row factories look at, and the values."""
+
+    shape: driver.Cursor
+    rows: Sequence[tuple[Any, ...]]
+
+
+class Cursor:
+    """Asks queries and holds the answers to the last call.
+
+    Attributes
+    ----------
+    rowcount : int
+        Rows of the answer, -1 before the first query; after `executemany` that keeps no answers those of
+        all together.
+    arraysize : int
+        Rows that `fetchmany` returns unless told.
+    """
+
+    def __init__(self, connection: Connection, row_factory: RowFactory | None = None) -> None:
+        self.connection = connection
+        self.rowcount = -1
+        self.arraysize = 1
+        self._answers: list[_Answer] = []
+        self._chosen: int | None = None
+        self._rows: Iterator[tuple[Any, ...]] = iter(())
+        self._make_row: RowMaker = tuple
+        self.row_factory = connection.row_factory if row_factory is None else row_factory
+
+    @property
+    def description(self) -> list[driver.Column] | None:
+        """One of psycopg's columns, a sequence of seven, for each column of the answer."""
+        return None if self._chosen is None else self._answers[self._chosen].shape.description
+
+    @property
+    def row_factory(self) -> RowFactory:
+        """What makes rows of values, one of psycopg's or of that kind; can be set."""
+        return self._row_factory
+
+    @row_factory.setter
+    def row_factory(self, row_factory: RowFactory) -> None:
+        self._row_factory = driver.checked_factory(row_factory)
+        if self._chosen is not None:
+            self._make_row = driver.row_maker(self._answers[self._chosen].shape, row_factory)
+
+    def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
+        """Ask a query.
+
+        Parameters
+        ----------
+        query : str
+            One SELECT; ``%s`` and ``%(name)s`` stand for parameters, as in psycopg.
+        parameters : sequence or mapping, optional
+            Their values. Without them ``%`` is a plain character.
+
+        Raises
+        ------
+        QuestionRefused
+            The query cannot be asked, whatever the data.
+        AnswerWithheld
+            The data had a say in the refusal.
+        """
+        self._forget()
+        self.rowcount = -1
+        self._answers = [self._ask(query, parameters)]
+        return self.set_result(0)
+
+    def executemany(
+        self, query: str, parameters_seq: Iterable[Parameters], *, returning: bool = False
+    ) -> None:
+        """Ask the same query with one set of parameters after the other.
+
+        Each is a query of its own, checked and recorded like any other. The first that is refused ends the
+        call: those before it have been asked, and none of the answers can be fetched.
+
+        Parameters
+        ----------
+        query : str
+            See `execute`.
+        returning : bool
+            Whether the answers are kept, to be fetched one after the other: see `results` and `nextset`.
+
+        Raises
+        ------
+        QuestionRefused, AnswerWithheld
+            As `execute`.
+        """
+        self._forget()
+        self.rowcount = -1
+        kept, rows = list[_Answer](), 0
+        for parameters in parameters_seq:
+            answer = self._ask(query, parameters)
+            rows += len(answer.rows)
+            if returning:
+                kept.append(answer)
+        self._answers = kept
+        if kept:
+            self.set_result(0)
+        elif not returning:
+            self.rowcount = rows
+
+    def _ask(self, query: str, parameters: Parameters | None) -> _Answer:
+        text, values = query, list[Any]()
+        if parameters is not None:
+            text, values = numbered(query, parameters)
+        raw = self.connection.raw
+        names, types, *lines = (
+            row["line"] for row in self.connection.call("call_ask", text, driver.as_texts(raw, values))
+        )
+        numbers = [driver.type_number(raw, name) for name in types]
+        return _Answer(
+            driver.shape(raw, names, numbers), [driver.from_texts(raw, numbers, line) for line in lines]
+        )
+
+    def set_result(self, index: int) -> Cursor:
+        """Go to the start of one of several answers; negative numbers count from the last.
+
+        Raises
+        ------
+        IndexError
+            There is no such answer.
+        """
+        chosen = range(len(self._answers))[index]
+        answer = self._answers[chosen]
+        self._make_row = driver.row_maker(answer.shape, self._row_factory)
+        self._chosen, self._rows, self.rowcount = chosen, iter(answer.rows), len(answer.rows)
+        return self
+
+    def nextset(self) -> bool | None:
+        """Go to the next of several answers; returns None if there is none."""
+        following = 0 if self._chosen is None else self._chosen + 1
+        if following >= len(self._answers):
+            return None
+        self.set_result(following)
+        return True
+
+    def results(self) -> Iterator[Cursor]:
+        """Go to one answer after the other, from the present one on."""
+        more: bool | None = self._chosen is not None
+        while more:
+            yield self
+            more = self.nextset()
+
+    def fetchone(self) -> Any:
+        """Return the next row, None at the end."""
+        return next(self._left(), None)
+
+    def fetchmany(self, size: int | None = None) -> list[Any]:
+        """Return up to `size` further rows."""
+        wanted = self.arraysize if size is None else size
+        return [row for _, row in zip(range(wanted), self._left(), strict=False)]
+
+    def fetchall(self) -> list[Any]:
+        """Return all further rows."""
+        return list(self._left())
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._left()
+
+    def _left(self) -> Iterator[Any]:
+        if self._chosen is None:
+            raise InputError(
+                "There is no answer to fetch from.",
+                hint="Call execute first; executemany keeps answers with returning=True.",
+            )
+        return map(self._make_row, self._rows)
+
+    def _forget(self) -> None:
+        self._answers, self._chosen, self._rows = [], None, iter(())
+
+    def close(self) -> None:
+        """Forget the answers."""
+        self._forget()
+
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **parameters: Any) -> Connection:
+    """Open a connection whose cursors ask queries.
+
+    Parameters
+    ----------
+    dsn : str
+        As for psycopg; empty means the standard PG* variables.
+    row_factory : callable
+        What the cursors make rows of: ``psycopg.rows.dict_row``, ``class_row(...)`` or another.
+
+    Raises
+    ------
+    InputError
+        A parameter is no part of a DSN, or the row factory cannot be called.
+    DatabaseError
+        The server cannot be reached or refuses the login.
+    """
+    driver.checked_factory(row_factory)
+    return Connection(driver.connect(dsn, **parameters), row_factory)
+
+
+class Connection:
+    """A connection whose cursors ask; each query is a transaction of its own.
+
+    Parameters
+    ----------
+    raw : psycopg.Connection
+        Its rights are the analyst's; it is closed with this one.
+    row_factory : callable
+        What new cursors make rows of, one of psycopg's or of that kind.
+    """
+
+    def __init__(self, raw: driver.Connection, row_factory: RowFactory = driver.TUPLES) -> None:
+        self.raw = raw
+        self.row_factory = row_factory
+
+    @property
+    def row_factory(self) -> RowFactory:
+        """The row factory of new cursors; can be set."""
+        return self._row_factory
+
+    @row_factory.setter
+    def row_factory(self, row_factory: RowFactory) -> None:
+        self._row_factory = driver.checked_factory(row_factory)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connection is closed."""
+        return bool(self.raw.closed)
+
+    def cursor(self, *, row_factory: RowFactory | None = None) -> Cursor:
+        """Return a new cursor; without a row factory of its own it has the connection's."""
+        return Cursor(self, row_factory)
+
+    def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
+        """Ask a query with a new cursor, see `Cursor.execute`."""
+        return self.cursor().execute(query, parameters)
+
+    def call(self, name: str, *arguments: Any) -> Sequence[Row]:
+        """Run a named statement of this package in a transaction of its own.
+
+        Raises
+        ------
+        InstallError
+            The database has no function for it.
+        NotPermitted
+            The role may not ask.
+        """
+        try:
+            with driver.mapped_errors(), self.raw.transaction():
+                return driver.PsycopgDatabase(self.raw).rows(statement(name), *arguments)
+        except DatabaseError as error:
+            if error.server_state in (UNDEFINED_FUNCTION, UNDEFINED_SCHEMA):
+                raise InstallError(
+                    "The database has no functions that answer questions.",
+                    hint="Run `kanon install`; the server needs PL/Python.",
+                ) from error
+            if error.server_state == INSUFFICIENT_PRIVILEGE:
+                raise NotPermitted(
+                    "This role may not ask questions.",
+                    hint="A superuser, or who may grant the role, can allow it: GRANT kanon_analyst TO ...;",
+                ) from error
+            raise
+
+    def commit(self) -> None:
+        """Do nothing: a query that was answered is recorded already."""
+
+    def rollback(self) -> None:
+        """Do nothing: nothing takes a query back."""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.raw.close()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

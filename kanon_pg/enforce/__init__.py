@@ -1,1 +1,0 @@
-"""Answers questions about protected tables: catalog, check, run, record, in one snapshot."""

@@ -1,0 +1,266 @@
+"""The gateway as a whole: from a DSN and options to a running listener that accepts clients."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import socket
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kanon_pg.db.psycopg_adapter import Endpoint, endpoint
+from kanon_pg.errors import ClusterError, InputError
+from kanon_pg.gateway.answers import fatal
+from kanon_pg.gateway.session import ClientSession
+from kanon_pg.gateway.source import DatabaseSource
+from kanon_pg.gateway.state import ClientLimits, GatewayState, Upstream
+from kanon_pg.gateway.wire import Wire
+
+_log = logging.getLogger("kanon_pg.gateway")
+_STOPPING_SECONDS = 5.0
+
+
+class Listener:
+    """Listens on one address.
+
+    Parameters
+    ----------
+    shared : GatewayState
+        What all sessions share.
+    host : str
+        Address to listen on; with a leading slash a folder for a Unix socket.
+    port : int
+        Port; 0 lets the system choose one.
+    """
+
+    def __init__(self, shared: GatewayState, host: str, port: int) -> None:
+        self._shared = shared
+        self._host = host
+        self._port = port
+        self._sessions: dict[asyncio.Task[None], ClientSession] = {}
+        self._accepting: asyncio.Server | None = None
+
+    @property
+    def shared(self) -> GatewayState:
+        """What all sessions share."""
+        return self._shared
+
+    @property
+    def port(self) -> int:
+        """The port that is listened on."""
+        if self._accepting is not None and not self._host.startswith("/"):
+            port: int = self._accepting.sockets[0].getsockname()[1]
+            return port
+        return self._port
+
+    @property
+    def _path(self) -> Path:
+        return Path(self._host) / f".s.PGSQL.{self._port}"
+
+    async def start(self) -> None:
+        """Begin to listen.
+
+        Raises
+        ------
+        ClusterError
+            If the address cannot be listened on.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            if self._host.startswith("/"):
+                self._accepting = await loop.create_unix_server(self._wire, self._path)
+            else:
+                self._accepting = await loop.create_server(self._wire, self._host, self._port)
+        except OSError as error:
+            raise ClusterError(
+                "The gateway cannot listen on this address.",
+                detail=error.strerror,
+                hint="Choose another one with --host and --port.",
+            ) from error
+
+    def _wire(self) -> Wire:
+        return Wire(self._accept)
+
+    def _accept(self, wire: Wire) -> None:
+        connection = wire.transport.get_extra_info("socket")
+        if connection is not None and connection.family != socket.AF_UNIX:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if len(self._sessions) >= self._shared.limits.connections:
+            _log.warning("a client is turned away: there are too many")
+            wire.transport.write(fatal("53300", "The gateway has too many clients already.").encode())
+            wire.finish()
+            return
+        session = ClientSession(wire, self._shared)
+        task = asyncio.get_running_loop().create_task(session.run())
+        self._sessions[task] = session
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._sessions[task]
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("a session ended by a defect: %s", type(task.exception()).__name__)
+
+    async def stop(self) -> None:
+        """Stop listening, tell every client, and wait a little until they are gone."""
+        if self._accepting is not None:
+            self._accepting.close()
+        if self._host.startswith("/"):
+            with suppress(OSError):
+                self._path.unlink()
+        running = list(self._sessions)
+        stopping = [
+            session.stop("57P01", "The gateway is shutting down.") for session in self._sessions.values()
+        ]
+        await asyncio.gather(*stopping)
+        if running:
+            _, late = await asyncio.wait(running, timeout=_STOPPING_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayOptions:
+    """How a gateway runs.
+
+    Parameters
+    ----------
+    dsn : str
+        Of the gateway's own connection; the same server and database are served.
+    host : str
+        Address to listen on; with a leading slash a folder for a Unix socket.
+    port : int
+        Port; 0 lets the system choose one.
+    certificate, key : Path or None
+        Files in PEM form, for TLS.
+    trusts_server : bool
+        Whether a role may come in that the server does not ask for a password.
+    limits : ClientLimits
+        Bounds on what clients may take.
+    """
+
+    dsn: str
+    host: str = "127.0.0.1"
+    port: int = 6432
+    certificate: Path | None = None
+    key: Path | None = None
+    trusts_server: bool = False
+    limits: ClientLimits = field(default_factory=ClientLimits)
+
+
+def tls_for_clients(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """Return the settings of TLS for clients, None without a certificate.
+
+    Raises
+    ------
+    InputError
+        If the files cannot be used.
+    """
+    if certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key, password="")  # an encrypted key must not ask
+    except (OSError, ssl.SSLError) as error:
+        raise InputError(
+            "The certificate or its key cannot be used.",
+            detail=error.strerror,
+            hint="Give PEM files that this account can read, the key without a password.",
+        ) from error
+    return context
+
+
+def _tls_to_server(found: Endpoint) -> ssl.SSLContext | None:
+    """Return settings that check the server as strictly as the gateway's own connection did."""
+    if not found.encrypted:
+        return None
+    context = ssl.create_default_context(cafile=found.root_certificate)
+    if found.mode not in ("verify-ca", "verify-full"):
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    elif found.mode == "verify-ca":
+        context.check_hostname = False
+    return context
+
+
+def require_private(host: str, *, encrypted: bool) -> None:
+    """Refuse to listen where passwords and answers could be read on the way.
+
+    Raises
+    ------
+    InputError
+        If the address is not on this machine only, and there is no TLS.
+    """
+    if encrypted or host.startswith("/") or host == "localhost":
+        return
+    try:
+        local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise InputError(
+            "Without a certificate the gateway listens on this machine only.",
+            hint="Give --certificate and --key, or listen on 127.0.0.1.",
+        )
+
+
+async def open_gateway(options: GatewayOptions) -> tuple[Listener, DatabaseSource]:
+    """Start a gateway.
+
+    Returns
+    -------
+    tuple of Listener and DatabaseSource
+        Running; `Listener.stop` and `DatabaseSource.close` end it.
+
+    Raises
+    ------
+    KanonError
+        If the database cannot be read, or the address cannot be listened on.
+    """
+    tls = tls_for_clients(options.certificate, options.key)
+    require_private(options.host, encrypted=tls is not None)
+    source = DatabaseSource(options.dsn)
+    try:
+        await source.vocabulary()
+        found = await asyncio.to_thread(endpoint, options.dsn)
+        upstream = Upstream(found.host, found.port, found.database, _tls_to_server(found))
+        shared = GatewayState(upstream, source, options.limits, tls, options.trusts_server)
+        listener = Listener(shared, options.host, options.port)
+        await listener.start()
+    except BaseException:
+        source.close()
+        raise
+    return listener, source
+
+
+async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> None:
+    """Serve until the process is told to end by SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    ready : callable
+        Called with the port once clients can connect.
+
+    Raises
+    ------
+    KanonError
+        As `open_gateway`.
+    """
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    listener, source = await open_gateway(options)
+    try:
+        ready(listener.port)
+        await ended.wait()
+        _log.info("shutting down")
+    finally:
+        await listener.stop()
+        source.close()

@@ -1,0 +1,126 @@
+"""What all sessions of a gateway share."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused
+from kanon_pg.gateway.wire import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLimits:
+    """Bounds on what clients may take.
+
+    Parameters
+    ----------
+    connections : int
+        Sessions at the same time, >= 1.
+    message_bytes : int
+        Longest message of a client, >= 1024.
+    login_seconds : float
+        Until a login must be complete.
+    idle_seconds : float
+        Until a session that waits for nothing is ended.
+    """
+
+    connections: int = 100
+    message_bytes: int = 16 * 1024 * 1024
+    login_seconds: float = 60.0
+    idle_seconds: float = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """The server behind the gateway.
+
+    Parameters
+    ----------
+    host : str
+        A name or address; with a leading slash the folder of a Unix socket.
+    database : str
+        The database that is served.
+    tls : ssl.SSLContext or None
+        How to talk to it over TCP.
+    """
+
+    host: str
+    port: int
+    database: str
+    tls: ssl.SSLContext | None = None
+
+
+class CatalogSource(Protocol):
+    """Where knowledge of the database comes from; see `kanon_pg.gateway.source.DatabaseSource`."""
+
+    async def start_path(self, role: str) -> tuple[str, ...]:
+        """Return the search path with which a role's sessions begin."""
+        ...
+
+    async def knowledge(self, role: str, path: tuple[str, ...], names: frozenset[str]) -> Knowledge:
+        """Return what is known on behalf of a role."""
+        ...
+
+    def result(self, key: tuple[object, ...]) -> Passed | Refused | None:
+        """Return what was remembered for a text."""
+        ...
+
+    def remember(self, key: tuple[object, ...], text: str, result: Passed | Refused) -> None:
+        """Remember what is sent in place of a text."""
+        ...
+
+    def forget(self, role: str) -> None:
+        """Have everything that concerns a role read anew."""
+        ...
+
+
+@dataclass
+class GatewayState:
+    """Settings and state of a gateway.
+
+    Parameters
+    ----------
+    source : CatalogSource
+        Knowledge of its catalog.
+    tls : ssl.SSLContext or None
+        How to talk to clients; clients without TLS are refused then.
+    trusts_server : bool
+        Whether a role may come in that the server does not ask for a password.
+    keys : dict
+        Keys for cancelling that clients got, with those of the server.
+    """
+
+    upstream: Upstream
+    source: CatalogSource
+    limits: ClientLimits = ClientLimits()
+    tls: ssl.SSLContext | None = None
+    trusts_server: bool = False
+    keys: dict[bytes, bytes] = field(default_factory=dict)
+
+
+async def connect(upstream: Upstream) -> Wire:
+    """Open a connection to the server, with TLS if there are settings for it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be reached, or refuses TLS.
+    """
+    loop = asyncio.get_running_loop()
+    if upstream.host.startswith("/"):
+        path = f"{upstream.host}/.s.PGSQL.{upstream.port}"
+        _, wire = await loop.create_unix_connection(Wire, path)
+        return wire
+    _, wire = await loop.create_connection(Wire, upstream.host, upstream.port)
+    if upstream.tls is not None:
+        await wire.send(_SSL_REQUEST)
+        if await wire.read_exactly(1) != b"S" or not await wire.start_tls(upstream.tls, name=upstream.host):
+            wire.abort()
+            raise ConnectionError("the server offers no TLS")
+    return wire
+
+
+_SSL_REQUEST = (8).to_bytes(4, "big") + (80877103).to_bytes(4, "big")

@@ -1,0 +1,157 @@
+"""Answers one query, or checks one: the sequence of all steps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError, KanonError, LimitExceeded
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.checker import check
+from kanon_pg.queries.check.findings import Refusal
+from kanon_pg.queries.check.options import Options
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.ledgers import has_folder
+from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_records
+from kanon_pg.queries.parameters import parameter_values
+from kanon_pg.queries.protection_rules import ProtectionRules
+from kanon_pg.queries.record import record_query, start_ledger
+from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
+from kanon_pg.queries.run import full_scans, run_query, without_statistics, worth_gathering
+
+_SECONDS, _ROWS = 30.0, 10_000
+"""Limits of queries that read public relations only."""
+
+_KEPT_VERDICTS = 32
+
+
+def check_query(db: Database, text: str, role: str, *, search_path: tuple[str, ...] = ("public",)) -> Verdict:
+    """Check a query without running it; reads the catalog only.
+
+    Parameters
+    ----------
+    search_path : tuple of str
+        The analyst's.
+    """
+    loaded = require_records(db, load_catalog(db, text, search_path, role), None)
+    return verdict_on(text, loaded.snapshot, loaded.rules)
+
+
+def answer_query(
+    db: Database,
+    query: QueryRequest,
+    role: str,
+    login: str,
+    *,
+    held: Collection[int],
+    folder: str | None = None,
+) -> AnswerTable:
+    """Answer a query about public and protected relations.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role; one snapshot.
+    held : collection of int
+        OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
+    folder : str, optional
+        Folder of the records of queries; None in a server's backend, which has its own.
+
+    Raises
+    ------
+    QuestionRefused
+        With all findings; the data had no say in it.
+    InputError
+        The rules want a record, and there is no folder for it.
+    AnswerWithheld
+        For every other reason.
+    """
+    loaded = require_records(db, load_catalog(db, query.text, query.search_path, role), folder)
+    verdict = verdict_on(query.text, loaded.snapshot, loaded.rules)
+    if not verdict.accepted:
+        raise refused(verdict.findings)
+    try:
+        given = parameter_values(verdict, query.text, query.parameters)
+    except Refusal as refusal:
+        raise refused((refusal.finding,)) from None
+    if any(loaded.rules[oid].ledger != "off" for oid in verdict.protected) and not has_folder(folder):
+        raise InputError(
+            "The rules of a table want every question recorded, and this process has no folder for records.",
+            hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
+        )
+    if not set(verdict.relations) <= set(held):
+        raise withheld()
+    query_record = QueryRecord(query.text, query.parameters, login, role, db.row(statement("now"))["seconds"])
+    if verdict.protected:
+        start_ledger()
+    with without_statistics(db), full_scans(db):
+        outcome = _outcome(db, verdict, loaded, given, folder)
+        may_leave = not verdict.protected or _is_recorded(db, query_record, verdict, loaded, outcome, folder)
+    if outcome.answer is None or not may_leave:
+        raise withheld()
+    return outcome.answer
+
+
+def _is_recorded(
+    db: Database,
+    query_record: QueryRecord,
+    verdict: Verdict,
+    loaded: LoadedCatalog,
+    outcome: QueryOutcome,
+    folder: str | None,
+) -> bool:
+    try:
+        with db.savepoint():
+            return record_query(db, query_record, verdict, loaded.snapshot, outcome, folder=folder)
+    except KanonError:
+        return False
+
+
+def _outcome(
+    db: Database, verdict: Verdict, loaded: LoadedCatalog, given: tuple[str | None, ...], folder: str | None
+) -> QueryOutcome:
+    rules = [loaded.rules[oid] for oid in verdict.protected]
+    seconds = min((rule.seconds for rule in rules), default=_SECONDS)
+    most_rows = min((rule.rows for rule in rules), default=_ROWS)
+    try:
+        with db.deadline(seconds), db.savepoint():
+            gathers = worth_gathering(db, verdict, given, loaded.rules, folder=folder)
+            return run_query(db, verdict, given, most_rows, gathers=gathers)
+    except LimitExceeded:
+        return QueryOutcome(None, "time")
+    except KanonError:
+        return QueryOutcome(None, "error")
+
+
+def verdict_on(text: str, snapshot: CatalogSnapshot, rules: Mapping[int, ProtectionRules]) -> Verdict:
+    """Check a query under the strictest choices of the relations that it reads; asks no database.
+
+    Parameters
+    ----------
+    rules : Mapping of int to ProtectionRules
+        By the OID of a relation in the snapshot, as in `kanon_pg.queries.load_catalog.LoadedCatalog`.
+    """
+    verdict = _checked(text, snapshot, _options(rules))
+    if not verdict.accepted:
+        return verdict
+    return _checked(text, snapshot, _options({oid: rules[oid] for oid in verdict.protected}))
+
+
+@lru_cache(maxsize=_KEPT_VERDICTS)
+def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
+    # pure: the same text, catalog and options have the same verdict
+    return check(text, snapshot, options)
+
+
+def _options(rules: Mapping[int, ProtectionRules]) -> Options:
+    shares = [rule.dominance for rule in rules.values() if rule.dominance is not None]
+    simulatable = any(rule.simulatable for rule in rules.values())
+    return Options(
+        mode="suppress" if rules and all(rule.mode == "suppress" for rule in rules.values()) else "reject",
+        strict=any(rule.strict for rule in rules.values()),
+        # a query to two tables, one of each kind, is refused under the stricter rule
+        dominance=None if simulatable else min(shares, default=None),
+        simulatable=simulatable,
+    )

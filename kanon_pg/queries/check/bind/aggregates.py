@@ -1,0 +1,215 @@
+"""Aggregates, computed over single rows, and window functions over finished groups.
+
+Every group is counted before a window looks at it, so a window only rearranges figures that are answered.
+Over rows of people there are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.bind.expressions import Scope, bind_expression
+from kanon_pg.queries.check.findings import Refusal
+from kanon_pg.queries.check.functions import AGGREGATES, PERCENTILES
+from kanon_pg.queries.check.plan.typed import (
+    Aggregate,
+    Bound,
+    ColumnRef,
+    Operation,
+    TypedConstant,
+    constant_value,
+    number_type,
+    walk,
+)
+from kanon_pg.queries.check.read.syntax import ArrayLiteral, Call, Expression, OrderItem, Windowed
+from kanon_pg.queries.check.types import INTEGERS, UNKNOWN, common_type
+
+
+def bind_aggregate(call: Call, rows: Scope) -> Bound:
+    """Bind an aggregate whose argument and FILTER are computed for single rows.
+
+    Parameters
+    ----------
+    rows : Scope
+        Meaning of names in rows; refuses aggregates.
+
+    Returns
+    -------
+    Bound
+        The aggregate, or an array of several percentiles.
+
+    Raises
+    ------
+    Refusal
+        Q211 to Q219.
+    """
+    condition = as_type(bind_expression(call.condition, rows), "bool") if call.condition is not None else None
+    if call.function in PERCENTILES:
+        return _percentiles(call, condition, rows)
+    if call.within is not None:
+        raise Refusal("Q212", call.span, "WITHIN GROUP belongs to percentile_cont and percentile_disc.")
+    if call.function == "count":
+        return _count(call, condition, rows)
+    if call.star or len(call.arguments) != 1:
+        raise Refusal(
+            "Q211", call.span, f"{call.function} takes one column.", f"Write {call.function}(column)."
+        )
+    if call.distinct:
+        raise Refusal("Q213", call.span, "DISTINCT is allowed in count only.", "Leave DISTINCT out.")
+    kind, argument = _summarized(call, bind_expression(call.arguments[0], rows))
+    return Aggregate(
+        type=kind,
+        wide=_stays_wide(kind, argument),
+        function=call.function,
+        argument=argument,
+        condition=condition,
+        span=call.span,
+    )
+
+
+def _count(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
+    """Bind ``count``; a column without NULL counts rows, as a star does."""
+    if len(call.arguments) != (0 if call.star else 1) or (call.star and call.distinct):
+        raise Refusal("Q211", call.span, "count takes a column or a star.", "Write count(*).")
+    argument = None if call.star else bind_expression(call.arguments[0], rows)
+    if argument is not None and not call.distinct and _is_never_null(argument):
+        argument = None
+    return Aggregate(
+        type="int8",
+        function="count",
+        argument=None if argument is None else as_type(argument, _settled(argument)),
+        distinct=call.distinct,
+        condition=condition,
+        span=call.span,
+    )
+
+
+def _is_never_null(argument: Bound) -> bool:
+    if isinstance(argument, ColumnRef):
+        return not argument.nullable
+    return isinstance(argument, TypedConstant) and argument.text is not None
+
+
+def _settled(argument: Bound) -> str:
+    return "text" if argument.type == UNKNOWN else argument.type
+
+
+def _stays_wide(kind: str, argument: Bound) -> bool:
+    return argument.wide and kind in INTEGERS
+
+
+def _summarized(call: Call, argument: Bound) -> tuple[str, Bound]:
+    for summary in AGGREGATES[call.function]:
+        if summary.takes == argument.type:
+            return summary.gives, argument
+    for summary in AGGREGATES[call.function]:
+        if common_type(argument.type, summary.takes) == summary.takes and argument.type != UNKNOWN:
+            return summary.gives, as_type(argument, summary.takes)
+    raise Refusal("Q211", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
+
+
+def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:
+    """Bind one percentile, or several whose array is one output.
+
+    Every fraction of an array becomes a percentile of its own, so that each is counted and limited as if
+    it had been written by itself.
+    """
+    if call.within is None or call.star or call.distinct or len(call.arguments) != 1:
+        hint = f"Write {call.function}(0.5) WITHIN GROUP (ORDER BY column)."
+        raise Refusal("Q212", call.span, f"{call.function} needs WITHIN GROUP.", hint)
+    kind, argument = _summarized(call, bind_expression(call.within.expression, rows))
+    whole = Aggregate(
+        type=kind,
+        wide=_stays_wide(kind, argument),
+        function=call.function,
+        argument=argument,
+        condition=condition,
+        descending=call.within.descending,
+        span=call.span,
+    )
+    (fractions,) = call.arguments
+    if not isinstance(fractions, ArrayLiteral):
+        return replace(whole, fraction=_fraction(fractions, rows))
+    if not fractions.items:
+        raise Refusal("Q214", call.span, "The array of fractions is empty.", "Write ARRAY[0.25, 0.75].")
+    parts = tuple(replace(whole, fraction=_fraction(item, rows)) for item in fractions.items)
+    places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
+    # the name in pg_catalog, which callers quote
+    kind = f"_{number_type(whole)}"
+    return Operation(type=kind, name="array", template=f"ARRAY[{places}]", operands=parts, span=call.span)
+
+
+def _fraction(expression: Expression, rows: Scope) -> str:
+    fraction = constant_value(bind_expression(expression, rows))
+    if fraction is None or not Decimal("0.01") <= fraction <= Decimal("0.99"):
+        sentence = "The fraction of a percentile is a constant from 0.01 to 0.99."
+        raise Refusal("Q214", expression.span, sentence, "Write 0.5.")
+    return format(fraction, "f")
+
+
+WINDOW: Final = "window"
+"""Name of the operation, for the rules about where it may stand."""
+
+_PLACES: Final = {"row_number": "int8", "rank": "int8", "dense_rank": "int8", "percent_rank": "float8"}
+_TAKEN: Final = frozenset({"sum", "avg", "min", "max"})
+_NEIGHBOURS: Final = frozenset({"lag", "lead", "first_value", "last_value"})
+
+
+def bind_window(windowed: Windowed, groups: Scope) -> Bound:
+    """Bind a window function over groups.
+
+    Raises
+    ------
+    Refusal
+        Q217 or Q218.
+    """
+    operands: list[Bound] = []
+
+    def place(bound: Bound) -> str:
+        operands.append(as_type(bound, "text") if bound.type == UNKNOWN else bound)
+        return f"{{{len(operands) - 1}}}"
+
+    kind, call = _call(windowed, groups, place)
+    partition = ", ".join(place(bind_expression(item, groups)) for item in windowed.partition)
+    order = ", ".join(_sorted(item, groups, place) for item in windowed.order)
+    if any(isinstance(item, Operation) and item.name == WINDOW for part in operands for item in walk(part)):
+        raise Refusal("Q217", windowed.span, "A window function has no place inside another one.")
+    inside = " ".join(
+        part for part in (partition and f"PARTITION BY {partition}", order and f"ORDER BY {order}") if part
+    )
+    wide = kind in INTEGERS and bool(operands) and operands[0].wide and not call.endswith("()")
+    template = f"{call} OVER ({inside})"
+    return Operation(
+        type=kind, wide=wide, name=WINDOW, template=template, operands=tuple(operands), span=windowed.span
+    )
+
+
+def _call(windowed: Windowed, groups: Scope, place: Callable[[Bound], str]) -> tuple[str, str]:
+    call = windowed.call
+    if call.distinct or call.condition is not None or call.within is not None:
+        hint = "Filter inside: sum(count(*) FILTER (WHERE ...)) OVER ()."
+        raise Refusal("Q218", call.span, "A window function takes no DISTINCT and no FILTER.", hint)
+    if call.function in _PLACES and not call.arguments and not call.star:
+        return _PLACES[call.function], f"pg_catalog.{call.function}()"
+    if call.function == "count" and call.star:
+        return "int8", "pg_catalog.count(*)"
+    if call.function not in _TAKEN | _NEIGHBOURS or len(call.arguments) != 1:
+        allowed = ", ".join(sorted({*_PLACES, *_TAKEN, *_NEIGHBOURS, "count(*)"}))
+        raise Refusal("Q218", call.span, "This window function is not allowed.", f"Allowed: {allowed}.")
+    argument = bind_expression(call.arguments[0], groups)
+    if call.function in _NEIGHBOURS and argument.type != UNKNOWN:
+        return argument.type, f"pg_catalog.{call.function}({place(argument)})"
+    for summary in AGGREGATES.get(call.function, ()):
+        if summary.takes == argument.type:
+            return summary.gives, f"pg_catalog.{call.function}({place(argument)})"
+    raise Refusal("Q218", call.span, f"{call.function} does not take {argument.type}.", "Aggregate a number.")
+
+
+def _sorted(item: OrderItem, groups: Scope, place: Callable[[Bound], str]) -> str:
+    direction = "DESC" if item.descending else "ASC"
+    nulls = "FIRST" if item.nulls_first else "LAST"
+    return f"{place(bind_expression(item.expression, groups))} {direction} NULLS {nulls}"

@@ -1,0 +1,140 @@
+"""Changing the type of an expression without any chance of failure."""
+
+from __future__ import annotations
+
+from kanon_pg.queries.check.bind.constants import typed_constant
+from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
+from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS, UNKNOWN, common_type
+
+
+def as_type(expression: Bound, target: str) -> Bound:
+    """Return the expression in a type that PostgreSQL would widen it to by itself.
+
+    Parameters
+    ----------
+    target : str
+        Type that is as wide or wider.
+
+    Returns
+    -------
+    Bound
+        The expression or a cast of it; whole numbers that are computed as numeric stay so.
+
+    Raises
+    ------
+    Refusal
+        Q202 if the types do not meet.
+    """
+    if expression.type == UNKNOWN and isinstance(expression, TypedConstant | ParameterRef):
+        return typed_constant(expression, target)
+    if expression.type == target:
+        return expression
+    if common_type(expression.type, target) != target:
+        sentence = f"A value of type {expression.type} cannot stand where {target} is expected."
+        raise Refusal("Q202", expression.span, sentence, "Compare values of the same type.")
+    if expression.wide and target in INTEGERS:
+        return Operation(
+            type=target, wide=True, name="cast", template="{0}", operands=(expression,), span=expression.span
+        )
+    return cast(expression, target, expression.span)
+
+
+def in_carrier(expression: Bound, target: str) -> Bound:
+    """Return a number in exactly that carrier (``numeric`` or ``float8``), for templates that need it."""
+    widened = as_type(expression, expression.type if expression.type in NUMBERS else target)
+    if number_type(widened) == target:
+        return widened
+    return cast(widened, target, expression.span)
+
+
+def cast(expression: Bound, target: str, span: Span) -> Bound:
+    """Return a plain cast; only for pairs of types that cannot fail."""
+    template = f"CAST({{0}} AS pg_catalog.{target})"
+    return Operation(type=target, name="cast", template=template, operands=(expression,), span=span)
+
+
+def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
+    """Return the expressions in their common type.
+
+    Returns
+    -------
+    tuple of Bound
+        All of one type; text if none has a type.
+
+    Raises
+    ------
+    Refusal
+        Q202 if there is no common type.
+    """
+    target = UNKNOWN
+    for expression in expressions:
+        meeting = common_type(target, expression.type)
+        if meeting is None:
+            sentence = f"Values of type {target} and {expression.type} cannot be compared."
+            raise Refusal("Q202", span, sentence, "Compare values of the same type.")
+        target = meeting
+    if target == UNKNOWN:
+        target = "text"
+    converted = tuple(as_type(expression, target) for expression in expressions)
+    if target in INTEGERS and any(item.wide for item in converted):
+        return tuple(
+            item
+            if item.wide
+            else Operation(
+                type=target,
+                wide=True,
+                name="cast",
+                template="CAST({0} AS pg_catalog.numeric)",
+                operands=(item,),
+                span=item.span,
+            )
+            for item in converted
+        )
+    return converted
+
+
+def written_cast(expression: Bound, target: str, span: Span) -> Bound:
+    """Return the cast that was written, in a form that cannot fail, or refuse it.
+
+    Whole-number targets of numbers become ``round``, carried as numeric, so that no value is out of range.
+
+    Raises
+    ------
+    Refusal
+        Q203 if the cast can fail.
+    """
+    source = expression.type
+    if source == UNKNOWN and isinstance(expression, TypedConstant | ParameterRef):
+        return typed_constant(expression, target)
+    if source == target:
+        return expression
+    if source in NUMBERS and target in {"int4", "int8"}:
+        return _rounded(expression, target, span)
+    if source == "bool" and target == "int4":
+        template = "CAST({0} AS pg_catalog.int4)"
+        return Operation(type=target, name="cast", template=template, operands=(expression,), span=span)
+    if _cannot_fail(source, target):
+        return cast(expression, target, span)
+    hint = {"text": "Compare as text.", "timestamptz": "Use date_trunc."}.get(source, "Leave the cast out.")
+    raise Refusal("Q203", span, f"A cast from {source} to {target} can fail or depends on settings.", hint)
+
+
+def _rounded(expression: Bound, target: str, span: Span) -> Bound:
+    if expression.type in INTEGERS:
+        template = "CAST({0} AS pg_catalog.numeric)"
+    elif expression.type in FLOATS:
+        template = "CAST(pg_catalog.round(CAST({0} AS pg_catalog.float8)) AS pg_catalog.numeric)"
+    else:
+        template = "pg_catalog.round({0})"
+    return Operation(
+        type=target, wide=True, name="round", template=template, operands=(expression,), span=span
+    )
+
+
+def _cannot_fail(source: str, target: str) -> bool:
+    if source in NUMBERS and target in NUMBERS:
+        return target != "int2" and (target != "float4" or source in INTEGERS)
+    if target == "text":
+        return source in {*INTEGERS, "numeric", "bool", "date", "timestamp", "uuid", "time", "text"}
+    return (source, target) in {("date", "timestamp"), ("timestamp", "date")}

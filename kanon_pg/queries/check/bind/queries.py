@@ -1,0 +1,197 @@
+"""Queries to plans: levels, keys, outputs, order.
+
+Tools ask for the columns of an answer by ``WHERE 1 = 0`` and ``LIMIT 0``. Such an answer has no rows
+whatever the data; what runs instead reads no relation at all, so nothing has to be counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from kanon_pg.queries.check.bind.conversion import in_common_type
+from kanon_pg.queries.check.bind.per_person import per_person
+from kanon_pg.queries.check.bind.selects import bind_select, ordinal
+from kanon_pg.queries.check.bind.sources import CommonTables, SourceBinder
+from kanon_pg.queries.check.catalog import CatalogSnapshot
+from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.plan.levels import Level, Output, Plan, Sorting
+from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
+from kanon_pg.queries.check.read.syntax import (
+    Apply,
+    Constant,
+    Expression,
+    Name,
+    OrderItem,
+    Placeholder,
+    Query,
+    Select,
+)
+
+
+def is_never(condition: Expression | None) -> bool:
+    """Tell whether the text alone says that a condition of WHERE never holds."""
+    if isinstance(condition, Constant):
+        return condition.kind == "boolean" and condition.text == "false"
+    if not isinstance(condition, Apply):
+        return False
+    if condition.operator == "and":
+        return any(map(is_never, condition.operands))
+    return condition.operator == "=" and _differ(*condition.operands)
+
+
+def _differ(left: Expression, right: Expression) -> bool:
+    if not isinstance(left, Constant) or not isinstance(right, Constant):
+        return False
+    if left.kind != "number" or right.kind != "number":
+        return False
+    return Decimal(left.text or "0") != Decimal(right.text or "0")
+
+
+def is_zero(limit: Expression | None) -> bool:
+    """Tell whether a LIMIT is the constant 0."""
+    return isinstance(limit, Constant) and limit.kind == "number" and limit.text == "0"
+
+
+def without_rows(level: Level) -> Level:
+    """Return a level with the columns of another one, which reads nothing and has no rows."""
+    outputs = []
+    for output in level.outputs:
+        kind = number_type(output.expression)
+        template = f"CAST(NULL AS pg_catalog.{kind})"
+        null = Operation(type=kind, name="cast", template=template, operands=(), span=level.span)
+        outputs.append(Output(output.name, null))
+    never = TypedConstant(type="bool", text="false", span=level.span)
+    one = TypedConstant(type="int4", text="1", span=level.span)
+    return replace(
+        level,
+        instances=(),
+        where=(never,),
+        keys=(one,),
+        outputs=tuple(outputs),
+        having=None,
+        sorting=(),
+        repeated=False,
+    )
+
+
+_MOST_INSTANCES = 24
+
+
+class Binder:
+    """Binds one query against one snapshot."""
+
+    def __init__(self, snapshot: CatalogSnapshot) -> None:
+        self._snapshot = snapshot
+        self._instances = 0
+        self._levels = 0
+
+    def plan(self, query: Query, environment: CommonTables | None = None, *, outermost: bool = False) -> Plan:
+        """Bind a query.
+
+        Parameters
+        ----------
+        outermost : bool
+            Whether ORDER BY and LIMIT may stand here.
+
+        Raises
+        ------
+        Refusal
+            Codes Q100 to Q599.
+        """
+        if not outermost and (query.order or query.limit is not None or query.offset is not None):
+            hint = "Sort and cut the whole query at its end."
+            raise Refusal(
+                "Q500", query.span, "ORDER BY and LIMIT are allowed at the end of the query only.", hint
+            )
+        inner = (environment or CommonTables()).extended(query)
+        selects = [item for branch in query.branches for item in self._flat(branch, inner)]
+        single = len(selects) == 1
+        never = is_zero(query.limit)
+        levels = [
+            level
+            for select, where in selects
+            for level in self._levels_of(select, where, query.order if single else (), never=never)
+        ]
+        return Plan(
+            branches=_united(levels, query.span),
+            sorting=() if single else tuple(_position(item, levels[0]) for item in query.order),
+            limit=_row_count(query.limit),
+            offset=_row_count(query.offset),
+        )
+
+    def _flat(self, branch: Select | Query, environment: CommonTables) -> list[tuple[Select, CommonTables]]:
+        if isinstance(branch, Select):
+            return [(branch, environment)]
+        if branch.order or branch.limit is not None or branch.offset is not None:
+            hint = "Sort and cut the whole query at its end."
+            raise Refusal("Q500", branch.span, "A branch of UNION ALL may not be sorted or cut.", hint)
+        inner = environment.extended(branch)
+        return [item for part in branch.branches for item in self._flat(part, inner)]
+
+    def _count(self, span: Span) -> None:
+        self._instances += 1
+        if self._instances > _MOST_INSTANCES:
+            raise Refusal(
+                "Q001", span, f"The query reads more than {_MOST_INSTANCES} tables.", "Ask a simpler query."
+            )
+
+    def _levels_of(
+        self, select: Select, environment: CommonTables, order: tuple[OrderItem, ...], *, never: bool
+    ) -> list[Level]:
+        simpler = per_person(select, environment, self._snapshot)
+        select = simpler if simpler is not None else select
+        binder = SourceBinder(self._snapshot, self.plan, self._count)
+        collected = binder.bind(select.sources, environment)
+        if select.where is not None:
+            binder.where(select.where, environment, collected)
+        collected.rows.protected = any(item.protection is not None for item in binder.found)
+        levels = bind_select(select, collected, order, self._number)
+        nothing = is_never(select.where)
+        return [without_rows(item) if never or (nothing and item.keys) else item for item in levels]
+
+    def _number(self) -> int:
+        self._levels += 1
+        return self._levels
+
+
+def _position(item: OrderItem, level: Level) -> Sorting:
+    names = [output.name for output in level.outputs]
+    expression = item.expression
+    if isinstance(expression, Name) and len(expression.parts) == 1 and expression.parts[0] in names:
+        position = names.index(expression.parts[0]) + 1
+    else:
+        position = ordinal(expression, len(names))
+    return Sorting(position, item.descending, item.nulls_first)
+
+
+def _row_count(expression: Expression | None) -> Bound | None:
+    if expression is None:
+        return None
+    hint = "Write LIMIT 10."
+    if isinstance(expression, Placeholder):
+        return ParameterRef(type="int8", number=expression.number, span=expression.span)
+    if isinstance(expression, Constant) and expression.kind == "number" and (expression.text or "").isdigit():
+        value = int(expression.text or "0")
+        if value <= 10**9:
+            return TypedConstant(type="int8", text=str(value), span=expression.span)
+    raise Refusal("Q505", expression.span, "LIMIT and OFFSET take a whole-number constant.", hint)
+
+
+def _united(levels: list[Level], span: Span) -> tuple[Level, ...]:
+    if len(levels) == 1:
+        return tuple(levels)
+    width = len(levels[0].outputs)
+    if any(len(level.outputs) != width for level in levels):
+        raise Refusal("Q506", span, "The branches of UNION ALL have different numbers of outputs.")
+    united = []
+    by_column = [
+        in_common_type(tuple(level.outputs[position].expression for level in levels), span)
+        for position in range(width)
+    ]
+    for index, level in enumerate(levels):
+        outputs = tuple(
+            Output(levels[0].outputs[position].name, by_column[position][index]) for position in range(width)
+        )
+        united.append(replace(level, outputs=outputs))
+    return tuple(united)

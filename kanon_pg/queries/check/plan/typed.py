@@ -1,0 +1,180 @@
+"""Expressions whose names and types are known; what runs is rendered from these and nothing else.
+
+Spans take no part in equality: two equal expressions are the same group key or the same aggregate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TypeAlias
+
+from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.types import INTEGERS, NUMBERS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """Any bound expression.
+
+    Parameters
+    ----------
+    type : str
+        Type as PostgreSQL would derive it for the text that was written.
+    wide : bool
+        True for whole numbers that are computed as ``numeric``, so that no sum or product overflows.
+    """
+
+    type: str
+    wide: bool = False
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnRef(Typed):
+    """A column of an instance in FROM.
+
+    Parameters
+    ----------
+    instance : int
+        Number of the instance within its level.
+    name : str
+        Name of the column.
+    nullable : bool
+        Whether NULL can occur here (also through an outer join).
+    stored_type : str
+        Type in the catalog; differs from ``type`` for ``varchar`` and ``bpchar``.
+    """
+
+    instance: int
+    name: str
+    nullable: bool
+    stored_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedConstant(Typed):
+    """A constant; ``text`` is None for NULL."""
+
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterRef(Typed):
+    """A parameter."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation(Typed):
+    """A call of something on the allowlists.
+
+    Parameters
+    ----------
+    name : str
+        Name for messages and rules, such as ``*`` or ``lower``.
+    template : str
+        SQL with ``{0}``, ``{1}`` ... for the operands.
+    operands : tuple of Bound
+        Already cast to what the template takes.
+    """
+
+    name: str
+    template: str
+    operands: tuple[Bound, ...]
+    size: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        size = 1 + sum(size_of(operand) for operand in self.operands)
+        if size > _LARGEST:
+            raise Refusal("Q001", self.span, "An expression grows too large.", "Ask a simpler query.")
+        object.__setattr__(self, "size", size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate(Typed):
+    """An aggregate over the rows of a group.
+
+    Parameters
+    ----------
+    function : str
+        Name in ``pg_catalog``.
+    argument : Bound or None
+        None for ``count(*)``.
+    distinct : bool
+        Whether equal values count once.
+    fraction : str or None
+        Constant of a percentile.
+    descending : bool
+        Order of a percentile.
+    """
+
+    function: str
+    argument: Bound | None
+    distinct: bool = False
+    condition: Bound | None = None
+    fraction: str | None = None
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRef(Typed):
+    """A group key of the level, by its position."""
+
+    position: int
+
+
+_LARGEST = 3000
+"""Most parts of an expression; parts that are written once but used often count each time."""
+
+Bound: TypeAlias = ColumnRef | TypedConstant | ParameterRef | Operation | Aggregate | KeyRef
+
+
+def size_of(expression: Bound) -> int:
+    """Return the number of parts of an expression."""
+    if isinstance(expression, Operation):
+        return expression.size
+    if isinstance(expression, Aggregate):
+        return 1 + sum(
+            size_of(part) for part in (expression.argument, expression.condition) if part is not None
+        )
+    return 1
+
+
+def walk(expression: Bound) -> Iterator[Bound]:
+    """Yield the expression and everything below it, aggregates' arguments included."""
+    waiting: list[Bound] = [expression]
+    while waiting:
+        item = waiting.pop()
+        yield item
+        if isinstance(item, Operation):
+            waiting.extend(item.operands)
+        elif isinstance(item, Aggregate):
+            waiting.extend(part for part in (item.argument, item.condition) if part is not None)
+
+
+def columns_in(expression: Bound) -> tuple[ColumnRef, ...]:
+    """Return the columns that the expression reads."""
+    return tuple(item for item in walk(expression) if isinstance(item, ColumnRef))
+
+
+def is_constant(expression: Bound) -> bool:
+    """Tell whether the value is the same for every row (constants, parameters, the time)."""
+    return not any(isinstance(item, ColumnRef | Aggregate | KeyRef) for item in walk(expression))
+
+
+def number_type(expression: Bound) -> str:
+    """Return the type in which the rendered number really is."""
+    return "numeric" if expression.wide and expression.type in INTEGERS else expression.type
+
+
+def constant_value(expression: Bound) -> Decimal | None:
+    """Return the value of a numeric constant (through casts and a sign), or None."""
+    if isinstance(expression, TypedConstant) and expression.type in NUMBERS and expression.text is not None:
+        return Decimal(expression.text)
+    if isinstance(expression, Operation) and expression.name in {"cast", "neg"}:
+        value = constant_value(expression.operands[0])
+        return None if value is None else -value if expression.name == "neg" else value
+    return None

@@ -1,0 +1,49 @@
+"""min and max show the value of one person.
+
+Codes: Q320.
+
+Refused::
+
+    SELECT max(income) FROM people
+
+    SELECT city, min(age) FROM people GROUP BY city
+
+Accepted::
+
+    SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY age) FROM people
+
+    SELECT max(score) FROM people
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.queries.check.catalog import ColumnRole
+from kanon_pg.queries.check.findings import Finding, finding_at
+from kanon_pg.queries.check.functions import EXTREMES
+from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.typed import ColumnRef, columns_in
+
+
+def extremes(level: Level) -> Iterator[Finding]:
+    """Yield a finding for every min and max that the protection of its column does not allow."""
+    for aggregate in level.aggregates():
+        if aggregate.function not in EXTREMES or aggregate.argument is None:
+            continue
+        if all(_is_allowed(level, column) for column in columns_in(aggregate.argument)):
+            continue
+        sentence = f"{aggregate.function} shows the value of one person."
+        hint = "Write percentile_cont(0.05) or (0.95) WITHIN GROUP (ORDER BY column)."
+        yield finding_at("Q320", aggregate, sentence, hint)
+
+
+def _is_allowed(level: Level, column: ColumnRef) -> bool:
+    instance = level.instances[column.instance - 1]
+    if instance.relation is None or instance.protection is None:
+        return True
+    choice = instance.protection.extremes
+    found = instance.relation.column(column.name)
+    if choice == "insensitive":
+        return found is not None and found.role is ColumnRole.INSENSITIVE
+    return choice == "always"

@@ -1,0 +1,172 @@
+"""What a check returns: the verdict and, if accepted, the plan that may run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kanon_pg.queries.check.findings import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """A column that the analyst sees.
+
+    Parameters
+    ----------
+    name : str
+        Name as the analyst wrote or PostgreSQL would derive it; may repeat.
+    type_name : str
+        Name of the type in ``pg_catalog``.
+    """
+
+    name: str
+    type_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenColumn:
+    """A column that the runner checks and removes.
+
+    The rule for every returned row and every hidden column: the value is not NULL and
+    ``value >= minimum``; otherwise the whole answer is refused. In the mode 'reject' the value is the
+    smallest over all groups of the level, also those that HAVING or LIMIT leave out.
+
+    Parameters
+    ----------
+    name : str
+        Name in the canonical SQL (``kanon_people_1`` ...).
+    relation : int
+        OID of the protected relation whose people are counted.
+    what : str
+        'people', 'filter', 'complement', 'percentile', 'dominance' or 'value' (see `named_groups`).
+    """
+
+    name: str
+    minimum: int
+    relation: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntitySet:
+    """For the ledger: a SELECT of the rows behind the figures of a level, in the snapshot of the answer.
+
+    Parameters
+    ----------
+    relation : int
+        OID of the protected relation.
+    instance : str
+        Alias of the instance in the canonical SQL; a table named twice has two.
+    level : int
+        Number of the level (1 ...); branches and derived tables are levels of their own.
+    sql : str
+        Returns one row of ``bytea``. There is a piece for every group and table that has rows in it;
+        ``groups`` (8 bytes each, big-endian), ``leaves`` (4 bytes each: OID of the table) and ``lengths``
+        (8 bytes each) describe them, ``places`` holds their rows one after the other: 6 bytes each, block
+        and line, or, with `seed`, 8 bytes, the hash of the content
+        (`kanon_pg.queries.check.write.table_snapshot.content_hash_sql`). For each of `filters`,
+        ``lengths_1``, ``places_1`` ... hold, in the same pieces, the rows that it leaves out, or, unless
+        `disjoint`, those that it lets in. Takes the same parameters as the canonical SQL, as text.
+    figures : tuple of str
+        Aggregates answered over the groups ('count', 'sum(cost)', ...).
+    filters : tuple of tuple of str
+        Those over parts of the groups (FILTER, or a column's NULLs), for each different part.
+    disjoint : bool
+        Whether a row stands in one group at most, and once; otherwise it may be repeated by a join.
+    seed : int or None
+        Number of one more parameter, the secret seed of hashes, if rows have no places (views).
+    covered_by : int or None
+        OID of the relation whose own sets make these superfluous, if they are recorded as strictly.
+    """
+
+    relation: int
+    instance: str
+    level: int
+    sql: str
+    figures: tuple[str, ...] = ()
+    filters: tuple[tuple[str, ...], ...] = ()
+    disjoint: bool = True
+    seed: int | None = None
+    covered_by: int | None = None
+
+    @property
+    def parts(self) -> int:
+        """Number of columns that `sql` returns."""
+        return 4 + 2 * len(self.filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """For the ledger: the canonical SQL in two parts, of which the first also gathers the rows behind groups.
+
+    Parameters
+    ----------
+    tables : str
+        Common table expressions, after WITH.
+    body : str
+        A SELECT from them with the columns of the canonical SQL.
+    sets : Mapping of int to str
+        By the position in `Verdict.entity_sets` a SELECT from them that returns the row that
+        `EntitySet.sql` returns.
+    """
+
+    tables: str
+    body: str
+    sets: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the canonical SQL, which writes it as ``$number``.
+
+    Parameters
+    ----------
+    number : int
+        1, 2, ...
+    type_name : str
+        Type in ``pg_catalog``; the canonical SQL casts the parameter to it from text.
+    """
+
+    number: int
+    type_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Result of a check; every field but ``findings`` is empty unless ``accepted``.
+
+    Parameters
+    ----------
+    accepted : bool
+        Whether the canonical SQL may run.
+    findings : tuple of Finding
+        Reasons of a refusal, in the order of the text.
+    canonical_sql : str or None
+        What runs: output columns first, then the hidden ones.
+    hidden : tuple of HiddenColumn
+        Columns to check and remove.
+    parameters : tuple of Parameter
+        In the order of their numbers.
+    protected : tuple of int
+        OIDs of the protected relations read.
+    relations : tuple of int
+        OIDs of all relations read.
+    gathering : Gathering or None
+        Reads some of these sets and the answer at once; None if it can read none of them.
+    empty_refused : bool
+        True if an answer without rows has to be refused (mode 'reject' over protected relations):
+        "no row" would otherwise differ from "too few people" and answer a query about one person.
+    """
+
+    accepted: bool
+    findings: tuple[Finding, ...] = ()
+    canonical_sql: str | None = None
+    outputs: tuple[OutputColumn, ...] = ()
+    hidden: tuple[HiddenColumn, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    protected: tuple[int, ...] = ()
+    relations: tuple[int, ...] = ()
+    entity_sets: tuple[EntitySet, ...] = ()
+    gathering: Gathering | None = None
+    empty_refused: bool = False

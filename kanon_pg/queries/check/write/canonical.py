@@ -1,0 +1,341 @@
+"""The plan as one statement: levels, what is checked, the answer.
+
+Every level is a MATERIALIZED common table expression that groups and counts; conditions on groups,
+calculations with aggregates, sorting and cutting happen above it, so that nothing of a group is looked
+at before its people are counted, and errors up there depend on counted groups only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kanon_pg.queries.check.options import Options
+from kanon_pg.queries.check.plan.divisions import cells_of, k_of
+from kanon_pg.queries.check.plan.joins import fact_instance
+from kanon_pg.queries.check.plan.levels import Level, Plan, Sorting, parameter_uses
+from kanon_pg.queries.check.plan.people import (
+    PeopleCount,
+    cell_counts,
+    dominance_aggregates,
+    named_groups,
+    people_counts,
+    percentile_minimum,
+    uneven_percentiles,
+)
+from kanon_pg.queries.check.plan.typed import Bound
+from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
+from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted
+from kanon_pg.queries.check.write.shares import largest_shares, person_ratio, share_check
+
+
+class Canonical:
+    """Writes the canonical SQL of one plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        Checked by all rules.
+    further : callable, optional
+        Returns further columns of a level's groups, as SQL with names.
+    """
+
+    def __init__(
+        self, plan: Plan, options: Options, further: Callable[[Level], Sequence[str]] = lambda level: ()
+    ) -> None:
+        self._plan = plan
+        self._options = options
+        self._further = further
+        self._suppresses = options.mode == "suppress"
+        self._answers: dict[Plan, str] = {}
+        self._tables: list[str] = []
+        self._numbers = _numbers(plan)
+        self.hidden: list[HiddenColumn] = []
+        self._hidden_sql: list[str] = []
+        self._starts: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
+
+    def sql(self) -> str:
+        """Return the statement; fills ``hidden``."""
+        tables, body = self.parts()
+        return f"WITH {tables} {body}"
+
+    def parts(self) -> tuple[str, str]:
+        """Return the statement's common table expressions, and what reads them; fills ``hidden``."""
+        self._inner(self._plan)
+        self._levels(self._plan)
+        body = self._single() if len(self._plan.branches) == 1 else self._several()
+        return ", ".join(self._tables), body
+
+    def writer(self, level: Level) -> Writer:
+        """Return the writer of a level's expressions."""
+        positions = {aggregate: position for position, aggregate in enumerate(level.aggregates())}
+        return Writer(self._numbers, self._options.limits.rendered, positions)
+
+    def answers(self) -> Mapping[Plan, str]:
+        """Return the names under which answers of inner queries stand."""
+        return self._answers
+
+    def tables_before(self, level: Level) -> tuple[str, ...]:
+        """Return the common table expressions that the FROM of a level needs."""
+        if all(instance.plan is None for instance in level.instances):
+            return ()
+        return tuple(self._tables[: self._starts[level.number]])
+
+    def tables_through(self, level: Level) -> tuple[str, ...]:
+        """Return the common table expressions up to the groups of a level that are shown."""
+        return tuple(self._tables[: self._ends[level.number]])
+
+    def numbers(self) -> Mapping[int, int]:
+        """Return the numbers of parameters in the canonical SQL by those in the text."""
+        return self._numbers
+
+    def _inner(self, plan: Plan) -> None:
+        for branch in plan.branches:
+            for instance in branch.instances:
+                if instance.plan is not None:
+                    self._answer(instance.plan)
+
+    def _answer(self, plan: Plan) -> None:
+        if plan in self._answers:
+            return
+        self._inner(plan)
+        self._levels(plan)
+        name = f"kanon_answer_{len(self._answers) + 1}"
+        names = [output.name for output in plan.branches[0].outputs]
+        selects = " UNION ALL ".join(self._select(branch, names) for branch in plan.branches)
+        self._tables.append(f"{quoted(name)} AS MATERIALIZED ({selects})")
+        self._answers[plan] = name
+
+    def _levels(self, plan: Plan) -> None:
+        for branch in plan.branches:
+            self._level(branch)
+        for family in plan.families():
+            if family[0].protected() and not self._suppresses:
+                self._cells(family)
+
+    def _cells(self, family: tuple[Level, ...]) -> None:
+        cells = cells_of(family)
+        if cells is None:
+            return
+        level = cells.level
+        writer = self.writer(level)
+        keys = [f'{writer.write(key)} AS "k{place}"' for place, key in enumerate(cells.keys)]
+        keys += [
+            f'({writer.write(item)}) IS TRUE AS "d{place}"' for place, item in enumerate(cells.divisions)
+        ]
+        counts = cell_counts(cells)
+        parts = _numbers_of_people(counts, level, writer)
+        rows = from_and_where(level, writer, self._answers)
+        grouping = ", ".join(str(place + 1) for place in range(len(keys)))
+        table = quoted(f"kanon_cells_{level.family}")
+        query = f"SELECT {', '.join(keys + parts)}{rows} GROUP BY {grouping}"
+        self._tables.append(f"{table} AS MATERIALIZED ({query})")
+        self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {table})')
+
+    def _level(self, level: Level) -> None:
+        self._starts[level.number] = len(self._tables)
+        writer = self.writer(level)
+        parts = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
+        parts += [
+            f'{writer.aggregate(item)} AS "a{position}"' for position, item in enumerate(level.aggregates())
+        ]
+        strict = self._suppresses or self._options.strict
+        counts = people_counts(level, strict=strict, suppress=self._suppresses)
+        parts += _numbers_of_people(counts, level, writer)
+        parts.append('pg_catalog.count(*) AS "n"')
+        parts += self._further(level)
+        grouping = ""
+        if level.keys:
+            grouping = " GROUP BY " + ", ".join(str(position + 1) for position in range(len(level.keys)))
+        rows = from_and_where(level, writer, self._answers)
+        self._tables.append(f"{base_of(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
+        named = self._named(level) if counts else ()
+        if counts and self._suppresses:
+            lacking = tuple(f"{sql} OPERATOR(pg_catalog.<) {minimum}" for sql, minimum in named)
+            self._tables.extend(kept_groups(level, counts, lacking, base_of(level), groups_of(level)))
+            self._hide(counts, '"l"."h{0}"')
+        elif counts:
+            self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
+            self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {base_of(level)})')
+            self._dominance(level, writer)
+            self._sides(level, writer)
+            for sql, minimum in named:
+                self._hide_one(sql, HiddenColumn(self._next(), minimum, counts[0].instance.oid, "value"))
+        else:
+            self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
+        self._ends[level.number] = len(self._tables)
+
+    def _hide(self, counts: tuple[PeopleCount, ...], template: str) -> None:
+        for position, item in enumerate(counts):
+            hidden = HiddenColumn(self._next(), item.minimum, item.instance.oid, item.what)
+            self._hide_one(template.format(position), hidden)
+
+    def _dominance(self, level: Level, writer: Writer) -> None:
+        if self._options.dominance is None:
+            return
+        for aggregate in dominance_aggregates(level):
+            table = quoted(f"kanon_shares_{len(self._tables)}")
+            query = largest_shares(level, aggregate, writer, self._answers)
+            self._tables.append(f"{table} AS MATERIALIZED ({query})")
+            rows = fact_instance(level)
+            hidden = HiddenColumn(self._next(), 1, rows.oid if rows is not None else 0, "dominance")
+            self._hide_one(share_check(self._options.dominance, table), hidden)
+
+    def _sides(self, level: Level, writer: Writer) -> None:
+        for aggregate in uneven_percentiles(level):
+            table = quoted(f"kanon_sides_{len(self._tables)}")
+            self._tables.append(
+                f"{table} AS MATERIALIZED ({person_ratio(level, aggregate, writer, self._answers)})"
+            )
+            for instance in level.protected():
+                least = percentile_minimum(aggregate, k_of(instance))
+                hidden = HiddenColumn(self._next(), least, instance.oid, "percentile")
+                self._hide_one(f'(SELECT pg_catalog.min("ratio") FROM {table})', hidden)
+
+    def _next(self) -> str:
+        return f"kanon_people_{len(self.hidden) + 1}"
+
+    def _hide_one(self, sql: str, hidden: HiddenColumn) -> None:
+        self.hidden.append(hidden)
+        self._hidden_sql.append(f"{sql} AS {quoted(hidden.name)}")
+
+    def _named(self, level: Level) -> tuple[tuple[str, int], ...]:
+        if not self._options.strict:
+            return ()
+        return tuple(pair for key in named_groups(level) for pair in key.counts(base_of(level)))
+
+    def _select(self, level: Level, names: list[str]) -> str:
+        writer = self.writer(level)
+        parts = [
+            f"{writer.write(output.expression)} AS {quoted(name)}"
+            for output, name in zip(level.outputs, names, strict=True)
+        ]
+        parts += [
+            f'{writer.write(_expression(item))} AS "o{position}"'
+            for position, item in enumerate(level.sorting)
+        ]
+        return f"SELECT {', '.join(parts)}{self._groups(level)}"
+
+    def _groups(self, level: Level) -> str:
+        text = f' FROM {groups_of(level)} AS "l"'
+        if level.repeated:
+            text += ' CROSS JOIN LATERAL pg_catalog.generate_series(1, "l"."n") AS "r"'
+        if level.having is not None:
+            text += f" WHERE {self.writer(level).write(level.having)}"
+        return text
+
+    def _single(self) -> str:
+        level = self._plan.branches[0]
+        writer = self.writer(level)
+        parts = [f"{writer.write(output.expression)} AS {quoted(output.name)}" for output in level.outputs]
+        order = [_sorted(item, writer.write(_expression(item))) for item in level.sorting]
+        return f"SELECT {', '.join(parts + self._hidden_sql)}{self._groups(level)}{self._end(order)}"
+
+    def _several(self) -> str:
+        names = [f"c{position}" for position in range(len(self._plan.branches[0].outputs))]
+        branches = " UNION ALL ".join(self._select(branch, names) for branch in self._plan.branches)
+        outputs = self._plan.branches[0].outputs
+        parts = [
+            f'"u".{quoted(name)} AS {quoted(output.name)}'
+            for name, output in zip(names, outputs, strict=True)
+        ]
+        order = [_sorted(item, f'"u"."c{int(str(item.expression)) - 1}"') for item in self._plan.sorting]
+        sorting = self._plan.branches[0].sorting
+        order += [_sorted(item, f'"u"."o{position}"') for position, item in enumerate(sorting)]
+        return f'SELECT {", ".join(parts + self._hidden_sql)} FROM ({branches}) AS "u"{self._end(order)}'
+
+    def _end(self, order: list[str]) -> str:
+        text = f" ORDER BY {', '.join(order)}" if order else ""
+        for word, count in (("LIMIT", self._plan.limit), ("OFFSET", self._plan.offset)):
+            if count is not None:
+                text += f" {word} {Writer(self._numbers, 1000, {}).write(count)}"
+        return text
+
+
+def _numbers_of_people(counts: tuple[PeopleCount, ...], level: Level, writer: Writer) -> list[str]:
+    """Return the hidden columns of a level; nobody counts as enough where nobody is allowed."""
+    rows = fact_instance(level)
+    found = []
+    for position, item in enumerate(counts):
+        mask = writer.write(item.mask) if item.mask is not None else None
+        if mask is not None and item.negated:
+            mask = f"({mask}) IS NOT TRUE"
+        single = rows is not None and rows.number == item.instance.number
+        number = people_count_sql(item.instance, single=single, mask=mask)
+        if item.may_be_none:
+            number = f"CASE WHEN {number} OPERATOR(pg_catalog.=) 0 THEN {item.minimum} ELSE {number} END"
+        found.append(f'{number} AS "h{position}"')
+    return found
+
+
+def _numbers(plan: Plan) -> dict[int, int]:
+    written = sorted({item.number for item in parameter_uses(plan)})
+    return {number: number if number < 100 else position for position, number in enumerate(written, 1)}
+
+
+def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:
+    """Return the parameters of the canonical SQL in the order of their numbers."""
+    found = {numbers[item.number]: item.type for item in parameter_uses(plan)}
+    return tuple(Parameter(number, found[number]) for number in sorted(found))
+
+
+def base_of(level: Level) -> str:
+    """Return the name under which all groups of a level stand."""
+    return f'"kanon_level_{level.number}"'
+
+
+def groups_of(level: Level) -> str:
+    """Return the name under which the groups of a level stand that are shown."""
+    return f'"kanon_groups_{level.number}"'
+
+
+def _expression(item: Sorting) -> Bound:
+    if isinstance(item.expression, int):
+        raise TypeError("a number of an output stands after UNION ALL only")
+    return item.expression
+
+
+def _sorted(item: Sorting, sql: str) -> str:
+    return f"{sql} {'DESC' if item.descending else 'ASC'} NULLS {'FIRST' if item.nulls_first else 'LAST'}"
+
+
+def kept_groups(
+    level: Level, counts: tuple[PeopleCount, ...], lacking: tuple[str, ...], base: str, table: str
+) -> tuple[str, ...]:
+    """Return the common table expressions that reduce the groups of a level to those that may be shown.
+
+    Parameters
+    ----------
+    counts : tuple of PeopleCount
+        What its columns ``h0`` ... hold.
+    lacking : tuple of str
+        SQL conditions under which a group that the text names has nobody.
+    base, table : str
+        Quoted names of the groups and of those kept.
+
+    Returns
+    -------
+    tuple of str
+        In order; both are materialized, so that nothing above looks at groups left out.
+    """
+    large = " AND ".join(
+        f'"h{position}" OPERATOR(pg_catalog.>=) {item.minimum}' for position, item in enumerate(counts)
+    )
+    short = " OR ".join([*(_short(position, item) for position, item in enumerate(counts)), *lacking])
+    order = ", ".join(['"h0"', *(f'"k{position}"' for position in range(len(level.keys)))])
+    ranked = (
+        f'SELECT *, ({large}) AS "ok",'
+        f' pg_catalog.row_number() OVER (PARTITION BY ({large}) ORDER BY {order}) AS "place" FROM {base}'
+    )
+    short_of_people = f'SELECT ({short}) AS "short" FROM ({ranked}) AS "g" WHERE NOT "ok"'
+    kept = (
+        f'SELECT "g".* FROM ({ranked}) AS "g" CROSS JOIN ({short_of_people}) AS "d"'
+        ' WHERE "g"."ok" AND ("d"."short" IS NOT TRUE OR "g"."place" OPERATOR(pg_catalog.>) 1)'
+    )
+    return (f"{table} AS MATERIALIZED ({kept})",)
+
+
+def _short(position: int, item: PeopleCount) -> str:
+    k = item.instance.protection.k if item.instance.protection is not None else item.minimum
+    largest = f'pg_catalog.max("h{position}")'
+    return f"({largest} OPERATOR(pg_catalog.>) 0 AND {largest} OPERATOR(pg_catalog.<) {k})"

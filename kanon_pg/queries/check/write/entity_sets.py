@@ -1,0 +1,236 @@
+"""Statements for the ledger: the rows behind the groups of every protected level, packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kanon_pg.queries.check.options import Options
+from kanon_pg.queries.check.plan.joins import equalities, fact_instance
+from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
+from kanon_pg.queries.check.plan.people import participation
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
+from kanon_pg.queries.check.verdict import EntitySet, Gathering
+from kanon_pg.queries.check.write.canonical import Canonical, base_of, groups_of, parameters
+from kanon_pg.queries.check.write.expressions import from_and_where
+from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_places
+
+
+def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[EntitySet, ...]:
+    """Return one statement per level and protected instance.
+
+    Parameters
+    ----------
+    canonical : Canonical
+        After its ``sql`` was written.
+    options : Options
+        In the mode 'suppress' only the groups that are shown count.
+    """
+    return tuple(item.entity_set() for item in _writers(plan, canonical, options))
+
+
+def gathering(plan: Plan, options: Options) -> Gathering | None:
+    """Return what reads the answer and sets behind it at once.
+
+    Sets of undivided tables can be read so: a row's place says all of where it stands.
+
+    Returns
+    -------
+    Gathering or None
+        None if no set can be read so, or the statement would be too long.
+    """
+    writers: list[_Sets] = []
+
+    def further(level: Level) -> list[str]:
+        return [part for item in writers if item.level is level for part in item.columns()]
+
+    canonical = Canonical(plan, options, further)
+    found = _writers(plan, canonical, options)
+    writers += (item for item in found if item.is_gathered())
+    tables, body = canonical.parts()
+    sets = {number: item.gathered() for number, item in enumerate(found) if item in writers}
+    if not sets or len(tables) + len(body) > options.limits.rendered:
+        return None
+    return Gathering(tables, body, sets)
+
+
+def _writers(plan: Plan, canonical: Canonical, options: Options) -> list[_Sets]:
+    suppresses = options.mode == "suppress"
+    return [
+        _Sets(plan, canonical, level, instance, suppresses)
+        for level in plan.levels()
+        for instance in level.protected()
+    ]
+
+
+def _masks(level: Level) -> dict[Bound | None, tuple[str, ...]]:
+    masks: dict[Bound | None, list[str]] = {None: []}
+    for aggregate in level.aggregates():
+        masks.setdefault(participation(aggregate), []).append(_figure(aggregate))
+    return {mask: tuple(figures) for mask, figures in masks.items()}
+
+
+def _figure(aggregate: Aggregate) -> str:
+    name = getattr(aggregate.argument, "name", None)
+    shown = "*" if aggregate.argument is None else name or "expression"
+    return f"{aggregate.function}({'distinct ' if aggregate.distinct else ''}{shown})"
+
+
+class _Sets:
+    """Writes the statements of one instance of a level."""
+
+    def __init__(
+        self, plan: Plan, canonical: Canonical, level: Level, instance: Instance, suppresses: bool
+    ) -> None:
+        self.level = level
+        self._canonical = canonical
+        self._instance = instance
+        self._suppresses = suppresses
+        self._parameters = parameters(plan, canonical.numbers())
+        self._writer = canonical.writer(level)
+        masks = _masks(level)
+        self._figures = masks.pop(None)
+        self._filters = [(mask, figures) for mask, figures in masks.items() if mask is not None]
+        rows = fact_instance(level)
+        self._disjoint = rows is not None and rows.number == instance.number
+
+    def entity_set(self) -> EntitySet:
+        level, instance = self.level, self._instance
+        assert instance.relation is not None  # noqa: S101 - protected instances are relations
+        by_content = not has_places(instance.relation)
+        before = (
+            self._canonical.tables_through(level)
+            if self._suppresses
+            else self._canonical.tables_before(level)
+        )
+        sql = self._packed(self._numbered())
+        return EntitySet(
+            relation=instance.oid,
+            instance=instance.alias,
+            level=level.number,
+            sql=f"WITH {', '.join(before)} {sql}" if before else sql,
+            figures=self._figures,
+            filters=tuple(figures for _, figures in self._filters),
+            disjoint=self._disjoint,
+            seed=self._seed() if by_content else None,
+            covered_by=_cover(level, instance),
+        )
+
+    def is_gathered(self) -> bool:
+        """Tell whether the sets can be read with the groups."""
+        relation = self._instance.relation
+        # a set that another one covers is hardly ever wanted
+        return relation is not None and relation.undivided and _cover(self.level, self._instance) is None
+
+    def columns(self) -> list[str]:
+        """Return the columns that the groups of the level have for `concatenated_sql`."""
+        return [f'{sql} AS "{self._column(suffix)}"' for suffix, sql in self._gathers()]
+
+    def gathered(self) -> str:
+        """Return the statement over the groups of the level."""
+        columns = [(f'"t"."{self._column(suffix)}"', f"places{suffix}") for suffix, _ in self._gathers()]
+        shown = ", ".join(f'{column} AS "{name}"' for column, name in columns)
+        table = groups_of(self.level) if self._suppresses else base_of(self.level)
+        return self._packed(
+            'SELECT pg_catalog.row_number() OVER () AS "g",'
+            f' CAST({self._instance.oid} AS pg_catalog.oid) AS "leaf", {shown}'
+            f' FROM {table} AS "t" WHERE {columns[0][0]} IS NOT NULL'
+        )
+
+    def _column(self, suffix: str) -> str:
+        return f"p{self._instance.number}{suffix}"
+
+    def _seed(self) -> int:
+        return 1 + max((item.number for item in self._parameters), default=0)
+
+    def _packed(self, pieces: str) -> str:
+        parts = [('pg_catalog.int8send("g")', "groups"), ('pg_catalog.oidsend("leaf")', "leaves")]
+        for suffix in ("", *(f"_{number}" for number in range(1, len(self._filters) + 1))):
+            places = f'COALESCE("places{suffix}", {EMPTY})'
+            parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({places}))", f"lengths{suffix}"))
+            parts.append((places, f"places{suffix}"))
+        shown = ", ".join(f'COALESCE({concatenated_sql(sql)}, {EMPTY}) AS "{name}"' for sql, name in parts)
+        return f'SELECT {shown} FROM ({pieces}) AS "n"'
+
+    def _numbered(self) -> str:
+        keys = [f'"p"."k{position}"' for position in range(len(self.level.keys))]
+        number = "CAST(1 AS pg_catalog.int8)"
+        if keys:
+            # exact where a hash of the keys might give two groups, chosen by the analyst, the same number
+            number = f"pg_catalog.dense_rank() OVER (ORDER BY {', '.join(keys)})"
+        kept = self._kept() if self._suppresses else ""
+        return (
+            f'SELECT {number} AS "g", "p".* FROM ({self._pieces()}) AS "p"{kept}'
+            ' WHERE "p"."places" IS NOT NULL'
+        )
+
+    def _kept(self) -> str:
+        """Return the join that leaves the groups that are shown."""
+        positions = range(len(self.level.keys))
+        table = f'"kanon_groups_{self.level.number}"'
+        if not positions:
+            return f' CROSS JOIN {table} AS "t"'
+        sides = [", ".join(f'"{side}"."k{position}"' for position in positions) for side in ("p", "t")]
+        # the hash finds the groups fast, the comparison is exact
+        hashes = [f"pg_catalog.hash_record_extended(ROW({side}), 0)" for side in sides]
+        equal = [f'"p"."k{position}" IS NOT DISTINCT FROM "t"."k{position}"' for position in positions]
+        condition = " AND ".join([f"{hashes[0]} OPERATOR(pg_catalog.=) {hashes[1]}", *equal])
+        return f' JOIN {table} AS "t" ON {condition}'
+
+    def _pieces(self) -> str:
+        keys = [f'{self._writer.write(key)} AS "k{position}"' for position, key in enumerate(self.level.keys)]
+        leaf, _ = self._place()
+        parts = [*keys, f'{leaf} AS "leaf"']
+        parts += [f'{sql} AS "places{suffix}"' for suffix, sql in self._gathers()]
+        rows = from_and_where(self.level, self._writer, self._canonical.answers())
+        conditions = list(self._conditions())
+        if conditions:
+            rows += (" AND " if self.level.where else " WHERE ") + " AND ".join(conditions)
+        grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
+        return f"SELECT {', '.join(parts)}{rows} GROUP BY {grouping}"
+
+    def _gathers(self) -> Iterator[tuple[str, str]]:
+        """Yield aggregates of the rows of a group, and of those of each filter, with suffixes of names."""
+        _, place = self._place()
+        yield "", concatenated_sql(place)
+        for number, (mask, _) in enumerate(self._filters, 1):
+            condition = self._writer.write(mask)
+            if self._disjoint:
+                # most filters are columns without NULLs, which leave nobody out
+                condition = f"({condition}) IS NOT TRUE"
+            yield f"_{number}", f"{concatenated_sql(place)} FILTER (WHERE {condition})"
+
+    def _place(self) -> tuple[str, str]:
+        alias, relation = f'"{self._instance.alias}"', self._instance.relation
+        assert relation is not None  # noqa: S101 - protected instances are relations
+        if has_places(relation):
+            return f"{alias}.tableoid", f"pg_catalog.tidsend({alias}.ctid)"
+        hashed = content_hash_sql(relation, alias, f"CAST(${self._seed()} AS pg_catalog.int8)")
+        if self._instance.outer:
+            # a row that found no partner has no content either
+            hashed = f"CASE WHEN {alias} IS DISTINCT FROM NULL THEN {hashed} END"
+        return "CAST(0 AS pg_catalog.oid)", f"pg_catalog.int8send({hashed})"
+
+    def _conditions(self) -> Iterator[str]:
+        for item in self._parameters:
+            # true; the server has to be told the type of every parameter, used or not
+            yield f"(CAST(${item.number} AS pg_catalog.{item.type_name}) IS NULL) IS NOT NULL"
+
+
+def _cover(level: Level, instance: Instance) -> int | None:
+    """Return the relation whose own sets say all that the sets of an instance would say.
+
+    That is so for a table that is only looked up: every figure is a sum over rows of the fact, each of which
+    belongs to the same person here and there, and no figure is made of the instance's own columns.
+    """
+    rows = fact_instance(level)
+    if rows is None or rows.number == instance.number:
+        return None
+    entities = [item.protection.entity if item.protection else None for item in (rows, instance)]
+    same_people = any(
+        (one.instance, one.name, other.instance, other.name)
+        == (rows.number, entities[0], instance.number, entities[1])
+        for one, other in equalities(level)
+    )
+    arguments = [item.argument for item in level.aggregates() if item.argument is not None]
+    measured = {column.instance for argument in arguments for column in columns_in(argument)}
+    return rows.oid if same_people and instance.number not in measured else None

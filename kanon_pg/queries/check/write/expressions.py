@@ -1,0 +1,169 @@
+"""Bound expressions and FROM to SQL: quoted names, qualified functions and operators, explicit casts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
+from kanon_pg.queries.check.plan.typed import (
+    Aggregate,
+    Bound,
+    ColumnRef,
+    KeyRef,
+    Operation,
+    ParameterRef,
+    TypedConstant,
+)
+from kanon_pg.queries.check.types import AS_TEXT
+
+
+def quoted(name: str) -> str:
+    """Return a name in double quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a string literal that no setting reads differently."""
+    body = text.replace("'", "''")
+    return "E'" + body.replace("\\", "\\\\") + "'" if "\\" in text else f"'{body}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Writes the expressions of one level.
+
+    Parameters
+    ----------
+    numbers : Mapping
+        Numbers of the parameters in the canonical SQL by those in the text.
+    aggregates : dict
+        Position of every aggregate among those of the level.
+    """
+
+    numbers: Mapping[int, int]
+    limit: int
+    aggregates: Mapping[Aggregate, int]
+
+    def write(self, expression: Bound) -> str:
+        """Return the SQL of an expression over rows, or over keys and aggregates of a level."""
+        if isinstance(expression, ColumnRef):
+            return _column(expression)
+        if isinstance(expression, TypedConstant):
+            return _fixed(expression)
+        if isinstance(expression, ParameterRef):
+            return f"CAST(${self.numbers[expression.number]} AS pg_catalog.{expression.type})"
+        if isinstance(expression, KeyRef):
+            return f'"l"."k{expression.position}"'
+        if isinstance(expression, Aggregate):
+            return f'"l"."a{self.aggregates[expression]}"'
+        return self._operation(expression)
+
+    def _operation(self, operation: Operation) -> str:
+        parts = [self.write(operand) for operand in operation.operands]
+        if operation.name == "extract" and isinstance(operation.operands[0], TypedConstant):
+            parts[0] = literal(operation.operands[0].text or "")
+        text = operation.template.format(*parts)
+        if len(text) > self.limit:
+            raise Refusal("Q001", operation.span, "The query grows too large.", "Ask a simpler query.")
+        return text
+
+    def aggregate(self, aggregate: Aggregate) -> str:
+        """Return the SQL that computes an aggregate of a group."""
+        argument = self.write(aggregate.argument) if aggregate.argument is not None else "*"
+        if aggregate.fraction is not None:
+            order = " DESC" if aggregate.descending else ""
+            inner = f"CAST({literal(aggregate.fraction)} AS pg_catalog.float8)"
+            call = f"pg_catalog.{aggregate.function}({inner}) WITHIN GROUP (ORDER BY {argument}{order})"
+        else:
+            call = f"pg_catalog.{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{argument})"
+        condition = aggregate.condition
+        return call if condition is None else f"{call} FILTER (WHERE {self.write(condition)})"
+
+
+def _column(column: ColumnRef) -> str:
+    name = f'"s{column.instance}".{quoted(column.name)}'
+    return f"CAST({name} AS pg_catalog.text)" if column.stored_type in AS_TEXT else name
+
+
+def _fixed(constant: TypedConstant) -> str:
+    value = "NULL" if constant.text is None else literal(constant.text)
+    return f"CAST({value} AS pg_catalog.{constant.type})"
+
+
+def people_count_sql(instance: Instance, *, single: bool, mask: str | None) -> str:
+    """Return the SQL that counts the people of an instance in a group.
+
+    Parameters
+    ----------
+    single : bool
+        Whether the rows of the level stand for the rows of the instance.
+    mask : str or None
+        SQL of a condition on the rows that count.
+    """
+    condition = f" FILTER (WHERE {mask})" if mask is not None else ""
+    relation, protection = instance.relation, instance.protection
+    if relation is None or protection is None:
+        raise Refusal("Q108", instance.span, "People cannot be counted here.")
+    entity = protection.entity
+    if single and (entity is None or frozenset({entity}) in relation.unique_keys):
+        return f"pg_catalog.count(*){condition}"
+    if entity is not None:
+        return f'pg_catalog.count(DISTINCT "{instance.alias}".{quoted(entity)}){condition}'
+    return f"pg_catalog.count(DISTINCT {row_identity_sql(instance)}){condition}"
+
+
+def row_identity_sql(instance: Instance) -> str:
+    """Return the SQL of what tells rows of a table apart."""
+    alias = f'"{instance.alias}"'
+    parts = (f"CAST({alias}.tableoid AS pg_catalog.text)", f"CAST({alias}.ctid AS pg_catalog.text)")
+    return f"({parts[0]} OPERATOR(pg_catalog.||) {parts[1]})"
+
+
+def entity_sql(instance: Instance) -> str:
+    """Return the SQL of what identifies a person in an instance."""
+    protection = instance.protection
+    if protection is None or protection.entity is None:
+        return row_identity_sql(instance)
+    return f'"{instance.alias}".{quoted(protection.entity)}'
+
+
+def from_and_where(level: Level, writer: Writer, answers: Mapping[Plan, str]) -> str:
+    """Return FROM and WHERE of a level.
+
+    Parameters
+    ----------
+    answers : Mapping
+        Names of the common table expressions that hold the answers of inner queries.
+
+    Returns
+    -------
+    str
+        Empty if the level reads nothing and has no condition.
+    """
+    text = ""
+    for instance in level.instances:
+        source = _source(instance, answers)
+        if not text:
+            text = f" FROM {source}"
+        elif instance.outer and instance.condition is not None:
+            text += f" LEFT JOIN {source} ON {writer.write(instance.condition)}"
+        else:
+            text += f" CROSS JOIN {source}"
+    if level.where:
+        text += " WHERE " + " AND ".join(writer.write(part) for part in level.where)
+    return text
+
+
+def _source(instance: Instance, answers: Mapping[Plan, str]) -> str:
+    if instance.relation is not None:
+        name = f"{quoted(instance.relation.schema)}.{quoted(instance.relation.name)}"
+        if instance.relation.undivided:
+            # a child that it gets meanwhile was not part of what was checked
+            name = f"ONLY {name}"
+    elif instance.plan is not None:
+        name = quoted(answers[instance.plan])
+    else:
+        raise Refusal("Q100", Span(0, 0), "A source is missing.")
+    return f'{name} AS "{instance.alias}"'

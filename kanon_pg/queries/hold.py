@@ -1,0 +1,163 @@
+"""Holds the relations of a query, and hands it to the functions that have the reading role's rights.
+
+The outer functions run with the caller's rights, so they know whose these are. The inner ones are definer
+functions without arguments: what they serve lies in the memory of this process, where only the outer ones put
+it. Whoever calls an inner function by itself finds nothing to be served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QuestionRefused
+from kanon_pg.queries.load_catalog import NamedRelation, candidates
+from kanon_pg.queries.request import QueryRequest, withheld
+
+_ATTEMPTS = 3
+
+Operation = Callable[[Database, "PendingQuery"], Any]
+
+
+@dataclass(slots=True)
+class PendingQuery:
+    """A query on its way.
+
+    Parameters
+    ----------
+    role, login : str
+        Whose rights and whose budgets count.
+    operation : callable
+        What to do with it, with the rights of the reading role.
+    held : frozenset of int
+        OIDs of the relations that are locked.
+    result : Any
+        What `operation` returned.
+    error : KanonError or None
+        Why it did not.
+    """
+
+    query: QueryRequest
+    role: str
+    login: str
+    operation: Operation
+    held: frozenset[int] = field(default_factory=frozenset)
+    result: Any = None
+    error: KanonError | None = None
+
+
+_pending: list[PendingQuery] = []
+
+
+def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> Any:
+    """Have an operation done with the rights of the reading role, in one snapshot of its own.
+
+    Parameters
+    ----------
+    operation : callable
+        Receives a database with the reading role's rights, and the call.
+
+    Returns
+    -------
+    Any
+        What `operation` returned.
+
+    Raises
+    ------
+    InputError
+        If the caller's transaction does not see the present state of the catalog.
+    QuestionRefused, AnswerWithheld
+        As the operation raised them; anything else that went wrong is withheld.
+    """
+    analyst = db.row(statement("asker"))
+    if not analyst["sees_present"]:
+        raise InputError(
+            "Questions are answered in transactions of isolation level READ COMMITTED only.",
+            hint="BEGIN ISOLATION LEVEL READ COMMITTED;",
+        )
+    pending = PendingQuery(query, analyst["role"], analyst["login"], operation)
+    with _handed(pending):
+        db.row(statement("hold_relations"))
+        db.row(statement("serve_question"))
+    if pending.error is not None:
+        raise pending.error
+    return pending.result
+
+
+@contextmanager
+def _handed(pending: PendingQuery) -> Iterator[None]:
+    _pending.append(pending)
+    try:
+        yield
+    finally:
+        _pending.pop()
+
+
+def _current_pending() -> PendingQuery:
+    if not _pending:
+        raise NotPermitted("An inner function was called directly.", hint="Call kanon_query instead.")
+    return _pending[-1]
+
+
+def hold_pending(db: Database) -> None:
+    """Lock what the query of the current call may name, until the transaction ends."""
+    pending = _current_pending()
+    with _refusing(db, pending):
+        pending.held = hold_relations(db, pending.query)
+
+
+def hold_relations(db: Database, query: QueryRequest) -> frozenset[int]:
+    """Lock what a query may name, as reading it would do, until the transaction ends.
+
+    Returns
+    -------
+    frozenset of int
+        OIDs of the relations whose names mean them until then; empty if that does not come to rest.
+    """
+    for _ in range(_ATTEMPTS):
+        found = _readable(db, query)
+        for candidate in found:
+            db.hold(Identifier((candidate.schema, candidate.name)))
+        names = [str(Identifier((candidate.schema, candidate.name))) for candidate in found]
+        meant = [row["oid"] for row in db.rows(statement("current_names"), names)]
+        if meant == [candidate.oid for candidate in found]:
+            return frozenset(meant)
+    return frozenset()
+
+
+def _readable(db: Database, query: QueryRequest) -> list[NamedRelation]:
+    found = candidates(db, query.text, query.search_path)
+    return [candidate for candidate in found if candidate.readable]
+
+
+def serve_pending(db: Database) -> None:
+    """Do the operation of the current call; leave its result, or why there is none, with the call.
+
+    Functions that a query runs could write although its statement cannot: the transaction stops them.
+    """
+    pending = _current_pending()
+    if pending.error is not None:
+        return
+    with _refusing(db, pending):
+        if not db.row(statement("cannot_write"))["read_only"]:
+            raise AssertionError("A question is served in a transaction that can write.")
+        pending.result = pending.operation(db, pending)
+
+
+@contextmanager
+def _refusing(db: Database, pending: PendingQuery) -> Iterator[None]:
+    """Leave a refusal with the call for whatever goes wrong; only a cancellation by the user passes."""
+    try:
+        yield
+    except (QuestionRefused, AnswerWithheld) as error:
+        pending.error = error
+    except Exception as error:
+        # errors of the server and defects may carry values
+        if db.was_cancelled(error):
+            raise
+        pending.error = withheld()

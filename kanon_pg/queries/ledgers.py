@@ -1,0 +1,175 @@
+"""The ledgers of a database: where they are, how they begin, and what curators read in them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from kanon_pg.db.catalog import describe, require_readable
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import LedgerError, UnknownName
+from kanon_pg.queries.request import QueryRecord
+from kanon_pg.runner import ledger_parent
+
+FOLDER = "kanon_ledger"
+"""Name of the folder in the server's data directory, with one folder for each database."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerContext:
+    """The state of the database that a query sees, and where its records are.
+
+    Parameters
+    ----------
+    snapshot : str
+        The transactions that are visible.
+    settled : bool
+        Whether `snapshot` says it all: the transaction itself wrote nothing.
+    epoch : str
+        Names the time since the server's last start or crash, within which no transaction's number means two.
+    zone : str
+        The session's time zone, in which days begin and end.
+    """
+
+    snapshot: str
+    settled: bool
+    parent: str
+    epoch: str
+    zone: str
+
+    @property
+    def horizon(self) -> int:
+        """The oldest transaction that still ran; all older ones are visible, or never will be."""
+        return int(self.snapshot.partition(":")[0])
+
+
+def ledger_context(db: Database, folder: str | None) -> LedgerContext:
+    """Return the present state.
+
+    Parameters
+    ----------
+    folder : str or None
+        Folder of all records; None in a server's backend, for the one in the data directory.
+
+    Raises
+    ------
+    LedgerError
+        The server is a copy that follows another one, or no folder is known.
+    """
+    row = db.row(statement("ledger_moment"))
+    if row["is_copy"]:
+        # what was asked there is not known here, nor what is asked here there
+        raise LedgerError("A standby server has no record of questions.", hint="Ask the primary server.")
+    parent = Path(folder) if folder is not None else _data_directory() / FOLDER
+    return LedgerContext(
+        row["snapshot"], not row["writes"], str(parent / str(row["database"])), row["epoch"], row["zone"]
+    )
+
+
+def has_folder(folder: str | None) -> bool:
+    """Return whether there is a place for records."""
+    # the working directory of a backend is the server's data directory
+    return folder is not None or (Path.cwd() / "global" / "pg_control").is_file()
+
+
+def _data_directory() -> Path:
+    if not has_folder(None):
+        raise LedgerError(
+            "There is no folder for the record of questions.",
+            hint="Give the folder of the record, or use the functions in the server.",
+        )
+    return Path.cwd()
+
+
+def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None) -> None:
+    """Begin the record of a relation unless there is one already, which must be complete then.
+
+    Raises
+    ------
+    LedgerError
+        There was one, and its files are missing or damaged.
+    """
+    now = ledger_context(db, folder)
+    found = db.rows(statement("fetch_ledgers"), [oid])
+    if found:
+        ledger_parent.states(now.parent, now.epoch, [found[0]["name"]], db.checkpoint)
+    else:
+        name = ledger_parent.create_record(now.parent, db.checkpoint)
+        db.execute(statement("store_ledger"), oid, name, role)
+
+
+def restart_record(db: Database, relation: str, role: str, *, folder: str | None = None) -> None:
+    """Begin a new record of a relation; what was disclosed before is no longer compared with what is asked.
+
+    The files of the old one stay where they are, so that a curator can read or remove them. A relation that
+    answers queries without a record gets one.
+
+    Raises
+    ------
+    UnknownName
+        There is no record of the relation, and it does not answer queries.
+    LedgerError
+        The new files cannot be made.
+    """
+    facts = describe(db, relation, role)
+    require_readable(facts, facts.columns, role)
+    has_record = bool(db.rows(statement("fetch_ledgers"), [facts.oid]))
+    if not has_record and not db.row(statement("is_protected"), facts.oid)["protected"]:
+        raise UnknownName(
+            f"There is no record of questions about {facts.identifier}.",
+            hint="It begins with: SELECT kanon_protect('relation', 5).",
+        )
+    name = ledger_parent.create_record(ledger_context(db, folder).parent, db.checkpoint)
+    db.execute(statement("replace_ledger" if has_record else "store_ledger"), facts.oid, name, role)
+
+
+def encoded_query(query_record: QueryRecord) -> str:
+    """Return how a query stands in the record."""
+    return json.dumps([query_record.text, query_record.parameters, query_record.role])
+
+
+def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
+    """Return all queries about relations that still exist, in the order of time.
+
+    Parameters
+    ----------
+    db : Database
+        May read ``kanon.ledger``.
+
+    Returns
+    -------
+    list of dict
+        ``relation``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``
+        ('answered', 'withheld'; 'unreadable' for a whole record), ``reason`` (why). Nothing of the data, but
+        what analysts wrote.
+
+    Raises
+    ------
+    KanonError
+        The worker failed.
+    """
+    relations = {row["name"]: row["relation"] for row in db.rows(statement("list_ledgers"))}
+    if not relations:
+        return []
+    entries = ledger_parent.read_log(ledger_context(db, folder).parent, list(relations), db.checkpoint)
+    in_time = sorted(entries, key=lambda entry: entry[1] or 0.0)
+    return [_log_row(relations[name], entry) for name, *entry in in_time]
+
+
+def _log_row(relation: str, entry: list[Any]) -> dict[str, Any]:
+    time, login, query, outcome, reason = entry
+    text, parameters, role = json.loads(query) if query is not None else (None, None, None)
+    return {
+        "relation": relation,
+        "asked_at": datetime.fromtimestamp(time, UTC).isoformat() if time is not None else None,
+        "login": login,
+        "role": role,
+        "question": text,
+        "parameters": parameters,
+        "outcome": outcome,
+        "reason": reason or None,
+    }

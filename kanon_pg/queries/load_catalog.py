@@ -1,0 +1,271 @@
+"""Loads the part of the catalog that a query names, as the checker wants it.
+
+The rules are those at the head of `kanon_pg.queries.check.catalog`. A relation is read only if it, its schema
+and everything that it reads belong to somebody trusted: a superuser, the database's owner, ``kanon_owner``,
+curators, or owners of protected relations. Else its owner could exchange it while a query runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.queries.check.catalog import (
+    CatalogSnapshot,
+    Column,
+    ColumnRole,
+    Obstacle,
+    Protection,
+    Relation,
+    RelationKind,
+)
+from kanon_pg.queries.check.options import QueryLimits
+from kanon_pg.queries.ledgers import has_folder
+from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
+
+_PIECE = re.compile(
+    r"""'(?:[^']|'')*'
+    |--[^\r\n]*
+    |/\*.*?\*/
+    |"((?:[^"]|"")+)"
+    |([A-Za-z_][A-Za-z0-9_]*)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return every name in a text as the catalog would have it, in no particular order.
+
+    What is left out does not exist for the check that follows, so a text that this function reads
+    differently than the checker can only be refused.
+
+    Parameters
+    ----------
+    text : str
+        Any text; nothing is found in one that is too long to be checked.
+
+    Returns
+    -------
+    tuple of str
+        Distinct names: quoted ones as they are, others in lower case.
+
+    Examples
+    --------
+    >>> sorted(names_in('select "Ward" from Stays -- "not"'))
+    ['Ward', 'from', 'select', 'stays']
+    """
+    if len(text) > QueryLimits().characters:
+        return ()
+    found = {quoted.replace('""', '"') if quoted else word.lower() for quoted, word in _PIECE.findall(text)}
+    return tuple(sorted(found - {""}))
+
+
+READER = "kanon_reader"
+"""The role that reads what queries are about."""
+
+_KINDS = {
+    "r": RelationKind.TABLE,
+    "p": RelationKind.PARTITIONED,
+    "v": RelationKind.VIEW,
+    "m": RelationKind.MATERIALIZED,
+    "f": RelationKind.FOREIGN,
+}
+
+_NOBODY = 2
+"""The k of relations that cannot be asked anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCatalog:
+    """A part of the catalog, and the rules of what is protected in it.
+
+    Parameters
+    ----------
+    rules : Mapping of int to ProtectionRules
+        By the OID of a relation in the snapshot.
+    """
+
+    snapshot: CatalogSnapshot
+    rules: Mapping[int, ProtectionRules]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRelation:
+    """A relation whose name occurs in a query, and whether the reading role may read it."""
+
+    oid: int
+    schema: str
+    name: str
+    readable: bool
+
+
+def candidates(db: Database, text: str, search_path: Sequence[str]) -> tuple[NamedRelation, ...]:
+    """Return the relations whose names occur in a text, temporary and internal ones left out."""
+    found = names_in(text)
+    if not found:
+        return ()
+    rows = db.rows(statement("question_candidates"), list(found), list(search_path))
+    return tuple(NamedRelation(**row) for row in rows)
+
+
+def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str) -> LoadedCatalog:
+    """Load what a query may name.
+
+    Parameters
+    ----------
+    search_path : sequence of str
+        The analyst's schemas, in order.
+
+    Returns
+    -------
+    LoadedCatalog
+        Reads as many rows of the catalog as the named relations have, however many others there are.
+    """
+    oids = [candidate.oid for candidate in candidates(db, text, search_path)]
+    relations = _relations(db, oids, role)
+    rules = {relation.oid: own for relation, own in relations if own is not None}
+    return LoadedCatalog(
+        CatalogSnapshot(tuple(relation for relation, _ in relations), tuple(search_path)), rules
+    )
+
+
+def require_records(db: Database, loaded: LoadedCatalog, folder: str | None) -> LoadedCatalog:
+    """Refuse relations that answer queries and have no record of them where one must be kept.
+
+    Parameters
+    ----------
+    db : Database
+        May read ``kanon.ledger``.
+    folder : str or None
+        Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
+    """
+    unrecorded = _unrecorded(db, loaded.rules, folder)
+    shown = tuple(
+        replace(relation, obstacle=_no_record(relation)) if relation.oid in unrecorded else relation
+        for relation in loaded.snapshot.relations
+    )
+    return replace(loaded, snapshot=replace(loaded.snapshot, relations=shown))
+
+
+def _unrecorded(db: Database, rules: Mapping[int, ProtectionRules], folder: str | None) -> set[int]:
+    roots = {own.relation for own in rules.values() if own.ledger != "off" or has_folder(folder)}
+    recorded = (
+        {row["relation"] for row in db.rows(statement("fetch_ledgers"), list(roots))} if roots else set()
+    )
+    return {oid for oid, own in rules.items() if own.relation in roots - recorded}
+
+
+def _no_record(relation: Relation) -> Obstacle:
+    name = Identifier((relation.schema, relation.name))
+    call = f"SELECT kanon.restart_ledger({Literal(str(name))});"
+    return Obstacle(f"{name} has no record of questions here.", f"A curator can begin one: {call}")
+
+
+def load_relation(db: Database, oid: int, role: str) -> Relation:
+    """Return one relation that exists, as a query would find it."""
+    ((relation, _),) = _relations(db, [oid], role)
+    return relation
+
+
+def _relations(db: Database, oids: list[int], role: str) -> list[tuple[Relation, ProtectionRules | None]]:
+    facts = db.rows(statement("question_relations"), oids, role) if oids else []
+    known = [row for row in facts if row["known"] or row["dependent"] or row["selectable"]]
+    columns = _by_relation(db, "question_columns", [row["oid"] for row in known], role)
+    keys = _by_relation(db, "question_keys", [row["oid"] for row in known])
+    found = []
+    for row in known:
+        own = fetch_rules(db, row["protected_by"]) if row["protected_by"] is not None else None
+        found.append((_relation(db, row, own, columns[row["oid"]], keys[row["oid"]]), own))
+    return found
+
+
+def _by_relation(db: Database, name: str, oids: list[int], *arguments: str) -> Mapping[int, list[Row]]:
+    found: dict[int, list[Row]] = defaultdict(list)
+    for row in db.rows(statement(name), oids, *arguments) if oids else ():
+        found[row["relation"]].append(row)
+    return found
+
+
+def _relation(
+    db: Database, row: Row, rules: ProtectionRules | None, columns: list[Row], keys: list[Row]
+) -> Relation:
+    is_secret = row["known"] or row["dependent"]
+    roles = _roles(db, row["declared_by"]) if is_secret else {}
+    entity = next((name for name, role in roles.items() if role is None), None)
+    return Relation(
+        oid=row["oid"],
+        schema=row["schema"],
+        name=row["name"],
+        kind=_KINDS[row["kind"]],
+        columns=tuple(_column(column, row, roles) for column in columns if is_secret or column["selectable"]),
+        protection=_protection(row, rules, entity) if is_secret else None,
+        unique_keys=() if row["has_children"] else tuple(frozenset(key["columns"]) for key in keys),
+        plain=row["plain"] and not db.rows(statement("foreign_code"), row["oid"]),
+        obstacle=_obstacle(row, rules),
+        undivided=row["kind"] in {"r", "m"} and not row["has_children"],
+    )
+
+
+def _roles(db: Database, declared_by: int | None) -> dict[str, ColumnRole | None]:
+    """Return the role of each declared column; None stands for the column that identifies a person."""
+    if declared_by is None:
+        return {}
+    row = db.row(statement("fetch_declaration"), declared_by)
+    return {
+        **dict.fromkeys(row["insensitive"], ColumnRole.INSENSITIVE),
+        **dict.fromkeys(row["sensitive"], ColumnRole.SENSITIVE),
+        **dict.fromkeys(row["quasi_identifiers"], ColumnRole.QUASI_IDENTIFIER),
+        **dict.fromkeys(row["identifiers"], ColumnRole.IDENTIFIER),
+        **({row["entity"]: None} if row["entity"] is not None else {}),
+    }
+
+
+def _column(column: Row, row: Row, roles: Mapping[str, ColumnRole | None]) -> Column:
+    if row["declared_by"] is not None:
+        role = roles.get(column["name"], ColumnRole.WITHHELD) or ColumnRole.IDENTIFIER
+    else:
+        is_person = column["is_key"] and row["known"]
+        role = ColumnRole.WITHHELD if is_person else ColumnRole.QUASI_IDENTIFIER
+    return Column(
+        name=column["name"],
+        type_name=column["type_name"],
+        nullable=column["nullable"],
+        role=role,
+        deterministic=column["deterministic"],
+        collation=column["collation"],
+    )
+
+
+def _protection(row: Row, rules: ProtectionRules | None, entity: str | None) -> Protection:
+    if rules is None:
+        return Protection(_NOBODY, declared=False)
+    return Protection(rules.k, entity=entity, extremes=rules.extremes)
+
+
+def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
+    name = Identifier((row["schema"], row["name"]))
+    if row["known"] and rules is None:
+        call = f"SELECT kanon_protect({Literal(str(name))}, 5);"
+        return Obstacle(
+            f"{name} holds people and does not answer questions.", f"A curator can allow them: {call}"
+        )
+    if row["dependent"] and not row["known"]:
+        return None
+    if not row["trusted"]:
+        return Obstacle(
+            f"{name} cannot be asked: the owner of it, of its schema or of what it reads could exchange it.",
+            "Let the owner of the database or a curator own them.",
+        )
+    if not row["readable"]:
+        schema = Identifier((row["schema"],))
+        return Obstacle(
+            f"{name} cannot be asked: the role {READER}, which reads for all askers, may not read it.",
+            f"Its owner can allow it: GRANT USAGE ON SCHEMA {schema} TO {READER}; "
+            f"GRANT SELECT ON {name} TO {READER};",
+        )
+    return None

@@ -1,0 +1,105 @@
+"""Lets a relation answer queries, and ends that."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from kanon_pg.db.catalog import RelationFacts, describe, require_readable
+from kanon_pg.db.identifiers import Literal
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
+from kanon_pg.queries.ledgers import begin_record, has_folder
+from kanon_pg.queries.load_catalog import load_relation
+from kanon_pg.queries.protection_rules import rules_from_arguments
+
+
+def protect(
+    db: Database, relation: str, k: Any, options: Any, *, role: str, folder: str | None = None
+) -> None:
+    """Let a relation answer queries, or change the rules under which it does.
+
+    Parameters
+    ----------
+    k : int
+        Fewest people behind every part of an answer, 2 to 100.
+    options : mapping or None
+        Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
+    folder : str, optional
+        Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
+
+    Raises
+    ------
+    InputError
+        With a sentence for what has to be changed; a relation without declared roles is refused, because
+        then nobody has said which columns name people.
+    LedgerError
+        If the relation has a record of queries whose files are missing or damaged.
+    """
+    facts = describe(db, relation, role)
+    rules = rules_from_arguments(facts.oid, k, options)
+    require_readable(facts, facts.columns, role)
+    if facts.temporary:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} is temporary: only one session can see it.",
+            hint="Copy it into an ordinary table: CREATE TABLE ... AS TABLE ...;",
+        )
+    if facts.schema in {"kanon", "safe", "information_schema"} or facts.schema.startswith("pg_"):
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} belongs to kanon_pg or the server itself.",
+            hint="Name a table of your own.",
+        )
+    _require_declared(db, facts)
+    db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
+    made = load_relation(db, facts.oid, role)
+    if made.obstacle is not None:
+        raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
+    if not made.plain:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} cannot answer questions: reading it may run code of others.",
+            hint="Temporary and foreign tables, tables with row-level security and views that call functions "
+            "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
+        )
+    entity = made.protection.entity if made.protection is not None else None
+    if entity is None and facts.kind == "v":
+        raise UnsuitableColumn(
+            f"The people of the view {facts.identifier} cannot be counted.",
+            hint="Declare the column that names a person: SELECT kanon_declare(..., entity => 'person');",
+        )
+    if entity is None:
+        db.notice(
+            f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
+            "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
+        )
+    if rules.ledger != "off" or has_folder(folder):
+        begin_record(db, facts.oid, role, folder=folder)
+
+
+def _require_declared(db: Database, facts: RelationFacts) -> None:
+    """Refuse a relation of whose columns nobody has said which name people."""
+    rows = db.rows(statement("fetch_declaration"), facts.oid)
+    if not rows or not any(rows[0][role] for role in ("quasi_identifiers", "sensitive", "insensitive")):
+        name = Literal(str(facts.identifier))
+        raise InputError(
+            f"Relation {facts.identifier} has no declared columns that could be asked about.",
+            hint=f"Declare what its columns mean first; SELECT * FROM kanon_suggest({name}) proposes it.",
+        )
+
+
+def unprotect(db: Database, relation: str, *, role: str) -> None:
+    """End that a relation answers queries; the record of queries stays.
+
+    Raises
+    ------
+    UnknownName
+        If the relation does not exist or answers no queries.
+    """
+    facts = describe(db, relation, role)
+    require_readable(facts, facts.columns, role)
+    if not db.rows(statement("forget_protection"), facts.oid):
+        raise UnknownName(
+            f"Relation {facts.identifier} does not answer questions.",
+            hint="SELECT * FROM kanon.protections lists those that do.",
+        )

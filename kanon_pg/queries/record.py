@@ -1,0 +1,311 @@
+"""Hands a query to the ledger's worker, which records it and decides whether its answer may leave."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import KanonError, LedgerError, LimitExceeded
+from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
+from kanon_pg.queries.check.verdict import EntitySet, Verdict
+from kanon_pg.queries.check.write.table_snapshot import (
+    content_description,
+    fingerprint_sql,
+    has_places,
+    table_snapshot_sql,
+)
+from kanon_pg.queries.ledgers import LedgerContext, encoded_query, has_folder, ledger_context
+from kanon_pg.queries.load_catalog import load_relation
+from kanon_pg.queries.parameters import parameter_values
+from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
+from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
+from kanon_pg.runner import ledger_parent
+from kanon_pg.runner.ledger_parent import Request
+
+_SECONDS_FOR_REFUSALS = 5.0
+"""Time to record that no answer could be given."""
+
+_BROKEN_OFF = frozenset({"time", "error"})
+"""Failures of a query that did not run to its end."""
+
+_MOST_TRANSACTIONS = 2**30
+"""Since a table snapshot; rows name their writers by 32 bits."""
+
+_OF_THE_MOMENT = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
+
+_STRICTNESS = ("off", "pairwise", "linear")
+
+
+def record_query(
+    db: Database,
+    query_record: QueryRecord,
+    verdict: Verdict,
+    snapshot: CatalogSnapshot,
+    outcome: QueryOutcome,
+    *,
+    folder: str | None = None,
+) -> bool:
+    """Record a query and decide whether its answer may leave.
+
+    Whatever stands behind the answer is read in the snapshot of the answer. When this returns True, the
+    record is durable; when it raises, something may have been recorded that was not disclosed, which only
+    refuses more.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role and the snapshot in which the answer was computed.
+    verdict : Verdict
+        Accepted; names the protected relations and the sets of people.
+    outcome : QueryOutcome
+        The answer, or why there is none.
+    folder : str, optional
+        Folder of all records; None in a server's backend, for the one in the data directory.
+
+    Returns
+    -------
+    bool
+        True: the answer may leave.
+
+    Raises
+    ------
+    KanonError
+        Nothing may leave.
+    """
+    rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
+    if not has_folder(folder) and all(rule.ledger == "off" for rule in rules.values()):
+        return outcome.answer is not None
+    query = _Recording(db, query_record, verdict, snapshot, rules, ledger_context(db, folder), outcome.sets)
+    if outcome.failure in _BROKEN_OFF:
+        # a savepoint here, too: messages of the server at the level debug5 count them
+        with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
+            return query.decide(outcome.failure, reads=False)
+    try:
+        with db.deadline(min(rule.seconds for rule in rules.values())), db.savepoint():
+            return query.decide(outcome.failure, reads=True)
+    except KanonError as error:
+        # what went wrong may depend on the data, so it must count like any other refusal
+        with suppress(KanonError), db.deadline(_SECONDS_FOR_REFUSALS):
+            query.decide(outcome.failure or _failure(error), reads=False)
+        raise
+
+
+def _failure(error: KanonError) -> Failure:
+    if isinstance(error, LimitExceeded):
+        return "time"
+    return "record" if isinstance(error, LedgerError) else "error"
+
+
+def start_ledger() -> None:
+    """Start the session's ledger worker, which loads its libraries while the query runs."""
+    # if it cannot be started, that is said when it is needed
+    with suppress(KanonError):
+        ledger_parent.start_worker()
+
+
+_NOTHING: Mapping[str, Any] = {
+    "description": None,
+    "table_snapshot": None,
+    "sets": None,
+    "seen": None,
+    "state": None,
+}
+
+
+def _rules_of(db: Database, oid: int) -> ProtectionRules:
+    found = fetch_rules(db, oid)
+    if found is None:
+        raise LedgerError("A relation ceased to be protected while a question about it ran.")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Recording:
+    """One query on its way into the record."""
+
+    db: Database
+    query_record: QueryRecord
+    verdict: Verdict
+    snapshot: CatalogSnapshot
+    rules: Mapping[int, ProtectionRules]
+    now: LedgerContext
+    sets: Mapping[int, Sequence[bytes]]
+
+    def decide(self, failure: Failure | None, *, reads: bool) -> bool:
+        """Return whether the answer may leave; without `reads` nothing is read of the relations."""
+        # partitions and children share the record of the table that is protected
+        roots = {rule.relation: rule for rule in self.rules.values()}
+        names = self._names(list(roots))
+        known = ledger_parent.states(
+            self.now.parent, self.now.epoch, list(names.values()), self.db.checkpoint
+        )
+        query = {
+            "time": self.query_record.time,
+            "analyst": self.query_record.login,
+            "text": encoded_query(self.query_record),
+        }
+        request = Request({"parent": self.now.parent, "epoch": self.now.epoch, "query": query})
+        request.fields["records"] = [
+            {
+                "name": name,
+                **_terms(roots[root]),
+                "failure": failure,
+                **(self._contents(request, root, state, failure) if reads else _NOTHING),
+            }
+            for (root, name), state in zip(names.items(), known, strict=True)
+        ]
+        return ledger_parent.decide(request, self.db.checkpoint)
+
+    def _names(self, roots: list[int]) -> dict[int, str]:
+        found = {row["relation"]: row["name"] for row in self.db.rows(statement("fetch_ledgers"), roots)}
+        if found.keys() != set(roots):
+            raise LedgerError(
+                "There is no record of questions about a protected relation.",
+                hint="SELECT kanon_protect(...) begins one.",
+            )
+        return found
+
+    def _contents(
+        self, request: Request, root: int, known: Mapping[str, Any], failure: Failure | None
+    ) -> dict[str, Any]:
+        """Return what the worker has to know of a relation: who is in it, and who is behind the answer."""
+        if self._mode(root) == "off":
+            return {**_NOTHING, "sets": [] if failure is None else None}
+        relation = self._relation(root)
+        seen, state, leaves = self._state(request, relation, known)
+        # what is refused already reads as much as what is compared, so that nobody can tell why it is refused
+        return {
+            "description": content_description(relation),
+            "table_snapshot": leaves,
+            "sets": self._sets(request, root, known, may_be_known=leaves is None),
+            "seen": seen,
+            "state": state,
+        }
+
+    def _mode(self, root: int) -> str:
+        return next(rule.ledger for rule in self.rules.values() if rule.relation == root)
+
+    def _relation(self, root: int) -> Relation:
+        named = next((relation for relation in self.snapshot.relations if relation.oid == root), None)
+        return named if named is not None else load_relation(self.db, root, self.query_record.role)
+
+    def _state(
+        self, request: Request, relation: Relation, known: Mapping[str, Any]
+    ) -> tuple[str, str, list[dict[str, Any]] | None]:
+        """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
+        before = json.loads(known["state"]) if known["state"] is not None else {}
+        if self.now.settled and before.get("snapshot") == self.now.snapshot:
+            return known["state"], known["state"], None
+        files = self.db.row(statement("relation_files"), relation.oid)["files"]
+        version = before.get("version")
+        if version is not None and version == self._version(relation, files, version[-1]):
+            return known["state"], self._shown(version), None
+        horizon = self.now.horizon
+        command = Statement(table_snapshot_sql(relation), ("text", "text"))
+        leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
+        total = 0
+        for leaf in leaves:
+            total ^= leaf["fingerprint"]
+        rows = sum(leaf["rows"] for leaf in leaves)
+        state = self._shown([rows, total, files, horizon] if has_places(relation) else None)
+        packed = [
+            {
+                "oid": leaf["leaf"],
+                "parts": request.attach(leaf["places"] or b"", leaf["contents"], leaf["people"] or b""),
+            }
+            for leaf in leaves
+        ]
+        return state, state, packed
+
+    def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
+        """Return what tells the present state from that of a table snapshot; None if nothing does."""
+        text = fingerprint_sql(relation)
+        # a table snapshot of an older version of this package has none
+        is_known = isinstance(horizon, int) and self.now.horizon - horizon < _MOST_TRANSACTIONS
+        if text is None or not is_known:
+            return None
+        row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
+        return [row["rows"], row["fingerprint"], files, horizon]
+
+    def _shown(self, version: Sequence[Any] | None) -> str:
+        snapshot = self.now.snapshot if self.now.settled else None
+        return json.dumps({"snapshot": snapshot, "version": version})
+
+    def _sets(
+        self, request: Request, root: int, known: Mapping[str, Any], *, may_be_known: bool
+    ) -> list[dict[str, Any]]:
+        given = parameter_values(self.verdict, self.query_record.text, self.query_record.parameters)
+        found = []
+        for number, item in enumerate(self.verdict.entity_sets):
+            if self.rules[item.relation].relation != root or self._is_covered(item):
+                continue
+            arguments = (*given, str(known["seed"])) if item.seed is not None else given
+            key = set_key(self.verdict, item, arguments, self.now.zone)
+            packed: dict[str, Any] = {
+                "disjoint": item.disjoint,
+                "by_content": item.seed is not None,
+                "key": key,
+            }
+            if key is None or not may_be_known or key not in known["sets"]:
+                parts = self.sets.get(number)
+                packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
+            found.append(packed)
+        return found
+
+    def _read(self, item: EntitySet, arguments: Sequence[str | None]) -> Sequence[bytes]:
+        (row,) = self.db.rows_once(Statement(item.sql, ("text",) * len(arguments)), *arguments)
+        # in the order in which the statement names them
+        return list(row.values())
+
+    def _is_covered(self, item: EntitySet) -> bool:
+        if item.covered_by is None:
+            return False
+        cover, own = self.rules[item.covered_by], self.rules[item.relation]
+        return (
+            _STRICTNESS.index(cover.ledger) >= _STRICTNESS.index(own.ledger)
+            and cover.k >= own.k
+            and cover.one_sided >= own.one_sided
+            and cover.rank >= own.rank
+        )
+
+
+def _number_of(transaction: int) -> str:
+    """Return a transaction as rows name their writers, without the number of rounds."""
+    return str(transaction % 2**32)
+
+
+def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
+    """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
+    if len(verdict.relations) > 1 or _OF_THE_MOMENT.search(item.sql):
+        return None
+    written = json.dumps([item.sql, arguments, zone]).encode()
+    return blake2b(written, digest_size=16).hexdigest()
+
+
+def _terms(rules: ProtectionRules) -> dict[str, Any]:
+    return {
+        "rules": {
+            "k": rules.k,
+            "mode": rules.ledger,
+            "one_sided": rules.one_sided,
+            "rank": rules.rank,
+        },
+        "per_analyst": _budget(rules, rules.questions, rules.refusals),
+        "overall": _budget(rules, rules.all_questions, rules.all_refusals),
+    }
+
+
+def _budget(rules: ProtectionRules, questions: int | None, refusals: int | None) -> dict[str, Any]:
+    return {
+        "questions": questions,
+        "refusals": refusals,
+        "period": rules.period,
+        "lockout": rules.lockout,
+    }

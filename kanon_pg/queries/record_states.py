@@ -1,0 +1,66 @@
+"""Whether the records of questions can be used, and what to do if not: what a curator asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kanon_pg.db.identifiers import Literal
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.queries.check.write.table_snapshot import content_description
+from kanon_pg.queries.ledgers import ledger_context
+from kanon_pg.queries.load_catalog import load_relation
+from kanon_pg.runner import ledger_parent
+
+
+def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
+    """Say of every protected relation whether its record of questions can be used.
+
+    Reads all files, as the first question of a session does, so that nothing is found only when it is asked.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    folder : str, optional
+        As in `kanon_pg.queries.ledgers.ledger_context`.
+
+    Returns
+    -------
+    list of dict
+        ``relation``, ``ok``; ``problem`` and ``remedy`` unless ``ok``. For curators: analysts are refused in
+        the same words for every reason.
+
+    Raises
+    ------
+    KanonError
+        The worker failed.
+    """
+    found = db.rows(statement("protected_records"))
+    names = [row["name"] for row in found if row["name"] is not None]
+    read = ledger_parent.verify(ledger_context(db, folder).parent, names, db.checkpoint) if names else []
+    by_name = dict(zip(names, read, strict=True))
+    return [_record_state(db, row, by_name.get(row["name"])) for row in found]
+
+
+def _record_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dict[str, Any]:
+    problem = None
+    if read is None:
+        problem = "There is no record of questions."
+    elif read["error"] is not None:
+        problem = read["error"]
+    elif read["description"] is not None:
+        present = json.loads(json.dumps(content_description(load_relation(db, row["oid"], row["role"]))))
+        if present != read["description"]:
+            problem = "The columns that questions may read, or the entity, changed since the record began."
+    if problem is None:
+        return {"relation": row["relation"], "ok": True, "problem": None, "remedy": None}
+    return {
+        "relation": row["relation"],
+        "ok": False,
+        "problem": f"{problem} Every answer is withheld.",
+        "remedy": f"Begin a new record: SELECT kanon.restart_ledger({Literal(row['relation'])}); what was "
+        "answered before is then no longer compared with what is asked.",
+    }

@@ -1,0 +1,120 @@
+"""A query as it was asked, what comes of it, and the two ways in which it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kanon_pg.errors import AnswerWithheld, QuestionRefused
+from kanon_pg.queries.check.findings import Finding
+
+Failure = Literal["size", "rows", "time", "error", "record"]
+"""Why there is no answer: too few people, too many rows, the time limit, an error while it ran, or a record
+that could not be compared. For the record only: the analyst must not learn it."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """A query as the analyst wrote it.
+
+    Parameters
+    ----------
+    parameters : tuple of (str or None)
+        Values of ``$1``, ``$2`` ... as text; None for NULL.
+    search_path : tuple of str
+        Schemas that the analyst's session tries, in order, for names without a schema.
+    """
+
+    text: str
+    parameters: tuple[str | None, ...] = ()
+    search_path: tuple[str, ...] = ("public",)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTable:
+    """An answer; values are texts in the form that PostgreSQL reads back.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the columns; may repeat.
+    types : tuple of str
+        Their types, as ``pg_catalog`` names them.
+    rows : tuple of tuple of (str or None)
+        In the order of the answer; None for NULL.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRecord:
+    """Who asks what, for the record.
+
+    Parameters
+    ----------
+    text : str
+        The query as the analyst wrote it.
+    login : str
+        The session's login, whose budgets count.
+    time : float
+        Seconds since 1970, by the server's clock.
+    """
+
+    text: str
+    parameters: tuple[str | None, ...]
+    login: str
+    role: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueryOutcome:
+    """What would leave the server if the record allows it.
+
+    Parameters
+    ----------
+    answer : AnswerTable or None
+        The answer; in the mode 'suppress' without the rows that were left out. None if there is none.
+    failure : Failure or None
+        Why there is none.
+    sets : Mapping of int to list of bytes
+        By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
+        answer.
+    """
+
+    answer: AnswerTable | None
+    failure: Failure | None = None
+    sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
+
+
+_MOST_SHOWN = 20
+
+
+def withheld() -> AnswerWithheld:
+    """Return the one refusal for every reason in which the data had a say; nothing about it can differ."""
+    return AnswerWithheld(
+        "The answer is withheld.",
+        detail="Too few people stand behind a part of it, alone or together with earlier answers, "
+        "or it could not be computed within the limits.",
+        hint="Ask about larger groups. The words are the same for every reason.",
+    )
+
+
+def refused(findings: Sequence[Finding]) -> QuestionRefused:
+    """Return the refusal that says everything that was found in a query's text.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        At least one; the first gives the message.
+    """
+    first = findings[0]
+    lines = [
+        f"{finding.code} at {finding.start}-{finding.end}: {finding.sentence}"
+        for finding in findings[:_MOST_SHOWN]
+    ]
+    return QuestionRefused(first.sentence, detail="\n".join(lines), hint=first.hint or None)

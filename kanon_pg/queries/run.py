@@ -1,0 +1,221 @@
+"""Runs canonical SQL once, and checks the people behind every row before any of them is looked at.
+
+What a query reads depends on its text, not on how many rows match (`full_scans`), and stays out of the
+server's statistics (`without_statistics`). The sets of people that the ledger needs are read in the same
+scan where they are wanted (`worth_gathering`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
+from kanon_pg.queries.check.verdict import Gathering, Verdict
+from kanon_pg.queries.ledgers import ledger_context
+from kanon_pg.queries.protection_rules import ProtectionRules
+from kanon_pg.queries.record import set_key
+from kanon_pg.queries.request import AnswerTable, QueryOutcome
+from kanon_pg.runner import ledger_parent
+
+_BACKED = "kanon_backed"
+_SET = "kanon_set"
+
+
+def run_query(
+    db: Database, verdict: Verdict, values: Sequence[str | None], most_rows: int, *, gathers: bool = False
+) -> QueryOutcome:
+    """Run the canonical SQL of an accepted query.
+
+    Parameters
+    ----------
+    db : Database
+        Has the rights of the reading role, cannot write, and has the snapshot of the check.
+    values : sequence of (str or None)
+        Of the parameters, in the order of `verdict.parameters`.
+    most_rows : int
+        Rows above which there is no answer.
+    gathers : bool
+        Whether the sets that `verdict.gathering` names are read in the same scan.
+
+    Returns
+    -------
+    QueryOutcome
+        No answer if there are too many rows, or one has too few people behind it.
+
+    Raises
+    ------
+    LimitExceeded
+        If it takes too long.
+    DatabaseError
+        If the server gave up; its text must not be shown.
+    """
+    gathering = verdict.gathering if gathers else None
+    text = (
+        _checked_sql(verdict, most_rows + 1)
+        if gathering is None
+        else _both(verdict, gathering, most_rows + 1)
+    )
+    if values:
+        db.row(statement("plan_anew"))
+    rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
+    sets: dict[int, list[bytes]] = {}
+    if gathering is not None:
+        rows, sets = _divided(rows, verdict)
+    if len(rows) > most_rows:
+        return QueryOutcome(None, "rows", sets)
+    if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
+        return QueryOutcome(None, "size", sets)
+    shown = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
+    return QueryOutcome(
+        AnswerTable(
+            names=tuple(output.name for output in verdict.outputs),
+            types=tuple(output.type_name for output in verdict.outputs),
+            rows=tuple(tuple(row[name] for name in shown) for row in rows),
+        ),
+        sets=sets,
+    )
+
+
+def _checked_sql(verdict: Verdict, limit: int) -> str:
+    """Return the canonical SQL with its outputs as text, and the hidden columns as one judgement."""
+    return (
+        f"{_checked_columns(verdict)} FROM ({verdict.canonical_sql}) AS q {_columns(verdict)} LIMIT {limit}"
+    )
+
+
+def _both(verdict: Verdict, gathering: Gathering, limit: int) -> str:
+    """Return the same, followed by a row for each set, which has a number and is not judged."""
+    counts = {number: verdict.entity_sets[number].parts for number in gathering.sets}
+    names = _parts(max(counts.values()))
+    judged = ", ".join(
+        [
+            _checked_columns(verdict),
+            f"{_null('int4')} AS {_SET}",
+            *(f"{_null('bytea')} AS {name}" for name in names),
+        ]
+    )
+    branches = [f"({judged} FROM ({gathering.body}) AS q {_columns(verdict)} LIMIT {limit})"]
+    answer = [_null("text")] * len(verdict.outputs) + [_null("bool")]
+    for number, sql in gathering.sets.items():
+        # a row of its own, because a row has a gigabyte at most
+        parts = [*answer, str(number), "s.*", *[_null("bytea")] * (len(names) - counts[number])]
+        branches.append(f"SELECT {', '.join(parts)} FROM ({sql}) AS s")
+    return f"WITH {gathering.tables} {' UNION ALL '.join(branches)}"
+
+
+def _divided(rows: Sequence[Row], verdict: Verdict) -> tuple[list[Row], dict[int, list[bytes]]]:
+    """Return the rows of the answer, and the sets."""
+    sets = {
+        row[_SET]: [row[name] for name in _parts(verdict.entity_sets[row[_SET]].parts)]
+        for row in rows
+        if row[_SET] is not None
+    }
+    return [row for row in rows if row[_SET] is None], sets
+
+
+def _parts(count: int) -> list[str]:
+    return [f"kanon_part_{number}" for number in range(1, count + 1)]
+
+
+def _null(type_name: str) -> str:
+    return f"CAST(NULL AS pg_catalog.{type_name})"
+
+
+def _columns(verdict: Verdict) -> str:
+    shown = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
+    return f"({', '.join([*shown, *(f'h{number}' for number in range(1, len(verdict.hidden) + 1))])})"
+
+
+def _checked_columns(verdict: Verdict) -> str:
+    shown = [Identifier.of(f"c{number}") for number in range(1, len(verdict.outputs) + 1)]
+    hidden = [Identifier.of(f"h{number}") for number in range(1, len(verdict.hidden) + 1)]
+    judged = [
+        f"coalesce(q.{name} OPERATOR(pg_catalog.>=) {item.minimum}, false)"
+        for name, item in zip(hidden, verdict.hidden, strict=True)
+    ]
+    texts = [f"CAST(q.{name} AS pg_catalog.text) AS {name}" for name in shown]
+    texts.append(f"{' AND '.join(judged) or 'true'} AS {_BACKED}")
+    return f"SELECT {', '.join(texts)}"
+
+
+@contextmanager
+def full_scans(db: Database) -> Iterator[None]:
+    """Have relations read as a whole inside the block, whatever the session prefers.
+
+    An index reads as many blocks as rows match, and what does not fit into ``work_mem`` goes to files. Both
+    numbers are shown by ``EXPLAIN (ANALYZE, BUFFERS)`` around a call that catches the refusal, exactly and as
+    often as one likes.
+    """
+    before = db.row(statement("pin_planner"))
+    yield
+    # an exception takes the settings back with everything else
+    db.row(statement("unpin_planner"), before["names"], before["was"])
+
+
+_COUNTING = "track_counts"
+
+
+@contextmanager
+def without_statistics(db: Database) -> Iterator[None]:
+    """Keep what is read inside the block out of the statistics, which every role can see at once.
+
+    How many rows an index found tells how many there are, whether the answer is withheld or not. Servers
+    before PostgreSQL 15 cannot let the reading role do this; they count.
+    """
+    try:
+        with db.savepoint():
+            before = db.row(statement("set_locally"), _COUNTING, "off")["before"]
+    except DatabaseError:
+        yield
+        return
+    yield
+    # an exception takes the setting back with everything else
+    db.row(statement("set_locally"), _COUNTING, before)
+
+
+def worth_gathering(
+    db: Database,
+    verdict: Verdict,
+    arguments: Sequence[str | None],
+    rules: Mapping[int, ProtectionRules],
+    *,
+    folder: str | None,
+) -> bool:
+    """Return whether some set will be compared that the ledger's worker does not know already.
+
+    This decides how often a relation is read, never what is compared: a set that was not gathered, and turns
+    out to be needed, is read by itself.
+
+    Parameters
+    ----------
+    folder : str or None
+        As in `kanon_pg.queries.ledgers.ledger_context`.
+    """
+    gathered = verdict.gathering.sets if verdict.gathering is not None else ()
+    wanted = [verdict.entity_sets[number] for number in gathered]
+    wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
+    if not wanted or not ledger_parent.is_ready():
+        # one that is only starting knows nothing
+        return bool(wanted)
+    now = ledger_context(db, folder)
+    known = _known(db, {rules[item.relation].relation for item in wanted}, now.parent, now.epoch)
+    keys = ((rules[item.relation].relation, set_key(verdict, item, arguments, now.zone)) for item in wanted)
+    return any(key not in known.get(root, ()) for root, key in keys)
+
+
+def _known(
+    db: Database, roots: Collection[int], parent: str, epoch: str
+) -> Mapping[int, Collection[str | None]]:
+    names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
+    try:
+        found = ledger_parent.states(parent, epoch, list(names.values()), db.checkpoint)
+    except LimitExceeded:
+        raise
+    except KanonError:
+        # what is wrong with the record is found, and recorded, when the answer is
+        return {}
+    return {root: state["sets"] for root, state in zip(names, found, strict=True)}

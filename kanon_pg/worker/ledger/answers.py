@@ -1,0 +1,181 @@
+"""The people behind an answer, and who is in a relation, as sets of units.
+
+Contract with the database. The owner keeps, per protected relation, a table that gives every row ever seen a
+number (its *unit*) and every person ever seen a number:
+
+* numbers are dense, from 0, below 2**32, given in no order an analyst can foresee or read;
+* a number is never given again: what is deleted keeps it, what is new gets a new one;
+* without an entity column, or if it is unique, unit and person are the same number (``owners`` is None);
+* a row whose measured values change is a new unit (for example: numbered by primary key and row version).
+  Then the same query before and after the change differs in the old and the new unit, which both belong to
+  one person, and the ledger refuses the second. Numbered by primary key alone, updates go unseen.
+
+A row must count once in an answer. If a join repeats rows a varying number of times, sums are weighted by a
+number that the analyst may choose, and the sets below do not describe what was disclosed.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from pyroaring import BitMap
+
+from kanon_pg.errors import InputError, LedgerError
+
+Level = tuple[BitMap, ...]
+
+_KNOWN = 2**32 - 1
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSets:
+    """What one query says about one protected relation.
+
+    Parameters
+    ----------
+    levels : tuple of tuple of BitMap
+        One level per hidden count of the canonical query (the rows of a grouping, and each ``FILTER`` over
+        them): the units behind each output row. The sets of a level are disjoint, as the groups of a
+        ``GROUP BY`` are. Rows that were dropped from the answer are not in it.
+
+    Raises
+    ------
+    InputError
+        Two sets of one level share a unit.
+    """
+
+    levels: tuple[Level, ...]
+
+    def __post_init__(self) -> None:
+        for level in self.levels:
+            if len(level) > 1 and len(BitMap.union(*level)) != sum(map(len, level)):
+                raise InputError("The groups of one answer share rows.")
+
+    def sets(self) -> Iterator[BitMap]:
+        """Yield every disclosed set."""
+        for level in self.levels:
+            yield from level
+
+    def with_totals(self) -> Iterator[BitMap]:
+        """Yield every disclosed set, and the union of each level, which anybody can add up."""
+        for level in self.levels:
+            yield from level
+            if len(level) > 1:
+                yield BitMap.union(*level)
+
+    def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
+        """Return the answer's bytes: the same for equal answers, whatever their history.
+
+        Parameters
+        ----------
+        is_known : callable
+            Says of which sets the digest is enough.
+        """
+        parts = [struct.pack(">I", len(self.levels))]
+        for level in self.levels:
+            parts.append(struct.pack(">I", len(level)))
+            for units in level:
+                blob = packed(units)
+                digest = digest_of(blob)
+                if is_known(digest):
+                    parts += (struct.pack(">I", _KNOWN), digest)
+                else:
+                    parts += (struct.pack(">I", len(blob)), blob)
+        return b"".join(parts)
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None
+    ) -> AnswerSets:
+        """Rebuild what `to_bytes` wrote.
+
+        Parameters
+        ----------
+        find : callable
+            Returns the set of a digest that was known, None if it is not known any more.
+
+        Raises
+        ------
+        LedgerError
+            The bytes are no answer.
+        """
+        try:
+            position = 4
+            levels = []
+            for _ in range(_number(data, 0)):
+                count, position = _number(data, position), position + 4
+                level = []
+                for _ in range(count):
+                    length, position = _number(data, position), position + 4
+                    end = position + (_DIGEST_BYTES if length == _KNOWN else length)
+                    part = data[position:end]
+                    units = find(part) if length == _KNOWN else BitMap.deserialize(part)
+                    if units is None:
+                        raise ValueError("a set that is not known")
+                    level.append(units)
+                    position = end
+                levels.append(tuple(level))
+            if position != len(data):
+                raise ValueError("trailing bytes")
+            return cls(tuple(levels))
+        except (struct.error, ValueError) as error:
+            raise LedgerError("A recorded answer cannot be read.") from error
+
+
+def packed(units: BitMap) -> bytes:
+    """Return the compressed bytes of a set, equal for equal sets."""
+    compact = units.copy()
+    compact.run_optimize()
+    return compact.serialize()
+
+
+def digest_of(blob: bytes) -> bytes:
+    """Return what identifies the compressed bytes of a set, 16 bytes."""
+    return blake2b(blob, digest_size=_DIGEST_BYTES).digest()
+
+
+def _number(data: bytes, position: int) -> int:
+    found: int = struct.unpack_from(">I", data, position)[0]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """The units of a relation in the snapshot that a query sees.
+
+    Parameters
+    ----------
+    units : BitMap
+        Every unit now in the relation.
+    owners : array of unsigned 32-bit numbers, optional
+        ``owners[unit]`` is the person's number, for every unit ever given. None if every unit is a person.
+    """
+
+    units: BitMap
+    owners: array[int] | None = None
+
+    def knows(self, units: BitMap) -> bool:
+        """Whether the person of each unit is known."""
+        return self.owners is None or not units or units.max() < len(self.owners)
+
+    def people(self, units: BitMap) -> int:
+        """Return the number of distinct people behind some units."""
+        if self.owners is None:
+            return len(units)
+        return len({self.owners[unit] for unit in units})
+
+    def is_backed(self, units: BitMap, k: int) -> bool:
+        """Whether at least `k` people are behind some units; stops counting at `k`."""
+        if self.owners is None or len(units) < k:
+            return len(units) >= k
+        seen: set[int] = set()
+        for unit in units:
+            seen.add(self.owners[unit])
+            if len(seen) >= k:
+                return True
+        return False

@@ -1,0 +1,142 @@
+"""Every distinct set that was disclosed, found again by being nearly equal to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from pyroaring import BitMap
+
+from kanon_pg.worker.ledger.answers import digest_of, packed
+from kanon_pg.worker.ledger.field import Vector
+
+SetFold = npt.NDArray[np.uint32]
+
+_FIRST_CAPACITY = 256
+_DIGEST_BYTES = 16
+
+
+def fold_width(k: int) -> int:
+    """Return how many columns a fold needs so that sets that differ in many people look different."""
+    return 64 if k <= 32 else 256
+
+
+def folded(vector: Vector, width: int, modulus: int) -> SetFold:
+    """Return a set's vector, shortened to `width` columns.
+
+    Sets that differ in the units of fewer than k people have folds that differ in fewer than k columns.
+
+    Parameters
+    ----------
+    vector : array of float
+        As `Field.vector` returns it; its length is a multiple of `width`.
+    modulus : int
+        The field's prime.
+    """
+    sums = vector.reshape(-1, width).sum(axis=0)
+    fold: SetFold = np.remainder(sums, modulus).astype(np.uint32)
+    return fold
+
+
+class DisclosedSets:
+    """Distinct sets with their sizes and folds, in the order of their first disclosing.
+
+    Parameters
+    ----------
+    width : int
+        Columns of a fold.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._sizes = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
+        self._folds = np.zeros((_FIRST_CAPACITY, width), dtype=np.uint32)
+        self._blobs: list[bytes | memoryview] = []
+        self._places: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._blobs)
+
+    def __contains__(self, units: BitMap) -> bool:
+        return self.has(digest_of(packed(units)))
+
+    def __iter__(self) -> Iterator[BitMap]:
+        return (BitMap.deserialize(bytes(blob)) for blob in self._blobs)
+
+    def has(self, digest: bytes) -> bool:
+        """Whether a set of this digest was disclosed."""
+        return digest in self._places
+
+    def find(self, digest: bytes) -> BitMap | None:
+        """Return the set of a digest, None if none was disclosed."""
+        place = self._places.get(digest)
+        blob = b"" if place is None else bytes(self._blobs[place])
+        return BitMap.deserialize(blob) if digest_of(blob) == digest else None
+
+    def add(self, units: BitMap, fold: SetFold) -> None:
+        """Add a set unless it is known."""
+        blob = packed(units)
+        digest = digest_of(blob)
+        if digest in self._places:
+            return
+        count = len(self._blobs)
+        if count == len(self._sizes):
+            self._grow()
+        self._sizes[count] = len(units)
+        self._folds[count] = fold
+        self._blobs.append(blob)
+        self._places[digest] = count
+
+    def near(self, units: BitMap, fold: SetFold, k: int, *, by_size: bool) -> Iterator[BitMap]:
+        """Yield every disclosed set whose difference to `units` may belong to fewer than `k` people.
+
+        One pass over the sizes (O(disclosed sets)), then over the folds of those whose size fits.
+
+        Parameters
+        ----------
+        k : int
+            People from which on a difference is large.
+        by_size : bool
+            Whether a unit is a person, so that sizes alone rule sets out.
+        """
+        count = len(self._blobs)
+        if by_size:
+            fitting = np.flatnonzero(np.abs(self._sizes[:count] - len(units)) < k)
+            folds = self._folds[fitting]
+        else:
+            fitting, folds = np.arange(count), self._folds[:count]
+        close = fitting[np.count_nonzero(folds != fold, axis=1) < k]
+        return (BitMap.deserialize(bytes(self._blobs[index])) for index in close.tolist())
+
+    def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Return the content as arrays that `from_arrays` understands."""
+        count = len(self._blobs)
+        return {
+            "sizes": self._sizes[:count],
+            "folds": self._folds[:count],
+            "lengths": np.array([len(blob) for blob in self._blobs], dtype=np.int64),
+            "blobs": np.frombuffer(b"".join(self._blobs), dtype=np.uint8),
+            "digests_in_order": np.frombuffer(b"".join(self._places), dtype=np.uint8),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, npt.NDArray[np.generic]]) -> DisclosedSets:
+        """Rebuild what `arrays` returned."""
+        disclosed = cls(arrays["folds"].shape[1])
+        # views: most sets are never looked at again
+        blobs = arrays["blobs"].data
+        ends = np.cumsum(arrays["lengths"]).tolist()
+        disclosed._blobs = [blobs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        digests = arrays["digests_in_order"].tobytes()
+        disclosed._places = {
+            digests[start : start + _DIGEST_BYTES]: place
+            for place, start in enumerate(range(0, len(digests), _DIGEST_BYTES))
+        }
+        spare = max(0, _FIRST_CAPACITY - len(ends))
+        disclosed._sizes = np.pad(arrays["sizes"].astype(np.int64), (0, spare))
+        disclosed._folds = np.pad(arrays["folds"].astype(np.uint32), ((0, spare), (0, 0)))
+        return disclosed
+
+    def _grow(self) -> None:
+        self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
+        self._folds = np.concatenate((self._folds, np.zeros_like(self._folds)))

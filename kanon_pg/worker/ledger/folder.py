@@ -1,0 +1,207 @@
+"""The files of one relation's record: made, opened, and marked.
+
+::
+
+    journal     what was asked and disclosed (`Journal`)
+    numbers     numbers of rows and people (`RowNumbers`)
+    secret      key and seed
+    marks       how long both files are at least: what is shorter was tampered with
+    checkpoint  what reading the journal would otherwise have to rebuild; may be missing
+    table snapshot      who is in the relation, as it was read last; may be missing
+
+The folder has a random name that stands in the database. A copy of the database that comes without the
+folder, or a folder that was removed, is therefore noticed, and nothing is answered.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import struct
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from zlib import crc32
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.worker.ledger.journal import DIGEST_BYTES, Journal, Mark, create_journal, sync_folder
+
+JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
+CHECKPOINT, TABLE_SNAPSHOT = "checkpoint", "census"
+
+_KEY_BYTES = 16
+_SECRET_BYTES = _KEY_BYTES + 8
+_NAME = re.compile(r"[0-9a-f]{32}")
+_MARK = struct.Struct(f">QQ{DIGEST_BYTES}s")
+_CRC = struct.Struct(">I")
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What analysts must not know.
+
+    Parameters
+    ----------
+    key : bytes
+        For `DisclosureHistory`.
+    seed : int
+        Of the hashes of rows and people, a signed 64-bit number.
+    """
+
+    key: bytes
+    seed: int
+
+
+def create_folder(parent: Path) -> str:
+    """Make the files of a new record, durably, readable by their owner alone.
+
+    Parameters
+    ----------
+    parent : Path
+        Where; made if it does not exist.
+
+    Returns
+    -------
+    str
+        The new folder's name, 32 hexadecimal digits.
+
+    Raises
+    ------
+    LedgerError
+        The files cannot be written.
+    """
+    name = secrets.token_hex(16)
+    folder = parent / name
+    try:
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
+        marks = [_created(folder / journal) for journal in (JOURNAL, NUMBERS)]
+        write_whole(folder / MARKS, _marked(*marks))
+        write_whole(folder / SECRET, secrets.token_bytes(_SECRET_BYTES))
+        for made in (folder, parent, parent.parent):
+            sync_folder(made)
+    except OSError as error:
+        raise LedgerError("The ledger's files cannot be created.", detail=error.strerror) from error
+    return name
+
+
+def existing_folder(parent: Path, name: str) -> Path:
+    """Return the folder of a record.
+
+    Raises
+    ------
+    LedgerError
+        It is not there, or others may enter it.
+    """
+    folder = parent / name
+    try:
+        found = folder.lstat() if _NAME.fullmatch(name) else None
+    except OSError as error:
+        raise LedgerError(
+            "The record of questions is missing.",
+            detail=error.strerror,
+            hint="Restore the folder kanon_ledger, or begin a new record: "
+            "SELECT kanon.restart_ledger('relation').",
+        ) from error
+    if found is None or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise LedgerError("The folder of the record of questions must be private.")
+    return folder
+
+
+def read_secret(folder: Path) -> Secret:
+    """Return the secret of a record.
+
+    Raises
+    ------
+    LedgerError
+        It cannot be read.
+    """
+    try:
+        data = (folder / SECRET).read_bytes()
+    except OSError as error:
+        raise LedgerError("The ledger's secret cannot be read.", detail=error.strerror) from error
+    if len(data) != _SECRET_BYTES:
+        raise LedgerError("The ledger's secret is damaged.")
+    return Secret(data[:_KEY_BYTES], int.from_bytes(data[_KEY_BYTES:], signed=True))
+
+
+def read_marks(folder: Path) -> tuple[Mark, Mark]:
+    """Return how long journal and numbers are at least.
+
+    Raises
+    ------
+    LedgerError
+        The file was tampered with.
+    """
+    try:
+        data = (folder / MARKS).read_bytes()
+    except OSError as error:
+        raise LedgerError("The ledger's marks cannot be read.", detail=error.strerror) from error
+    body = data[: 2 * _MARK.size]
+    if len(body) < 2 * _MARK.size or data[2 * _MARK.size :] != _CRC.pack(crc32(body)):
+        raise LedgerError("The ledger's marks are damaged.")
+    return Mark(*_MARK.unpack_from(body)), Mark(*_MARK.unpack_from(body, _MARK.size))
+
+
+def write_marks(folder: Path, journal: Mark, numbers: Mark) -> None:
+    """Remember how long the files are; not flushed, because what is older is still true.
+
+    Parameters
+    ----------
+    folder : Path
+        The record's.
+    """
+    try:
+        descriptor = os.open(folder / MARKS, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.pwrite(descriptor, _marked(journal, numbers), 0)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise LedgerError("The ledger's marks cannot be written.", detail=error.strerror) from error
+
+
+def read_sealed(folder: Path, name: str, key: bytes) -> bytes | None:
+    """Return what `write_sealed` wrote last; None if there is nothing that can be trusted."""
+    try:
+        data = (folder / name).read_bytes()
+    except OSError:
+        return None
+    body = data[DIGEST_BYTES:]
+    return body if data[:DIGEST_BYTES] == _sealed(body, key) else None
+
+
+def write_sealed(folder: Path, name: str, body: bytes, key: bytes) -> None:
+    """Replace the file of a checkpoint or a table snapshot in one step."""
+    draft = folder / f".{name}.{os.getpid()}"
+    try:
+        write_whole(draft, _sealed(body, key) + body)
+        draft.replace(folder / name)
+    except OSError as error:
+        raise LedgerError(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a private file and flush it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sealed(body: bytes, key: bytes) -> bytes:
+    return blake2b(body, key=key, digest_size=DIGEST_BYTES).digest()
+
+
+def _created(path: Path) -> Mark:
+    create_journal(path)
+    journal = Journal(path)
+    journal.close()
+    return journal.mark
+
+
+def _marked(journal: Mark, numbers: Mark) -> bytes:
+    body = b"".join(_MARK.pack(mark.records, mark.length, mark.digest) for mark in (journal, numbers))
+    return body + _CRC.pack(crc32(body))

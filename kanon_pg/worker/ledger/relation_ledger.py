@@ -1,0 +1,388 @@
+"""The whole record of one protected relation, as a process keeps it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pyroaring import BitMap
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.worker.ledger.answers import AnswerSets, Population
+from kanon_pg.worker.ledger.folder import (
+    CHECKPOINT,
+    JOURNAL,
+    NUMBERS,
+    TABLE_SNAPSHOT,
+    existing_folder,
+    read_marks,
+    read_sealed,
+    read_secret,
+    write_marks,
+    write_sealed,
+)
+from kanon_pg.worker.ledger.journal import Journal
+from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersTurn
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.session import LedgerSession
+from kanon_pg.worker.ledger.table_snapshot import (
+    LeafTable,
+    TableSnapshot,
+    bitmap_of,
+    keys_of,
+    snapshot_bytes,
+    snapshot_from,
+)
+
+Parts = tuple[tuple[BitMap, ...], ...]
+
+_MOST = 32
+_MOST_UNITS = 30_000_000
+"""In all sets together; at most some 60 MB."""
+
+
+class KnownSets:
+    """Sets of one state of a relation, those used last."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, Parts] = {}
+        self._units: dict[str, int] = {}
+
+    def keys(self) -> list[str]:
+        """Return the keys that `get` knows."""
+        return list(self._parts)
+
+    def get(self, key: str) -> Parts:
+        """Return what was remembered.
+
+        Raises
+        ------
+        LedgerError
+            Nothing was.
+        """
+        parts = self._parts.pop(key, None)
+        if parts is None:
+            raise LedgerError("The rows behind an answer are not known any more.", hint="Ask again.")
+        self._parts[key] = parts
+        return parts
+
+    def remember(self, key: str, parts: Parts) -> None:
+        """Remember sets, and forget those that were not used for longest if there are too many."""
+        self._parts[key] = parts
+        self._units[key] = sum(len(units) for part in parts for units in part)
+        while len(self._parts) > _MOST or sum(self._units.values()) > _MOST_UNITS:
+            oldest = next(iter(self._parts))
+            del self._parts[oldest], self._units[oldest]
+
+    def clear(self) -> None:
+        """Forget everything: the relation is in another state."""
+        self._parts.clear()
+        self._units.clear()
+
+
+def distinct(parts: Iterable[tuple[BitMap, ...]]) -> Parts:
+    """Return parts in order, equal and empty ones left out."""
+    found: list[tuple[BitMap, ...]] = []
+    for part in parts:
+        if part and part not in found:
+            found.append(part)
+    return tuple(found)
+
+
+CHECKPOINT_RECORDS = 256
+CHECKPOINT_SECONDS = 2.0
+CHECKPOINT_SHARE = 20.0
+"""A checkpoint is written after so many records, or so much work since the last one, that others would
+repeat, and so many times the work of writing it."""
+
+_GROUP = np.dtype(">i8")
+_OID = np.dtype(">u4")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerTerms:
+    """Rules and budgets of a relation."""
+
+    rules: LedgerRules
+    per_analyst: QueryBudget
+    overall: QueryBudget
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """The rows of some pieces, one after the other.
+
+    Parameters
+    ----------
+    lengths : bytes
+        Bytes of each piece, 8 bytes each.
+    """
+
+    lengths: bytes | memoryview
+    places: bytes | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class PackedSets:
+    """The sets of one level as the database sent them (see `kanon_pg.queries.check.verdict.EntitySet`).
+
+    Parameters
+    ----------
+    disjoint : bool
+        Whether a row stands in one group at most, and once.
+    by_content : bool
+        Whether rows are given by hashes instead of places.
+    groups, leaves : bytes
+        Number of the group, and OID of the table, of each piece.
+    filters : tuple of PackedRows
+        What each filter leaves out of them, or, unless `disjoint`, lets in.
+    key : str or None
+        Names the statement for `RelationLedger.known_sets`, None if its sets may change while the relation
+        does not.
+    """
+
+    disjoint: bool
+    by_content: bool
+    groups: bytes | memoryview
+    leaves: bytes | memoryview
+    rows: PackedRows
+    filters: tuple[PackedRows, ...] = ()
+    key: str | None = None
+
+
+def verified(parent: Path, name: str) -> Description | None:
+    """Read a whole record from its files, as the first query of a session does.
+
+    Returns
+    -------
+    list or None
+        What the rows are made of, see `RowNumbersTurn.describe`; None if no query said it yet.
+
+    Raises
+    ------
+    LedgerError
+        A file is missing, damaged, shorter than it was, or not private.
+    """
+    ledger = RelationLedger(parent, name)
+    try:
+        with ledger.numbering.turn():
+            journal = Journal(ledger.folder / JOURNAL, anchor=ledger.anchor)
+            try:
+                with journal.turn() as turn:
+                    turn.news()
+            finally:
+                journal.close()
+        return ledger.numbering.description
+    finally:
+        ledger.close()
+
+
+class RelationLedger:
+    """The record of one relation.
+
+    Parameters
+    ----------
+    parent : Path
+        Where the records of this database are.
+    name : str
+        The record's.
+
+    Raises
+    ------
+    LedgerError
+        A file is missing, damaged, shorter than it was, or not private.
+    """
+
+    def __init__(self, parent: Path, name: str) -> None:
+        self.folder = existing_folder(parent, name)
+        self.secret = read_secret(self.folder)
+        self.state: str | None = None
+        """What the database said of the state that `table_snapshot` is of."""
+        self.table_snapshot: TableSnapshot | None = None
+        self._epoch: str | None = None
+        self._known = KnownSets()
+        self._terms: LedgerTerms | None = None
+        self._session: LedgerSession | None = None
+        self._saved, self._spent, self._saving = 0, 0.0, 0.0
+        self.anchor, numbers = read_marks(self.folder)
+        self.numbering = RowNumbers(self.folder / NUMBERS, anchor=numbers)
+
+    def close(self) -> None:
+        """Close all files."""
+        self.numbering.close()
+        if self._session is not None:
+            self._session.close()
+
+    def session(self, terms: LedgerTerms) -> LedgerSession:
+        """Return the session under some terms; other terms than before mean reading the journal again."""
+        if self._session is None or self._terms != terms:
+            if self._session is not None:
+                self.anchor = self._session.journal.mark
+                self._session.close()
+            self._session, self._terms = self._opened(terms), terms
+            self._saved, self._spent = self._session.journal.mark.records, 0.0
+        return self._session
+
+    def _opened(self, terms: LedgerTerms) -> LedgerSession:
+        session = None
+        checkpoint = read_sealed(self.folder, CHECKPOINT, self.secret.key)
+        if checkpoint is not None:
+            # one of other rules is of no use: the journal has everything
+            with suppress(LedgerError):
+                session = self._open_session(terms, checkpoint)
+        if session is None:
+            session = self._open_session(terms, None)
+        session.journal.expect(self.anchor)
+        return session
+
+    def _open_session(self, terms: LedgerTerms, checkpoint: bytes | None) -> LedgerSession:
+        return LedgerSession(
+            self.folder / JOURNAL,
+            terms.rules,
+            self.secret.key,
+            per_analyst=terms.per_analyst,
+            overall=terms.overall,
+            checkpoint=checkpoint,
+        )
+
+    def recall(self, epoch: str) -> None:
+        """Take the table snapshot that another process of the same epoch left, if this one has none."""
+        if self.table_snapshot is not None:
+            return
+        data = read_sealed(self.folder, TABLE_SNAPSHOT, self.secret.key)
+        if data is not None:
+            # one that cannot be read is of no use: the relation is read again
+            with suppress(LedgerError):
+                self.state, self.table_snapshot = snapshot_from(data, epoch)
+
+    def take(self, state: str, leaves: Sequence[LeafTable], turn: RowNumbersTurn, epoch: str) -> None:
+        """Take a new table snapshot; rows never seen before are numbered, durably."""
+        contents = _joined([keys_of(leaf.contents) for leaf in leaves])
+        people = _joined([keys_of(leaf.people) for leaf in leaves]) if self.numbering.has_people else None
+        if people is not None and len(people) != len(contents):
+            raise LedgerError("Rows came without the people that they belong to.")
+        self.state, self.table_snapshot = None, None
+        self._known.clear()
+        self.table_snapshot = TableSnapshot(leaves, turn.number(contents, people))
+        self.state, self._epoch = state, epoch
+
+    def population(self) -> Population:
+        """Return who is in the relation, by the last table snapshot; nobody without one."""
+        units = self.table_snapshot.units if self.table_snapshot is not None else BitMap()
+        return Population(units, self.numbering.owners)
+
+    def known_sets(self) -> list[str]:
+        """Return the keys of statements whose sets are known as long as the state is what it is."""
+        return self._known.keys()
+
+    def answer(self, levels: Sequence[PackedSets | str]) -> AnswerSets:
+        """Return the sets behind an answer.
+
+        Parameters
+        ----------
+        levels : sequence of (PackedSets or str)
+            Sets as they were sent, or a key of known ones.
+
+        Raises
+        ------
+        LedgerError
+            They do not fit the table snapshot.
+        InputError
+            Groups that should not share rows do.
+        """
+        found: list[tuple[BitMap, ...]] = []
+        # before others take their place
+        known = {level: self._known.get(level) for level in levels if isinstance(level, str)}
+        for level in levels:
+            parts = known[level] if isinstance(level, str) else self._parts(level)
+            found += [part for part in parts if part not in found]
+        return AnswerSets(tuple(found))
+
+    def _parts(self, level: PackedSets) -> Parts:
+        found: list[tuple[BitMap, ...]] = []
+        for sets in self._levels(level):
+            # sets that overlap cannot be added up by anybody, each is a figure of its own
+            found += [sets] if level.disjoint else [(units,) for units in sets]
+        parts = distinct(found)
+        if level.key is not None:
+            self._known.remember(level.key, parts)
+        return parts
+
+    def _levels(self, level: PackedSets) -> Iterator[tuple[BitMap, ...]]:
+        groups = self._sets(level, level.rows)
+        yield tuple(groups.values())
+        for rows in level.filters:
+            named = self._sets(level, rows)
+            if level.disjoint:
+                named = {
+                    group: units - named[group] if group in named else units
+                    for group, units in groups.items()
+                }
+            yield tuple(units for units in named.values() if units)
+
+    def _sets(self, level: PackedSets, rows: PackedRows) -> dict[int, BitMap]:
+        by_group: dict[int, list[Numbers]] = {}
+        for group, numbers in self._pieces(level, rows):
+            by_group.setdefault(group, []).append(numbers)
+        sets = {}
+        for group, parts in by_group.items():
+            numbers = np.concatenate(parts)
+            sets[group] = bitmap_of(numbers)
+            if level.disjoint and len(sets[group]) != len(numbers):
+                raise LedgerError("A row stands twice in a group that a join should not repeat.")
+        return sets
+
+    def _pieces(self, level: PackedSets, rows: PackedRows) -> Iterator[tuple[int, Numbers]]:
+        if self.table_snapshot is None:
+            raise LedgerError("The rows behind an answer came before the relation was read.")
+        groups = np.frombuffer(level.groups, dtype=_GROUP).tolist()
+        leaves = np.frombuffer(level.leaves, dtype=_OID).tolist()
+        lengths = np.frombuffer(rows.lengths, dtype=_GROUP).tolist()
+        position = 0
+        for group, leaf, length in zip(groups, leaves, lengths, strict=True):
+            data = rows.places[position : position + length]
+            position += length
+            if length:
+                yield (
+                    group,
+                    self.table_snapshot.like(data)
+                    if level.by_content
+                    else self.table_snapshot.at(leaf, data),
+                )
+        if position != len(rows.places):
+            raise LedgerError("The rows behind an answer did not arrive as a whole.")
+
+    def mark(self) -> None:
+        """Remember how long the files are."""
+        if self._session is not None:
+            write_marks(self.folder, self._session.journal.mark, self.numbering.journal.mark)
+
+    def count(self, seconds: float) -> None:
+        """Add work that a process which opens the record would have to repeat."""
+        self._spent += seconds
+
+    def save(self) -> None:
+        """Write a checkpoint if it is time to, and a table snapshot that was taken."""
+        if self._epoch is not None and self.table_snapshot is not None and self.state is not None:
+            data = snapshot_bytes(self.table_snapshot, self.state, self._epoch)
+            if data is not None:
+                write_sealed(self.folder, TABLE_SNAPSHOT, data, self.secret.key)
+            self._epoch = None
+        session = self._session
+        if session is None:
+            return
+        records = session.journal.mark.records - self._saved
+        enough = max(CHECKPOINT_SECONDS, CHECKPOINT_SHARE * self._saving)
+        if records >= CHECKPOINT_RECORDS or (records and self._spent >= enough):
+            start = time.monotonic()
+            write_sealed(self.folder, CHECKPOINT, session.to_bytes(), self.secret.key)
+            self._saving = time.monotonic() - start
+            self._saved, self._spent = session.journal.mark.records, 0.0
+
+
+def _joined(parts: Sequence[Keys]) -> Keys:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)

@@ -1,0 +1,146 @@
+"""What the owner of a protected relation asks of the ledger: how to compare answers, and budgets.
+
+The ledger's refusals are themselves answers to "is there a small difference here?"; a budget bounds how often
+that can be asked (the denial problem: Kenthapadi, Mishra and Nissim, "Simulatable auditing", 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from kanon_pg.errors import InputError
+
+Mode = Literal["off", "pairwise", "linear"]
+"""``off``: every set by itself. ``pairwise``: also against every earlier set, and all sums and differences of
+the recent ones. ``linear``: all sums and differences of everything ever answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRules:
+    """Rules of one protected relation.
+
+    Parameters
+    ----------
+    k : int
+        Fewest people that anything an attacker can compute may depend on, 2 to 100.
+    mode : {'off', 'pairwise', 'linear'}
+        How far answers are compared with earlier ones.
+    one_sided : bool
+        Also refuse a set A if an earlier set B leaves 1 to k-1 people of A or contains 1 to k-1 others, even
+        though the two answers alone do not disclose these people's share (they do once the intersection is
+        known). Refuses much more, and takes time linear in all disclosed sets.
+    rank : int
+        Most linearly independent sets that are kept for sums and differences, 8 to 2048, and most new ones
+        that one answer may bring. In mode ``linear`` a query that would need more is refused. In mode
+        ``pairwise`` everything disclosed since the last change of generations is covered: when `rank` is
+        exceeded, what was disclosed before half of it was reached is forgotten. Memory and time grow with
+        the square.
+
+    Raises
+    ------
+    InputError
+        A number is out of range.
+    """
+
+    k: int
+    mode: Mode = "pairwise"
+    one_sided: bool = False
+    rank: int = 256
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.k <= 100:
+            raise InputError("The ledger needs a k from 2 to 100.")
+        if not 8 <= self.rank <= 2048:
+            raise InputError("The ledger's rank must be from 8 to 2048.")
+        if self.mode not in {"off", "pairwise", "linear"}:
+            raise InputError("The ledger's mode is one of off, pairwise and linear.")
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuery:
+    """One recorded query, as far as budgets care.
+
+    Parameters
+    ----------
+    time : float
+        Seconds since any fixed moment, by the server's clock.
+    answered : bool
+        False if the answer was withheld because of the data.
+    """
+
+    time: float
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBudget:
+    """Limits for one analyst or one relation; None is no limit.
+
+    Parameters
+    ----------
+    queries : int, optional
+        Most queries within `period`, answered or withheld.
+    period : float
+        Seconds that a query counts, > 0.
+    refusals : int, optional
+        Withheld answers within `period` after which nothing is answered for `lockout`.
+    lockout : float
+        Seconds from the last of these refusals, >= 0.
+    """
+
+    questions: int | None = None
+    period: float = 86_400.0
+    refusals: int | None = None
+    lockout: float = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetStanding:
+    """Whether one more query may be asked.
+
+    Parameters
+    ----------
+    questions_left : int or None
+        Queries left in this period, None without a limit.
+    locked_until : float or None
+        When the lockout ends, None if there is none.
+    """
+
+    may_ask: bool
+    questions_left: int | None
+    locked_until: float | None
+
+
+def standing(history: Iterable[PastQuery], budget: QueryBudget, now: float) -> BudgetStanding:
+    """Return what a budget still allows.
+
+    Queries that are refused for the budget itself must not be in the history, else a lockout would prolong
+    itself for ever.
+
+    Parameters
+    ----------
+    history : iterable of PastQuery
+        Recorded queries, in the order of time.
+    """
+    if budget.questions is None and budget.refusals is None:
+        return BudgetStanding(may_ask=True, questions_left=None, locked_until=None)
+    recorded = list(history)
+    recent = sum(1 for outcome in recorded if outcome.time > now - budget.period)
+    left = None if budget.questions is None else max(0, budget.questions - recent)
+    locked_until = _locked_until(recorded, budget, now)
+    return BudgetStanding(left != 0 and locked_until is None, left, locked_until)
+
+
+def _locked_until(recorded: list[PastQuery], budget: QueryBudget, now: float) -> float | None:
+    if budget.refusals is None:
+        return None
+    times = [outcome.time for outcome in recorded if not outcome.answered]
+    # a lockout begins with every refusal that completes the number within one period
+    ends = [
+        last + budget.lockout
+        for first, last in zip(times, times[budget.refusals - 1 :], strict=False)
+        if last - first < budget.period
+    ]
+    return ends[-1] if ends and ends[-1] > now else None

@@ -1,0 +1,283 @@
+"""One decision at a time: catch up with what others recorded, check, record durably, then disclose.
+
+All of it happens within one turn on the journal of every protected relation that the query touches, taken
+in one fixed order, so that no two sessions can overlook each other or wait for each other in a circle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pyroaring import BitMap
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.worker.ledger.answers import AnswerSets, Population
+from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
+from kanon_pg.worker.ledger.journal import Journal, Mark, Turn
+from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, standing
+
+EntryVerdict = Literal["answered", "withheld"]
+
+_ENTRY_HEAD_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """A query that was answered or withheld.
+
+    Parameters
+    ----------
+    time : float
+        Seconds since 1970, by the server's clock.
+    query : str
+        The canonical query. Contains the analyst's constants, hence nothing of the data.
+    reason : str
+        Why it was withheld, for the owner; empty if answered.
+    answer : AnswerSets or None
+        What was disclosed; None if nothing was.
+    """
+
+    time: float
+    analyst: str
+    query: str
+    verdict: EntryVerdict
+    reason: str = ""
+    answer: AnswerSets | None = None
+
+    def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
+        """Return the record: length of a JSON head, the head, the sets (see `AnswerSets.to_bytes`)."""
+        head = json.dumps([self.time, self.analyst, self.query, self.verdict, self.reason]).encode()
+        return (
+            len(head).to_bytes(_ENTRY_HEAD_BYTES)
+            + head
+            + (self.answer.to_bytes(is_known) if self.answer else b"")
+        )
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None
+    ) -> LedgerEntry:
+        """Rebuild what `to_bytes` wrote (see `AnswerSets.from_bytes`).
+
+        Raises
+        ------
+        LedgerError
+            The bytes are no entry.
+        """
+        end = _ENTRY_HEAD_BYTES + int.from_bytes(data[:_ENTRY_HEAD_BYTES])
+        try:
+            time, analyst, query, verdict, reason = json.loads(data[_ENTRY_HEAD_BYTES:end])
+        except ValueError as error:
+            raise LedgerError("A record of the ledger cannot be read.") from error
+        if verdict not in {"answered", "withheld"} or (verdict == "answered") != (len(data) > end):
+            raise LedgerError("A record of the ledger contradicts itself.")
+        answer = AnswerSets.from_bytes(data[end:], find) if verdict == "answered" else None
+        return cls(time, analyst, query, verdict, reason, answer)
+
+
+BUDGET: Reason = "budget"
+"""Reason of a query that was not even checked; it does not count as a refusal."""
+
+_CHECKPOINT_HEAD_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery:
+    """Who asks what, when.
+
+    Parameters
+    ----------
+    time : float
+        Seconds since 1970, by the server's clock.
+    """
+
+    time: float
+    analyst: str
+    text: str
+
+
+class LedgerSession:
+    """Journal and ledger of one protected relation, as one process sees them.
+
+    Parameters
+    ----------
+    path : Path
+        The relation's journal.
+    rules : LedgerRules
+        What is asked of the ledger.
+    key : bytes
+        The relation's secret.
+    per_analyst, overall : QueryBudget
+        Limits for every analyst, and for all analysts together.
+    anchor : Mark, optional
+        As in `Journal`.
+    checkpoint : bytes, optional
+        What `to_bytes` returned earlier under the same rules; the journal is read from there.
+
+    Raises
+    ------
+    LedgerError
+        Journal or checkpoint cannot be used. A checkpoint can be left out: everything is in the journal.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        rules: LedgerRules,
+        key: bytes,
+        *,
+        per_analyst: QueryBudget | None = None,
+        overall: QueryBudget | None = None,
+        anchor: Mark | None = None,
+        checkpoint: bytes | None = None,
+    ) -> None:
+        self.path = path
+        self._per_analyst = per_analyst or QueryBudget()
+        self._overall = overall or QueryBudget()
+        self._outcomes: list[tuple[str, PastQuery]] = []
+        start = None
+        self.history = DisclosureHistory(rules, key)
+        if checkpoint is not None:
+            start, self._outcomes, body = _opened(checkpoint)
+            self.history = DisclosureHistory.from_bytes(body, rules, key)
+        self.journal = Journal(path, start=start, anchor=anchor)
+
+    def to_bytes(self) -> bytes:
+        """Return a checkpoint of everything read so far. It contains the secret."""
+        mark = self.journal.mark
+        outcomes = [(analyst, outcome.time, outcome.answered) for analyst, outcome in self._outcomes]
+        head = json.dumps([mark.records, mark.length, mark.digest.hex(), outcomes]).encode()
+        return len(head).to_bytes(_CHECKPOINT_HEAD_BYTES) + head + self.history.to_bytes()
+
+    def close(self) -> None:
+        """Close the journal."""
+        self.journal.close()
+
+    def _catch_up(self, turn: Turn, population: Population) -> None:
+        try:
+            for payload in turn.news():
+                entry = LedgerEntry.from_bytes(payload, self.history.find)
+                self._count(entry)
+                if entry.answer is not None:
+                    self.history.replay(entry.answer, population)
+        except BaseException:
+            # a ledger that missed part of the history must not decide again
+            self.close()
+            raise
+
+    def _count(self, entry: LedgerEntry) -> None:
+        if entry.reason != BUDGET:
+            self._outcomes.append((entry.analyst, PastQuery(entry.time, entry.verdict == "answered")))
+
+    def _may_ask(self, query: LoggedQuery) -> bool:
+        by_analyst = defaultdict(list)
+        for analyst, outcome in self._outcomes:
+            by_analyst[analyst].append(outcome)
+        everybody = [outcome for _, outcome in self._outcomes]
+        return (
+            standing(by_analyst[query.analyst], self._per_analyst, query.time).may_ask
+            and standing(everybody, self._overall, query.time).may_ask
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPart:
+    """What a query says about one protected relation.
+
+    Parameters
+    ----------
+    session : Session
+        The relation's session.
+    population : Population
+        Who is in it, in the snapshot of the answer.
+    answer : AnswerSets or None
+        The people behind the answer; None if there is none.
+    failure : Reason
+        Why there is none.
+    """
+
+    session: LedgerSession
+    population: Population
+    answer: AnswerSets | None
+    failure: Reason = "size"
+
+
+def decide(
+    query: LoggedQuery, parts: Sequence[RelationPart], checkpoint: Callable[[], None] = lambda: None
+) -> Decision:
+    """Decide about one query, and record it in the journal of every relation it touches.
+
+    The answer may leave the process only after this returned that it is allowed; by then every record is
+    durable. If the process dies in between, something is recorded that was not disclosed, which only refuses
+    more.
+
+    Parameters
+    ----------
+    parts : sequence of RelationPart
+        One per protected relation, no relation twice.
+    checkpoint : callable
+        Called while waiting for other sessions; what it raises ends the waiting.
+
+    Returns
+    -------
+    Decision
+        Allowed if every relation allows it; else with the first reason, for the record only.
+
+    Raises
+    ------
+    LedgerError
+        A journal cannot be read or written: answer nothing.
+    """
+    ordered = sorted(parts, key=lambda part: part.session.path)
+    if len({part.session.path for part in ordered}) < len(ordered):
+        raise LedgerError("A protected relation stands twice in one decision.")
+    with ExitStack() as stack:
+        turns = [stack.enter_context(part.session.journal.turn(checkpoint)) for part in ordered]
+        for part, turn in zip(ordered, turns, strict=True):
+            part.session._catch_up(turn, part.population)
+        decisions = [_decision(query, part) for part in ordered]
+        refused = next((decision for decision in decisions if not decision.allowed), None)
+        for part, turn in zip(ordered, turns, strict=True):
+            entry = _entry(query, part, refused)
+            # sets that were disclosed before need not be stored again
+            turn.append(entry.to_bytes(part.session.history.has))
+            part.session._count(entry)
+        if refused is not None:
+            return refused
+        for part, decision in zip(ordered, decisions, strict=True):
+            part.session.history.disclose(decision)
+    return Decision(allowed=True)
+
+
+def _decision(query: LoggedQuery, part: RelationPart) -> Decision:
+    if not part.session._may_ask(query):
+        return Decision(allowed=False, reason=BUDGET)
+    if part.answer is None:
+        return Decision(allowed=False, reason=part.failure)
+    return part.session.history.check(part.answer, part.population)
+
+
+def _entry(query: LoggedQuery, part: RelationPart, refused: Decision | None) -> LedgerEntry:
+    if refused is None:
+        return LedgerEntry(query.time, query.analyst, query.text, "answered", "", part.answer)
+    return LedgerEntry(query.time, query.analyst, query.text, "withheld", refused.reason or "")
+
+
+def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], bytes]:
+    end = _CHECKPOINT_HEAD_BYTES + int.from_bytes(checkpoint[:_CHECKPOINT_HEAD_BYTES])
+    try:
+        records, length, digest, outcomes = json.loads(checkpoint[_CHECKPOINT_HEAD_BYTES:end])
+        mark = Mark(int(records), int(length), bytes.fromhex(digest))
+        return (
+            mark,
+            [(analyst, PastQuery(time, answered)) for analyst, time, answered in outcomes],
+            checkpoint[end:],
+        )
+    except (ValueError, TypeError) as error:
+        raise LedgerError("The ledger's checkpoint cannot be read.") from error
