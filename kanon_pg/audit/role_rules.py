@@ -144,7 +144,12 @@ def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
     named = _identifiers(columns, decided)
     for number, column in enumerate(columns):
         told = [name for name in column.tells if name in named]
-        if told and decided[number][0] == "quasi_identifier":
+        role = decided[number][0]
+        # A number with a value of its own in every row tells everything, which is no sign of an
+        # identifier; one that is the same in several rows and tells whose they are stands for a person.
+        if told and (
+            role == "quasi_identifier" or (role == "withheld" and (column.ratio or 1) < _NEARLY_UNIQUE)
+        ):
             decided[number] = "identifier", f"Its value tells that of {told[0]}, an identifier."
     _withhold(columns, decided)
     hidden = _identifiers(columns, decided)

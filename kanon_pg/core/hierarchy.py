@@ -129,6 +129,20 @@ def names_with_two_meanings(levels: Iterable[Sequence[Hashable]]) -> int:
     return len(wrong)
 
 
+def two_meanings(count: int, where: str) -> str:
+    """Return the sentence that refuses names with two meanings, without the names: they may be values.
+
+    Examples
+    --------
+    >>> two_meanings(1, "the hierarchy")
+    'One name of the hierarchy stands for nodes of different levels, none of which holds the other.'
+    >>> two_meanings(3, "the hierarchy")
+    '3 names of the hierarchy stand for nodes of different levels, none of which holds the other.'
+    """
+    which = f"One name of {where} stands" if count == 1 else f"{count} names of {where} stand"
+    return f"{which} for nodes of different levels, none of which holds the other."
+
+
 def _rectangle(rows: Iterable[Sequence[str | None]]) -> list[tuple[str, ...]]:
     """Return the columns of rows of equal length without NULLs."""
     kept: list[Sequence[str | None]] = []
@@ -211,8 +225,7 @@ def _require_one_meaning(hierarchy: GeneralizationHierarchy) -> None:
     count = names_with_two_meanings((hierarchy.values, *hierarchy.levels))
     if count:
         raise InputError(
-            f"Names of the hierarchy with two meanings: {count}. They stand for nodes of different levels, "
-            "none of which holds the other.",
+            two_meanings(count, "the hierarchy"),
             hint="Give such nodes different names: a published cell does not show its level.",
         )
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_pg.core.generalization import PackedHierarchy
-from kanon_pg.core.hierarchy import names_with_two_meanings
+from kanon_pg.core.hierarchy import names_with_two_meanings, two_meanings
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
@@ -212,8 +212,7 @@ def _require_one_meaning(generalized: GeneralizedColumn, found: Row) -> None:
     count = names_with_two_meanings([_numbers(found[f"level_{level}"]) for level in levels])
     if count:
         raise UnsuitableColumn(
-            f"Names of the hierarchy of column {generalized.column.output} with two meanings: {count}. They "
-            "stand for nodes of different levels, none of which holds the other.",
+            two_meanings(count, f"the hierarchy of column {generalized.column.output}"),
             hint="Store it anew with different names, or publish from a higher level on.",
         )
 

@@ -39,7 +39,7 @@ def record(door: Door) -> tuple[Any, ...]:
 
 def relations_behind(door: Door) -> int:
     row = door.connection.execute(
-        "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^patients_v'"
+        "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^patients_'"
         " and relkind in ('r', 'm')"
     ).fetchone()
     assert row is not None

@@ -602,6 +602,6 @@ def test_a_stored_hierarchy_whose_names_have_two_meanings_is_refused(people: Doo
     rows = [[str(zip_), "rest" if zip_ == 13000 else "few", "odd" if zip_ == 13000 else "rest"]
             for zip_ in range(13000, 13060)]  # fmt: skip
     store(people, "mixed", "text", rows)
-    with pytest.raises(UnsuitableColumn, match='of column "zip" with two meanings: 1'):
+    with pytest.raises(UnsuitableColumn, match='One name of the hierarchy of column "zip" stands'):
         people.anonymize("people", 2, hierarchies={"zip": "mixed"})
     people.anonymize("people", 2, hierarchies={"zip": {"hierarchy": "mixed", "lowest": 2}})

@@ -287,9 +287,9 @@ def test_nodes_with_every_kind_of_sign_are_stored_as_they_are(here: HierarchyDoo
     rows = [
         ["a", 'say "x"', "{a,b}"],
         ["b", "back\\slash", "{a,b}"],
-        ["c", "a,b", "NULL"],
+        ["c", "a,b", "null"],
         ["d", "", " "],
-        ["e", "NULL", "null"],
+        ["e", "NULL", "NULL"],
         ["f", "line\nend\t", "'"],
     ]
     here.define("odd", rows)

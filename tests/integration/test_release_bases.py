@@ -126,7 +126,7 @@ def test_a_release_with_other_columns_replaces_the_one_before_and_keeps_its_righ
     ).fetchone()
     assert rights == (True, True)
     leftovers = door.connection.execute(
-        "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^base_v'"
+        "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^base_'"
         " and relkind in ('r', 'm')"
     ).fetchone()
     assert leftovers == (2,), "one storage and one mapping"

@@ -78,7 +78,7 @@ def test_calls_for_one_release_queue_up(watched: Watched, second: Door) -> None:
 def leftovers(watched: Watched) -> int:
     """Count storages and mappings."""
     row = watched.watcher.execute(
-        "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '_v[0-9]'"
+        "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^patients_'"
         " and relkind in ('r', 'm')"
     ).fetchone()
     assert row is not None

@@ -211,5 +211,5 @@ def run_change(door: Door, query: str, values: Any, names: Any) -> None:
 
 def leftovers(door: Door) -> list[Any]:
     return door.connection.execute(
-        "select relname from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^base_v'"
+        "select relname from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^base_'"
     ).fetchall()

@@ -270,7 +270,7 @@ def test_analysts_do_not_read_what_a_release_has_of_hierarchies(door: Door, logi
 
 
 def test_a_curator_publishes_by_no_hierarchy_that_is_not_shared(door: Door, logins: Logins) -> None:
-    rows = [[str(age), str(age // 2)] for age in range(4)]
+    rows = [[str(age), f"from {age // 2 * 2}"] for age in range(4)]
     define = "select kanon_hierarchy_define('ages', %s::jsonb, %s::jsonb)"
     door.connection.execute(f"grant usage on schema clinic to {logins.curator}, kanon_owner".encode())
     door.connection.execute(f"grant select on clinic.patients to {logins.curator}, kanon_owner".encode())

@@ -140,7 +140,18 @@ def main(folder: Path) -> None:
             "release_lock",
         )
         living = _dumped(
-            server, name, "-t", "public.*", "-t", "safe.*", "-t", "kanon.*_v[0-9]*", "-t", "kanon.*_row_types"
+            server,
+            name,
+            "-t",
+            "public.*",
+            "-t",
+            "safe.*",
+            "-t",
+            "kanon.*_v[0-9]*",
+            "-t",
+            "kanon.*_storage",
+            "-t",
+            "kanon.*_row_types",
         )
         rows = _dumped(
             server, name, "--data-only", *(part for one in tables for part in ("-t", f"kanon.{one}"))

@@ -132,7 +132,9 @@ def _releases_go_on(living: psycopg.Connection) -> None:
         living.execute("SELECT kanon_drop(%s)", [release])
     living.execute("""SELECT kanon_unprotect('"Visits, 2"')""")
     living.execute("""SELECT kanon_undeclare('"Visits, 2"')""")
-    left = "SELECT relname FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relname ~ '_v[0-9]'"
+    left = (
+        "SELECT relname FROM pg_class WHERE relnamespace = 'kanon'::regnamespace AND relname ~ '_v\\d|_stor'"
+    )
     names = {name for (name,) in living.execute(left)}
     assert {name.partition("_")[0] for name in names} == {"patients"}
 

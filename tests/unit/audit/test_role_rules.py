@@ -43,6 +43,16 @@ def test_a_number_with_a_value_for_nearly_every_row_is_no_quasi_identifier(type_
     assert found["shoe_size"].role == "quasi_identifier"
 
 
+@pytest.mark.parametrize(("distinct", "role"), [(5_000, "identifier"), (19_900, "withheld")])
+def test_an_exact_number_that_tells_an_identifier_in_several_rows_is_one(distinct: int, role: str) -> None:
+    found = proposed(
+        observed("patient_id", distinct=5_000, told_by=(("chart", 1.0),), is_repeated=True),
+        observed("chart", "int4", distinct, tells=("patient_id",)),
+    )
+    assert found["patient_id"].role == "entity"
+    assert found["chart"].role == role
+
+
 def test_a_number_that_stands_for_something_is_an_identifier() -> None:
     assert proposed(observed("order_no", "int4", 19_900))["order_no"].role == "identifier"
 

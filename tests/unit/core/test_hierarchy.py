@@ -95,7 +95,7 @@ def _neighbours(rows: list[list[int]]) -> tuple[list[tuple[int, ...]], list[tupl
     ],
 )
 def test_a_name_with_two_meanings_is_refused(rows: list[list[str]]) -> None:
-    with pytest.raises(InputError, match="with two meanings: 1"):
+    with pytest.raises(InputError, match="One name of the hierarchy stands for nodes of different levels"):
         hierarchy_of(rows)
 
 
