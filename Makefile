@@ -46,11 +46,7 @@ fmt: development ## format the code and repair what can be repaired
 bench: development ## measure, as described in tests/benchmarks
 	$(BIN)/python -m tests.benchmarks
 
-<<<<<<< HEAD
-deb: setup ## build Debian packages of the environment and of the extension in build/deb
-=======
 deb: setup ## build the Debian packages, in build/deb
->>>>>>> main
 	bash packaging/deb
 
 lock: development ## write the lock files anew from pyproject.toml
