@@ -116,6 +116,8 @@ def test_no_phase_ends_with_the_time_limit(watched: Watched, phase: str) -> None
     assert (report.rows, report.smallest_class >= 3) == (60, True)
 
 
+# A signal to this very process: where it came late, it ended one of several processes that share the tests.
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "phase",
     # through the server's functions, that is cancelling
