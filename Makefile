@@ -17,7 +17,8 @@ setup: ## install what kanon needs (PostgreSQL with PL/Python, .venv), and compi
 development: ## install what tests and checks need, too
 	@bash .ci/setup tests
 
-demo: setup ## show the whole story on a generated table, in a private server
+demo: ## show the whole story on a generated table, in a private server
+	@bash .ci/setup demo
 	$(BIN)/kanon demo
 
 test: lint ## check the code, then run every test, as many at once as there are processors
