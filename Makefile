@@ -4,7 +4,8 @@
 .PHONY: help setup development demo test integration smoke deep lint fmt bench deb lock clean
 
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+# whatever the environment says, pytest keeps what it made of the tests: that takes as long as reading them
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh packaging/deb
 
 help: ## list the targets
@@ -17,7 +18,8 @@ setup: ## install what kanon needs (PostgreSQL with PL/Python, .venv), and compi
 development: ## install what tests and checks need, too
 	@bash .ci/setup tests
 
-demo: setup ## show the whole story on a generated table, in a private server
+demo: ## show the whole story on a generated table, in a private server
+	@bash .ci/setup demo
 	$(BIN)/kanon demo
 
 test: lint ## check the code, then run every test, as many at once as there are processors

@@ -20,15 +20,6 @@ GRANT USAGE ON SCHEMA kanon TO kanon_reader;
 GRANT SELECT ON TABLE kanon.declaration, kanon.protection, kanon.release TO kanon_reader;
 {% if plpython %}
 
--- What a question reads must not show in the statistics, which all roles can see.
-DO $counting$
-BEGIN
-    IF pg_catalog.current_setting('server_version_num')::integer >= 150000 THEN
-        GRANT SET ON PARAMETER track_counts TO kanon_reader;
-    END IF;
-END
-$counting$;
-
 GRANT EXECUTE ON FUNCTION kanon.boot() TO kanon_owner, kanon_curator, kanon_analyst;
 GRANT EXECUTE ON FUNCTION
     kanon.declare(regclass, name[], name[], name[], name[], name, jsonb),

@@ -7,6 +7,7 @@ DROP SCHEMA IF EXISTS kanon CASCADE;
 DO $roles$
 DECLARE
     ours text;
+    reader oid;
 BEGIN
     SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ') INTO ours
     FROM pg_catalog.pg_roles AS r
@@ -14,6 +15,22 @@ BEGIN
     IF ours IS NOT NULL THEN
         EXECUTE pg_catalog.format('REASSIGN OWNED BY %s TO CURRENT_USER', ours);
         EXECUTE pg_catalog.format('DROP OWNED BY %s', ours);
+        -- This took rights on the whole server as well. Other databases rely on the one of counting.sql.
+        SELECT r.oid INTO reader
+        FROM pg_catalog.pg_roles AS r
+        WHERE r.rolname = 'kanon_reader'
+            AND EXISTS (
+                SELECT
+                FROM pg_catalog.pg_shdepend AS s
+                JOIN pg_catalog.pg_database AS d ON d.oid = s.dbid
+                WHERE s.refclassid = 'pg_catalog.pg_authid'::regclass AND s.refobjid = r.oid
+                    AND d.datname <> pg_catalog.current_database()
+            );
+        IF reader IS NOT NULL AND pg_catalog.current_setting('server_version_num')::integer >= 150000 THEN
+            IF NOT pg_catalog.has_parameter_privilege(reader, 'track_counts', 'SET') THEN
+                EXECUTE 'GRANT SET ON PARAMETER track_counts TO kanon_reader';
+            END IF;
+        END IF;
     END IF;
 END
 $roles$;

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
 from kanon_pg.cli.output import Json, errors_as, note, progress_bar, show
+from kanon_pg.core.request import KERNELS
 from kanon_pg.runner.compilation import CompilationReport, compile_ahead
 
 
-def compile_(as_json: Json = False) -> None:
+class Solvers(StrEnum):
+    """A set of solvers that is compiled together."""
+
+    PLAIN = "plain"
+    MODELS = "models"
+    RECODING = "recoding"
+    AUDIT = "audit"
+    PAIRS = "pairs"
+
+
+def compile_(
+    solvers: Annotated[
+        list[Solvers] | None,
+        typer.Argument(help="What to compile: 'audit', for one. Everything where nothing is named."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Compile the solvers, once for every account of this machine.
 
     They are kept beside the package, where every account that may read the package finds them: also the
@@ -14,14 +37,16 @@ def compile_(as_json: Json = False) -> None:
     install do it by themselves.
     """
     with errors_as(as_json):
-        show(compiled_ahead(quiet=as_json), as_json, _text)
+        show(compiled_ahead(solvers or KERNELS, quiet=as_json), as_json, _text)
 
 
-def compiled_ahead(*, quiet: bool = False) -> CompilationReport:
+def compiled_ahead(sets: Collection[str] = KERNELS, *, quiet: bool = False) -> CompilationReport:
     """Compile what is not yet compiled; say so on standard error, with a bar if that is a terminal.
 
     Parameters
     ----------
+    sets : collection of str
+        Names of `KERNELS`.
     quiet : bool
         Say nothing.
     """
@@ -35,7 +60,7 @@ def compiled_ahead(*, quiet: bool = False) -> CompilationReport:
                 note("Compiling the solvers, once for this installation; this takes a minute or two.")
             advance(phase, share)
 
-        return compile_ahead(progress)
+        return compile_ahead(progress, sets)
 
 
 def _text(report: CompilationReport) -> str:

@@ -89,7 +89,7 @@ def anew(cast: Cast) -> Scene:
     """Anonymize the changed table."""
     again = cast.owner.ask(
         "SELECT rows, people, classes, smallest_class, suppressed_cells, elapsed\n"
-        f"FROM kanon_anonymize('patients', {K})"
+        f"FROM kanon_anonymize('patients', {K}, time_limit => '3 seconds')"
     )
     rows, base = cast.owner.numbers("SELECT (SELECT count(*) FROM safe.patients), count(*) FROM patients")
     smallest = cast.owner.numbers(recount_sql(storage_of(cast)))[0]

@@ -165,7 +165,7 @@ def scripts(folders: list[str], earlier: tuple[str, ...] = EARLIER) -> dict[str,
         "own": [Literal(name) for name in own_relations()],
         "dumped": [Literal(f"kanon.{name}") for name in own_tables() if name not in _NOT_DUMPED],
     }
-    body = [*script_names(True), *script_names(True, last=True), "extension/settle"]
+    body = [*script_names(True), *script_names(True, last=True), "extension/counting", "extension/settle"]
 
     def text(*names: str) -> str:
         rendered = (render(name, **parts).text.rstrip().removesuffix(";") for name in names)

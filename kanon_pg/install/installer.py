@@ -139,6 +139,8 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         db.execute(statement("create_api_schema", api=api))
     for name in script_names(plan.plpython, last=True):
         run_script(connection, name, **parts)
+    if plan.plpython:
+        run_script(connection, "counting")
     orphans = remove_orphans(db) if facts.installed else ()
     rights = revoke_public_rights(db, plan.api_schema)
     db.execute(

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from importlib import metadata
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import kanon_pg
@@ -21,8 +22,8 @@ _REQUIRED = ("jinja2", "sqlglot", "pyroaring", "numpy", "numba", "ortools")
 _NOT_NEEDED = {"pandas", "absl-py", "immutabledict", "typing-extensions"}
 """What OR-Tools requires for modules of it that the solvers never load."""
 
-_LEFT_OUT = {"..", "tests"}
-"""Parts of paths that are not copied: programs outside the packages' folder, and tests, half of all files."""
+_LEFT_OUT = {"..", "tests", "__pycache__"}
+"""Parts of paths: programs outside the packages' folder, tests (half of all files), bytecode as listed."""
 
 _APART = ("_sql/", f"{STORE}/")
 """Folders of the package that are copied by themselves."""
@@ -96,7 +97,12 @@ def _distribution_files(distributions: list[metadata.Distribution]) -> Iterator[
     for distribution in distributions:
         for file in distribution.files or ():
             if not _LEFT_OUT.intersection(file.parts):
-                yield file.as_posix(), Path(str(distribution.locate_file(file)))
+                path = Path(str(distribution.locate_file(file)))
+                yield file.as_posix(), path
+                # installers need not list the bytecode, which is fresh in the copy, too
+                bytecode = Path(cache_from_source(str(path))) if path.suffix == ".py" else path
+                if bytecode is not path and bytecode.exists():
+                    yield (file.parent / "__pycache__" / bytecode.name).as_posix(), bytecode
 
 
 def _digest(package: list[tuple[str, Path]], distributions: list[metadata.Distribution]) -> str:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,13 +53,17 @@ class CompilationReport:
     shared: bool
 
 
-def compile_ahead(progress: Callable[[str, float | None], None]) -> CompilationReport:
+def compile_ahead(
+    progress: Callable[[str, float | None], None], sets: Collection[str] = KERNELS
+) -> CompilationReport:
     """Compile what is not yet compiled, as many sets at once as there are processors.
 
     Parameters
     ----------
     progress : callable
         Called with what is done and the share done, from several threads, one at a time.
+    sets : collection of str
+        Names of `KERNELS`: what to compile.
 
     Returns
     -------
@@ -72,22 +76,22 @@ def compile_ahead(progress: Callable[[str, float | None], None]) -> CompilationR
         A worker cannot be started, or failed.
     """
     store = own_store()
-    if is_trusted(store) and all(is_complete(one, (store,)) for one in KERNELS):
+    if is_trusted(store) and all(is_complete(one, (store,)) for one in sets):
         return CompilationReport(str(store), (), shared=True)
     with _working_folder() as own:
         among = folders(own)
-        missing = tuple(one for one in KERNELS if not is_complete(one, among))
+        missing = tuple(one for one in KERNELS if one in sets and not is_complete(one, among))
         if missing:
             _compile(missing, own, progress)
         try:
-            publish(KERNELS, among, store)
+            publish(_complete(among), among, store)
         except OSError:
             return CompilationReport(str(own), missing, shared=False)
     return CompilationReport(str(store), missing, shared=is_trusted(store))
 
 
 def share_compiled(package: Path) -> None:
-    """Give a copy of this package what this one has compiled; nothing if that is not everything.
+    """Give a copy of this package the sets that this one has compiled.
 
     Parameters
     ----------
@@ -96,8 +100,12 @@ def share_compiled(package: Path) -> None:
     """
     with _working_folder() as own:
         among = folders(own)
-        if all(is_complete(one, among) for one in KERNELS):
-            publish(KERNELS, among, store_of(package))
+        if done := _complete(among):
+            publish(done, among, store_of(package))
+
+
+def _complete(among: tuple[Path, ...]) -> tuple[str, ...]:
+    return tuple(one for one in KERNELS if is_complete(one, among))
 
 
 @contextmanager

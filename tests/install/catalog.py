@@ -16,7 +16,8 @@ _OBJECTS = """
         FROM pg_class WHERE oid >= 16384 AND relnamespace <> 'pg_toast'::regnamespace
         UNION ALL SELECT 'pg_namespace'::regclass, oid, nspowner, nspacl, 'n' FROM pg_namespace
             WHERE nspname !~ '^pg_(toast_)?temp_'
-        UNION ALL SELECT 'pg_proc'::regclass, oid, proowner, proacl, 'f' FROM pg_proc WHERE oid >= 16384
+        UNION ALL SELECT 'pg_proc'::regclass, oid, proowner, proacl, 'f' FROM pg_proc
+            WHERE oid >= 16384 AND pronamespace <> pg_my_temp_schema()
         UNION ALL SELECT 'pg_type'::regclass, oid, typowner, typacl, 'T' FROM pg_type WHERE oid >= 16384
         UNION ALL SELECT 'pg_language'::regclass, oid, lanowner, lanacl, 'l' FROM pg_language
             WHERE oid >= 16384
@@ -34,6 +35,8 @@ _REST = """
         FROM pg_default_acl
     UNION ALL SELECT 'description of ' || pg_describe_object(classoid, objoid, objsubid) FROM pg_description
         WHERE objoid >= 16384
+    UNION ALL SELECT 'initial rights on ' || coalesce(pg_describe_object(classoid, objoid, objsubid), '?')
+        FROM pg_init_privs WHERE objoid >= 16384
 """
 
 

@@ -112,6 +112,31 @@ def test_neither_way_installs_over_the_other(dsn: str, db: psycopg.Connection) -
     assert db.execute("SELECT installed_by FROM anonymity.kanon_version()").fetchone() == ("extension",)
 
 
+def test_the_right_on_the_whole_server_is_granted_and_goes_with_the_last_database(
+    own_server: ExtensionServer, dsn: str, db: psycopg.Connection
+) -> None:
+    """Granted in the extension's script itself, it would never go again, from PostgreSQL 17 on."""
+    if db.info.server_version < 150000:
+        pytest.skip("servers before PostgreSQL 15 have no rights on parameters")
+    hides = "SELECT has_parameter_privilege('kanon_reader', 'track_counts', 'SET')"
+    with db.transaction():
+        db.execute("CREATE EXTENSION kanon_pg CASCADE")
+        db.execute("DROP EXTENSION kanon_pg CASCADE")
+    with own_server.server.database("other") as name:
+        other = own_server.server.dsn(name)
+        uninstall(dsn)
+        with psycopg.connect(other, autocommit=True) as second:
+            for connection in (db, second):
+                with connection.transaction():
+                    connection.execute("CREATE EXTENSION kanon_pg CASCADE")
+                assert connection.execute(hides).fetchone() == (True,)
+                assert not any("parameter track_counts" in line for line in picture(connection))
+            uninstall(dsn)
+            assert second.execute(hides).fetchone() == (True,)
+        assert uninstall(other).notes == ()
+        assert db.execute("SELECT to_regrole('kanon_reader')").fetchone() == (None,)
+
+
 def test_releases_are_not_dropped_unseen_and_uninstalling_leaves_nothing(
     dsn: str, db: psycopg.Connection
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.errors import QueryCanceled
 
+from tests.fixtures.calling import Caller, WatchedCaller, calling
 from tests.fixtures.doors import Door
 from tests.fixtures.phases import GATED_TABLE, HOLDS, Watched, children, wait_until
 from tests.fixtures.releases import everything
@@ -48,11 +48,6 @@ def watched(prepared: Door) -> Iterator[Watched]:
 def cancel(watched: Watched) -> None:
     watched.interrupted_at = time.monotonic()
     watched.watcher.execute("select pg_cancel_backend(%s)", [watched.pid])
-
-
-def press_control_c(watched: Watched) -> None:
-    watched.interrupted_at = time.monotonic()
-    os.kill(os.getpid(), signal.SIGINT)
 
 
 def wait_patiently(_watched: Watched) -> None:
@@ -116,8 +111,28 @@ def test_no_phase_ends_with_the_time_limit(watched: Watched, phase: str) -> None
     assert (report.rows, report.smallest_class >= 3) == (60, True)
 
 
-# A signal to this very process: where it came late, it ended one of several processes that share the tests.
-@pytest.mark.deep
+@pytest.fixture(scope="module")
+def caller(prepared: Door) -> Iterator[Caller]:
+    """A process with a door of its own: a signal to the tests' process ended it where it came late."""
+    with calling(prepared) as caller:
+        yield caller
+
+
+@pytest.fixture
+def watched_caller(prepared: Door, caller: Caller) -> Iterator[WatchedCaller]:
+    with psycopg.connect(prepared.dsn, autocommit=True, application_name="watcher") as watcher:
+        watched = WatchedCaller(prepared, watcher, caller=caller)
+        if not watched.workers():
+            assert caller.anonymize(4)["raised"] is None
+        yield watched
+
+
+def press_control_c(watched: Watched) -> None:
+    assert isinstance(watched, WatchedCaller)
+    watched.interrupted_at = time.monotonic()
+    watched.calling.press_control_c()
+
+
 @pytest.mark.parametrize(
     "phase",
     # through the server's functions, that is cancelling
@@ -126,13 +141,21 @@ def test_no_phase_ends_with_the_time_limit(watched: Watched, phase: str) -> None
         for phase in HOLDS
     ],
 )
-def test_control_c(watched: Watched, phase: str) -> None:
+def test_control_c(watched_caller: WatchedCaller, phase: str) -> None:
     """It reaches the server's functions as a request to cancel, which psycopg sends."""
+    watched, caller = watched_caller, watched_caller.calling
     before = everything(watched.watcher)
-    with watched.interrupting(phase, press_control_c), pytest.raises(KeyboardInterrupt):
-        watched.door.anonymize("patients", 3)
-    assert time.monotonic() - watched.interrupted_at < EFFECT_SECONDS
-    check_that_nothing_happened(watched, before)
+    with watched.interrupting(phase, press_control_c):
+        assert caller.anonymize(3) == {"raised": "KeyboardInterrupt", "application_name": "mine"}
+        # before the block ends, which gives way to a call that is held
+        assert time.monotonic() - watched.interrupted_at < EFFECT_SECONDS
+    assert everything(watched.watcher) == before
+    if watched.stopped_worker is not None:
+        stopped = watched.stopped_worker
+        wait_until(lambda: stopped not in watched.workers(), "the end of the worker")
+    again = caller.anonymize(4)
+    assert (again["raised"], again["rows"], again["application_name"]) == (None, 60, "mine")
+    assert again["smallest_class"] >= 4
 
 
 def test_termination_while_solving_ends_the_call_and_the_worker(watched: Watched) -> None:

@@ -28,9 +28,9 @@ def own(tmp_path, monkeypatch, call):
     return own
 
 
-def compile_ahead():
+def compile_ahead(sets=KERNELS):
     shares = []
-    report = compilation.compile_ahead(lambda phase, share: shares.append((phase, share)))
+    report = compilation.compile_ahead(lambda phase, share: shares.append((phase, share)), sets)
     return report, shares
 
 
@@ -44,6 +44,15 @@ def test_every_set_is_compiled_once_and_shared(own):
     again, nothing = compile_ahead()
     assert (again.compiled, again.shared, nothing) == ((), True, [])
     assert {(own / f"runs-{one}").read_text() for one in KERNELS} == {"x"}
+
+
+def test_some_sets_now_and_the_others_later(own):
+    report, _ = compile_ahead(("plain", "audit"))
+    assert (report.compiled, report.shared) == (("plain", "audit"), True)
+    assert not code_folders.is_complete("models", (own, Path(report.store)))
+    later, _ = compile_ahead()
+    assert set(later.compiled) == set(KERNELS) - {"plain", "audit"}
+    assert all(code_folders.is_complete(one, (Path(report.store),)) for one in KERNELS)
 
 
 def test_what_this_account_has_compiled_is_only_copied(own):
