@@ -4,7 +4,8 @@
 .PHONY: help setup development demo test integration smoke deep lint fmt bench deb lock clean
 
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+# whatever the environment says, pytest keeps what it made of the tests: that takes as long as reading them
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh packaging/deb
 
 help: ## list the targets

@@ -167,7 +167,8 @@ def start(program: Program) -> Worker:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         try:
-            process = _spawn([interpreter(), "-I", "-S", "-c", _BOOT], theirs.fileno(), program)
+            # -B: its umask would close the bytecode that it writes to the server's account
+            process = _spawn([interpreter(), "-I", "-S", "-B", "-c", _BOOT], theirs.fileno(), program)
         except BaseException:
             ours.close()
             _remove(program.code)

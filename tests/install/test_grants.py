@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import psycopg
 import pytest
@@ -103,29 +104,32 @@ def test_roles_can_do_exactly_what_the_table_says(
         else text: who
         for text, who in _ALLOWED.items()
     }
-    found = {
-        text: {name for name, login in logins.items() if _may(as_role(installed_dsn, login), text)}
-        for text in allowed
-    }
+    with ExitStack() as open_sessions:
+        sessions = {
+            name: open_sessions.enter_context(psycopg.connect(as_role(installed_dsn, login)))
+            for name, login in logins.items()
+        }
+        found = {
+            text: {name for name, session in sessions.items() if _may(session, text)} for text in allowed
+        }
     expected = {
         text: set(who.split()) | ({"reader"} if "curator" in who else set()) for text, who in allowed.items()
     }
     assert found == expected
 
 
-def _may(dsn: str, text: str) -> bool:
+def _may(session: psycopg.Connection, text: str) -> bool:
     """Try a statement and undo it; any other failure than a missing right is an error of the test."""
-    with psycopg.connect(dsn) as connection:
-        try:
-            connection.execute(text)
-        except psycopg.errors.InsufficientPrivilege:
+    try:
+        session.execute(text)
+    except psycopg.errors.InsufficientPrivilege:
+        return False
+    except psycopg.Error as error:
+        if error.sqlstate == "KA102":
             return False
-        except psycopg.Error as error:
-            if error.sqlstate == "KA102":
-                return False
-            raise
-        finally:
-            connection.rollback()
+        raise
+    finally:
+        session.rollback()
     return True
 
 
@@ -135,8 +139,9 @@ def test_a_view_that_the_owner_publishes_later_is_readable_for_analysts(
     db.execute("SET ROLE kanon_owner")
     db.execute("CREATE VIEW safe.later AS SELECT 1 AS one")
     db.execute("RESET ROLE")
-    assert _may(as_role(installed_dsn, logins["analyst"]), "SELECT * FROM safe.later")
-    assert not _may(as_role(installed_dsn, logins["stranger"]), "SELECT * FROM safe.later")
+    for name, expected in (("analyst", True), ("stranger", False)):
+        with psycopg.connect(as_role(installed_dsn, logins[name])) as session:
+            assert _may(session, "SELECT * FROM safe.later") == expected
 
 
 def test_a_curator_who_owns_a_table_lends_it_and_one_who_does_not_cannot(
