@@ -26,7 +26,8 @@ def number_values(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
     -----
     O(n + d log d) for d distinct values; what ``numpy.unique`` gives, several times as fast.
     """
-    numbers, first = _by_occurrence(values)
+    # Columns of larger arrays would have the kernel compiled once more.
+    numbers, first = _by_occurrence(np.ascontiguousarray(values))
     order = np.argsort(values[first], kind="stable")
     rank = np.empty(first.size, dtype=np.int64)
     rank[order] = np.arange(first.size)

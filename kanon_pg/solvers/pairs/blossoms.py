@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_pg.core.compiled import kernel
+from kanon_pg.core.compiled import inner_kernel
 from kanon_pg.solvers.pairs.forest import (
     FREE,
     INNER,
@@ -15,7 +15,7 @@ from kanon_pg.solvers.pairs.forest import (
 )
 
 
-@kernel
+@inner_kernel
 def contract(forest: Forest, ancestor: int, one: int, other: int) -> None:
     """Contract the cycle that an edge between two outer nodes closes; they meet in `ancestor`."""
     vertices = forest.mate.size
@@ -42,7 +42,7 @@ def contract(forest: Forest, ancestor: int, one: int, other: int) -> None:
     find_closest(forest, blossom)
 
 
-@kernel
+@inner_kernel
 def _fill_cycle(forest: Forest, blossom: int, ancestor: int, one: int, other: int) -> int:
     """Write down the children of a blossom and the edges between them; return how many there are."""
     steps = 0
@@ -70,7 +70,7 @@ def _fill_cycle(forest: Forest, blossom: int, ancestor: int, one: int, other: in
     return size
 
 
-@kernel
+@inner_kernel
 def _find_near(forest: Forest, blossom: int) -> None:
     """Find the edge with least slack from a new blossom to every other node.
 
@@ -90,7 +90,7 @@ def _find_near(forest: Forest, blossom: int) -> None:
         forest.near_to[node, blossom] = forest.near_from[best, node]
 
 
-@kernel
+@inner_kernel
 def expand(forest: Forest, blossom: int) -> None:
     """Open an inner blossom without price; children on the even way to its base keep the tree together."""
     size = forest.size[blossom]
@@ -113,7 +113,7 @@ def expand(forest: Forest, blossom: int) -> None:
             find_closest(forest, child)
 
 
-@kernel
+@inner_kernel
 def _label_way(forest: Forest, blossom: int, size: int) -> None:
     entry = forest.top[forest.from_inside[blossom]]
     place = 0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.compiled import kernel
+from kanon_pg.core.compiled import inner_kernel
 
 FREE, OUTER, INNER = 0, 1, 2
 NOBODY = -1
@@ -53,6 +53,11 @@ class Forest(NamedTuple):
         Outer vertex with least slack to each node, -1 for none.
     queue : ndarray of int64, shape (V + 1,)
         Outer vertices to look at; the last entry is their number.
+    scanned : ndarray of int64, shape (V,)
+        How many edges of each vertex in the queue have been looked at.
+    stack : ndarray of int64, shape (2, 2 N)
+    is_marked : ndarray of bool, shape (N,)
+        Room that functions work in; it holds nothing between calls, so that no function creates an array.
     """
 
     cost: Numbers
@@ -72,6 +77,9 @@ class Forest(NamedTuple):
     near_to: Places
     closest: Numbers
     queue: Numbers
+    scanned: Numbers
+    stack: Numbers
+    is_marked: NDArray[np.bool_]
 
 
 def forest_of(cost: Numbers) -> Forest:
@@ -96,22 +104,23 @@ def forest_of(cost: Numbers) -> Forest:
         cost, price, numbers(NOBODY, vertices), everybody.copy(), numbers(NOBODY, nodes), base, size,
         links[0], links[1], links[2], numbers(FREE, nodes), numbers(NOBODY, nodes), numbers(NOBODY, nodes),
         near_from, near_to, numbers(NOBODY, nodes), numbers(0, vertices + 1),
+        numbers(0, vertices), numbers(0, 2, 2 * nodes), np.zeros(nodes, dtype=np.bool_),
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def slack(forest: Forest, one: int, other: int) -> int:
     """Return by how much an edge is dearer than its vertices' prices; meant for different outermost nodes."""
     return int(forest.cost[one, other] - forest.price[one] - forest.price[other])
 
 
-@kernel
+@inner_kernel
 def near_slack(forest: Forest, one: int, other: int) -> int:
     """Return the least slack of the edges between two nodes."""
     return slack(forest, forest.near_from[one, other], forest.near_to[one, other])
 
 
-@kernel
+@inner_kernel
 def push(forest: Forest, node: int) -> None:
     """Put all vertices of an outermost node into the queue."""
     vertices = forest.mate.size
@@ -119,9 +128,10 @@ def push(forest: Forest, node: int) -> None:
         if forest.top[vertex] == node:
             forest.queue[forest.queue[vertices]] = vertex
             forest.queue[vertices] += 1
+            forest.scanned[vertex] = 0
 
 
-@kernel
+@inner_kernel
 def offer(forest: Forest, vertex: int, node: int) -> None:
     """Remember an outer vertex if no other is closer to a node."""
     known = forest.closest[node]
@@ -129,7 +139,7 @@ def offer(forest: Forest, vertex: int, node: int) -> None:
         forest.closest[node] = vertex
 
 
-@kernel
+@inner_kernel
 def find_closest(forest: Forest, node: int) -> None:
     """Look for the outer vertex that is closest to an outermost node."""
     forest.closest[node] = NOBODY
@@ -139,12 +149,11 @@ def find_closest(forest: Forest, node: int) -> None:
             offer(forest, vertex, node)
 
 
-@kernel
+@inner_kernel
 def rebase(forest: Forest, blossom: int, vertex: int) -> None:
     """Rematch a blossom inside, so that `vertex` is the one that is matched outside."""
     vertices = forest.mate.size
-    nodes = np.empty(2 * forest.size.size, dtype=np.int64)
-    bases = np.empty(2 * forest.size.size, dtype=np.int64)
+    nodes, bases = forest.stack[0], forest.stack[1]
     nodes[0], bases[0] = blossom, vertex
     waiting = 1
     while waiting > 0:
@@ -170,15 +179,16 @@ def rebase(forest: Forest, blossom: int, vertex: int) -> None:
             nodes[waiting + 1], bases[waiting + 1] = forest.child[node, (edge + 1) % size], other
             waiting += 2
             edge += 2 if place % 2 == 1 else -2
-        _rotate(forest.child[node], place, size)
-        _rotate(forest.link_from[node], place, size)
-        _rotate(forest.link_to[node], place, size)
+        for numbers in (forest.child[node], forest.link_from[node], forest.link_to[node]):
+            # Turning both parts round and then the whole swaps the parts.
+            _reverse(numbers, 0, place)
+            _reverse(numbers, place, size)
+            _reverse(numbers, 0, size)
         forest.base[node] = base
 
 
-@kernel
-def _rotate(numbers: Places, place: int, size: int) -> None:
-    turned = np.empty(size, dtype=np.int32)
-    for position in range(size):
-        turned[position] = numbers[(place + position) % size]
-    numbers[:size] = turned
+@inner_kernel
+def _reverse(numbers: Places, begin: int, end: int) -> None:
+    for step in range((end - begin) // 2):
+        one, other = begin + step, end - 1 - step
+        numbers[one], numbers[other] = numbers[other], numbers[one]

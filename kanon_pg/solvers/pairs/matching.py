@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.compiled import kernel
+from kanon_pg.core.compiled import inner_kernel
 from kanon_pg.solvers.pairs.blossoms import contract, expand
 from kanon_pg.solvers.pairs.forest import (
     FREE,
@@ -68,7 +68,7 @@ def cost_of(forest: Forest) -> int:
     return int(forest.cost[np.arange(forest.mate.size), forest.mate].sum()) // (2 * UNIT)
 
 
-@kernel
+@inner_kernel
 def add_pair(forest: Forest, room: int) -> int:
     """Match two more vertices: grow trees from all free ones until two of them meet.
 
@@ -77,18 +77,22 @@ def add_pair(forest: Forest, room: int) -> int:
     """
     vertices = forest.mate.size
     roots = _plant(forest)
-    while not _scan(forest):
+    while True:
+        one, other = _edge_without_slack(forest)
+        if one != NOBODY:
+            if _use_edge(forest, one, other):
+                return room
+            continue
         room -= roots * _change_prices(forest)
-        if room < 0 or _use_new_edges(forest):
+        if room < 0:
             return room
         for node in range(vertices, forest.size.size):
             is_top = forest.size[node] > 0 and forest.within[node] == NOBODY
             if is_top and forest.label[node] == INNER and forest.price[node] == 0:
                 expand(forest, node)
-    return room
 
 
-@kernel
+@inner_kernel
 def _plant(forest: Forest) -> int:
     """Make every free vertex the root of a tree; return how many there are."""
     vertices = forest.mate.size
@@ -106,39 +110,36 @@ def _plant(forest: Forest) -> int:
     return roots
 
 
-@kernel
-def _scan(forest: Forest) -> bool:
-    """Look at the edges of all outer vertices in the queue; return whether two trees met."""
+@inner_kernel
+def _edge_without_slack(forest: Forest) -> tuple[int, int]:
+    """Return an edge from an outer vertex to another node that is not inner; `NOBODY` twice if there is none.
+
+    Vertices in the queue go on where they stopped. Edges of all others have been looked at: those whose slack
+    was lost since are the closest of some node.
+    """
     vertices = forest.mate.size
     while forest.queue[vertices] > 0:
-        forest.queue[vertices] -= 1
-        vertex = forest.queue[forest.queue[vertices]]
-        for other in range(vertices):
+        vertex = forest.queue[forest.queue[vertices] - 1]
+        for other in range(forest.scanned[vertex], vertices):
             node = forest.top[other]
             if node == forest.top[vertex] or forest.label[node] == INNER:
                 continue
-            if slack(forest, vertex, other) > 0:
-                offer(forest, vertex, node)
-            elif _use_edge(forest, vertex, other):
-                return True
-    return False
-
-
-@kernel
-def _use_new_edges(forest: Forest) -> bool:
-    """Use edges that lost their slack; return whether two trees met."""
+            if slack(forest, vertex, other) <= 0:
+                forest.scanned[vertex] = other + 1
+                return vertex, other
+            offer(forest, vertex, node)
+        forest.queue[vertices] -= 1
     for node in range(forest.size.size):
         vertex = forest.closest[node]
         if forest.size[node] == 0 or forest.within[node] != NOBODY or vertex == NOBODY:
             continue
         if forest.label[node] == INNER or forest.top[vertex] == node or near_slack(forest, vertex, node) > 0:
             continue
-        if _use_edge(forest, forest.near_from[vertex, node], forest.near_to[vertex, node]):
-            return True
-    return False
+        return forest.near_from[vertex, node], forest.near_to[vertex, node]
+    return NOBODY, NOBODY
 
 
-@kernel
+@inner_kernel
 def _use_edge(forest: Forest, one: int, other: int) -> bool:
     """Grow, contract or augment along an edge without slack from an outer vertex; whether trees met."""
     node = forest.top[other]
@@ -162,9 +163,10 @@ def _use_edge(forest: Forest, one: int, other: int) -> bool:
     return True
 
 
-@kernel
+@inner_kernel
 def _common_ancestor(forest: Forest, one: int, other: int) -> int:
-    is_above = np.zeros(forest.size.size, dtype=np.bool_)
+    is_above = forest.is_marked
+    is_above[:] = False
     node = one
     is_above[node] = True
     while forest.from_outside[node] != NOBODY:
@@ -178,7 +180,7 @@ def _common_ancestor(forest: Forest, one: int, other: int) -> int:
     return int(node)
 
 
-@kernel
+@inner_kernel
 def _flip_way(forest: Forest, vertex: int, partner: int) -> None:
     """Match an outer vertex anew and swap matched and other edges on the way to the root of its tree."""
     vertices = forest.mate.size
@@ -196,7 +198,7 @@ def _flip_way(forest: Forest, vertex: int, partner: int) -> None:
         forest.mate[partner] = vertex
 
 
-@kernel
+@inner_kernel
 def _change_prices(forest: Forest) -> int:
     """Raise outer and lower inner prices until an edge has no slack or a blossom no price; by how much."""
     vertices = forest.mate.size

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanon_pg.core.compiled import kernel
+from kanon_pg.core.compiled import inner_kernel
 from kanon_pg.solvers.pairs.forest import NOBODY, Forest, Numbers, near_slack, slack
 from kanon_pg.solvers.pairs.matching import UNIT, add_pair
 
@@ -58,39 +58,31 @@ def _sum_of_prices(forest: Forest) -> int:
     return int(pairs[~free].sum()) // 2 + int(forest.price[: free.size][free].sum())
 
 
-@kernel
 def _restore(work: Forest, base: Forest, changed: Numbers) -> None:
     """Make the state as it was; numbers of blossoms that are not in use hold nothing to restore."""
-    work.price[:] = base.price
-    work.mate[:] = base.mate
-    work.top[:] = base.top
-    work.within[:] = base.within
-    work.base[:] = base.base
-    work.size[:] = base.size
-    for vertex in changed:
-        work.cost[vertex] = base.cost[vertex]
-        work.cost[:, vertex] = base.cost[:, vertex]
-    for node in range(base.mate.size, base.size.size):
-        size = base.size[node]
-        if size > 0:
-            work.child[node, :size] = base.child[node, :size]
-            work.link_from[node, :size] = base.link_from[node, :size]
-            work.link_to[node, :size] = base.link_to[node, :size]
-            work.near_from[node] = base.near_from[node]
-            work.near_to[node] = base.near_to[node]
-            work.near_from[:, node] = base.near_from[:, node]
-            work.near_to[:, node] = base.near_to[:, node]
+    for name in ("price", "mate", "top", "within", "base", "size"):
+        np.copyto(getattr(work, name), getattr(base, name))
+    work.cost[changed] = base.cost[changed]
+    work.cost[:, changed] = base.cost[:, changed]
+    vertices = base.mate.size
+    for blossom in vertices + np.flatnonzero(base.size[vertices:]):
+        size = base.size[blossom]
+        for name in ("child", "link_from", "link_to"):
+            getattr(work, name)[blossom, :size] = getattr(base, name)[blossom, :size]
+        for name in ("near_from", "near_to"):
+            getattr(work, name)[blossom] = getattr(base, name)[blossom]
+            getattr(work, name)[:, blossom] = getattr(base, name)[:, blossom]
 
 
-@kernel
+@inner_kernel
 def _change(forest: Forest, vertex: int, costs: Numbers) -> None:
     """Set new costs of a vertex; it and whoever was matched because of it become free."""
     while forest.top[vertex] != vertex:
         _dissolve(forest, forest.top[vertex])
     _unmatch(forest, vertex)
     own = forest.cost[vertex, vertex]
-    forest.cost[vertex] = costs
-    forest.cost[:, vertex] = costs
+    for other in range(forest.mate.size):
+        forest.cost[vertex, other] = forest.cost[other, vertex] = costs[other]
     forest.cost[vertex, vertex] = own
     forest.price[vertex] = 0
     price = 1 << 61
@@ -101,7 +93,7 @@ def _change(forest: Forest, vertex: int, costs: Numbers) -> None:
     _find_near_of(forest, vertex)
 
 
-@kernel
+@inner_kernel
 def _unmatch(forest: Forest, vertex: int) -> None:
     partner = forest.mate[vertex]
     if partner != NOBODY:
@@ -109,7 +101,7 @@ def _unmatch(forest: Forest, vertex: int) -> None:
         forest.mate[partner] = NOBODY
 
 
-@kernel
+@inner_kernel
 def _dissolve(forest: Forest, blossom: int) -> None:
     """Open an outermost blossom: its vertices pay its price, so its edge to the outside becomes too dear."""
     share = forest.price[blossom] // 2
@@ -127,11 +119,12 @@ def _dissolve(forest: Forest, blossom: int) -> None:
     forest.size[blossom] = 0
 
 
-@kernel
+@inner_kernel
 def _find_near_of(forest: Forest, vertex: int) -> None:
     """Find the edge with least slack from a vertex to every blossom."""
     vertices = forest.mate.size
-    is_known = np.zeros(forest.size.size, dtype=np.bool_)
+    is_known = forest.is_marked
+    is_known[:] = False
     for other in range(vertices):
         node = forest.within[other]
         while node != NOBODY:

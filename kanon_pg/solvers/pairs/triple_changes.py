@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.compiled import kernel
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.pairs.costs import Numbers, SingleRows
 from kanon_pg.solvers.pairs.rematching import Rematching
@@ -76,20 +75,23 @@ def gains_of(rows: SingleRows, triples: tuple[int, ...], price: NDArray[np.float
     return Gains(least, dearest)
 
 
-@kernel
 def _dearest_three(
     price: NDArray[np.float64], begin: Numbers, member: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], Numbers]:
     """Return the sum of the three highest prices of each instance's rows, and the dearest row."""
-    total = np.empty(begin.size - 1, dtype=np.float64)
-    dearest = np.empty(begin.size - 1, dtype=np.int64)
-    for place in range(total.size):
-        members = member[begin[place] : begin[place + 1]]
-        prices = price[members]
-        dearest[place] = members[prices.argmax()]
-        prices.sort()
-        total[place] = prices[-SEATS:].sum()
-    return total, dearest
+    total = np.zeros(begin.size - 1, dtype=np.float64)
+    if not total.size:
+        return total, np.zeros(0, dtype=np.int64)
+    left = price[member]
+    places = []
+    for _ in range(SEATS):
+        highest = np.maximum.reduceat(left, begin[:-1])
+        total += highest
+        reached = np.flatnonzero(left == np.repeat(highest, np.diff(begin)))
+        first = reached[np.searchsorted(reached, begin[:-1])]
+        left[first] = -np.inf
+        places.append(first)
+    return total, member[places[0]].astype(np.int64)
 
 
 def better_change(

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 import kanon_pg
+from kanon_pg.cluster.programs import newest_with_python
 from kanon_pg.install.extension import write_extension
 from kanon_pg.install.installer import install
 from kanon_pg.install.uninstaller import uninstall
@@ -19,10 +20,14 @@ from tests.install.conftest import as_role, role
 from tests.install.upgrade.living_again import bring_to_life, install_earlier
 
 EARLIER = "0.1.0"
+LATEST_OF_EARLIER = 15
+"""PostgreSQL 16 and newer refuse the functions of the earlier version."""
 
 
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[ExtensionServer]:
+    if newest_with_python().major > LATEST_OF_EARLIER:
+        pytest.skip(f"{EARLIER} can be installed up to PostgreSQL {LATEST_OF_EARLIER}")
     with extension_server("upgrades") as started:
         write_extension(started.folders)
         yield started

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.core.classes import classes_of
-from kanon_pg.core.numbering import number_values
+from kanon_pg.core.numbering import _by_occurrence, number_values
 from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.solution import Solution
 from kanon_pg.core.usefulness import usefulness
@@ -83,6 +83,16 @@ def test_values_are_numbered_as_by_sorting(values, repeats):
     _, expected_first, expected = np.unique(array, return_index=True, return_inverse=True)
     np.testing.assert_array_equal(numbers, expected)
     np.testing.assert_array_equal(first, expected_first)
+
+
+def test_a_column_of_a_larger_array_is_numbered_by_the_same_compiled_code():
+    random = np.random.default_rng(3)
+    columns = random.integers(0, 9, (40, 3))
+    expected = number_values(columns[:, 1].copy())
+    compiled = len(_by_occurrence.signatures)
+    for found, known in zip(number_values(columns[:, 1]), expected, strict=True):
+        np.testing.assert_array_equal(found, known)
+    assert len(_by_occurrence.signatures) == compiled
 
 
 def test_class_numbers_do_not_depend_on_the_order_of_rows():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -92,6 +94,17 @@ def test_changes_of_vertices_cost_what_a_matching_from_scratch_costs(seed):
             optimum = cost_of(perfect_matching(changed))
             assert again.is_cheaper_with(changes, optimum + 1)
             assert not again.is_cheaper_with(changes, optimum)
+
+
+def test_the_arrays_of_a_matching_are_freed():
+    """Kernels that count no references must not keep arrays that Python gave them."""
+    costs = random_costs(np.random.default_rng(8), 12)
+    again = Rematching(perfect_matching(costs))
+    arrays = [*again._base, *again._work]
+    before = [sys.getrefcount(array) for array in arrays]
+    for _ in range(3):
+        again.is_cheaper_with([(0, np.arange(12)), (5, np.arange(12))], 1000)
+    assert [sys.getrefcount(array) for array in arrays] == before
 
 
 def test_long_work_gives_sign_of_life():

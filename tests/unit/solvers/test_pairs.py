@@ -18,6 +18,7 @@ from kanon_pg.solvers.brute_force import brute_force
 from kanon_pg.solvers.clock import Clock
 from kanon_pg.solvers.pairs.costs import paired_with_itself, single_rows
 from kanon_pg.solvers.pairs.search import MOST_ROWS, search_by_pairs
+from kanon_pg.solvers.pairs.triple_changes import gains_of
 from kanon_pg.solvers.pairs.triples import best_grouping
 from kanon_pg.solvers.row_assignment.search import search_by_row_assignment
 from kanon_pg.solvers.search import BOUND_METHOD as GREEDY_BOUND_METHOD
@@ -109,6 +110,21 @@ def test_the_search_changes_several_pairs_of_triples():
     grouping = best_grouping(single_rows(table, mask, Clock()), (), CENTURY, Clock())
     assert grouping.is_optimal
     assert len(grouping.triples) == 6
+
+
+def test_an_instance_gains_from_its_three_dearest_rows():
+    random = np.random.default_rng(6)
+    _, table, mask = case(random_case(random, 40)[0])
+    rows = single_rows(table, mask, Clock())
+    for most in (1, 3, 50):
+        price = random.integers(-most, most + 1, rows.row_type.size) / 2
+        gains = gains_of(rows, (), price)
+        for place in range(rows.place_cost.size):
+            members = rows.members(place)
+            dearest = np.sort(price[members])[-3:]
+            assert gains.least[place] == 3 * rows.place_cost[place] - dearest.sum()
+            assert price[gains.dearest[place]] == dearest[-1]
+            assert gains.dearest[place] in members
 
 
 def test_many_equal_rows_are_paired_among_themselves():
