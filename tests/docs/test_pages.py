@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -104,17 +106,35 @@ def run_exchange(readers: Sessions, block: Block, exchange: Exchange, where: str
 
 def run_program(dsn: str, block: Block, where: str, folder: Path) -> None:
     if block.kind == "python":
-        programs = [[sys.executable, "-c", block.text]]
-    else:
-        programs = [command for command in shell_commands(block.text) if command[0] == "kanon"]
-        assert not [command for command in programs if command[1] in NOT_RUN], where
-    for program in programs:
         answer = subprocess.run(
-            program, env=environment(dsn), cwd=folder, capture_output=True, text=True, check=False
+            [sys.executable, "-c", block.text],
+            env=environment(dsn),
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        fails = block.marks.get("fails")
-        assert (answer.returncode == 0) == (fails is None), f"{where}: {program}\n{answer.stderr}"
-        assert fails is None or f"error {fails}:" in answer.stderr, f"{where}: {answer.stderr}"
+        check_program(block, answer.returncode, answer.stderr, where)
+        return
+    commands = [words for words in shell_commands(block.text) if words[0] == "kanon"]
+    assert not [words for words in commands if words[1] in NOT_RUN], where
+    for words in commands:
+        returncode, errors = run_command(words[1:], environment(dsn), folder)
+        check_program(block, returncode, errors, f"{where}: {shlex.join(words)}")
+
+
+def run_command(arguments: list[str], variables: dict[str, str], folder: Path) -> tuple[int, str]:
+    """Run kanon in this process, where libraries and the worker are loaded once for all pages."""
+    others: dict[str, str | None] = dict.fromkeys(os.environ.keys() - variables.keys())
+    with chdir(folder):
+        done = CliRunner().invoke(app, arguments, env=others | variables)
+    return done.exit_code, done.stderr
+
+
+def check_program(block: Block, returncode: int, errors: str, where: str) -> None:
+    fails = block.marks.get("fails")
+    assert (returncode == 0) == (fails is None), f"{where}\n{errors}"
+    assert fails is None or f"error {fails}:" in errors, f"{where}: {errors}"
 
 
 def shell_commands(text: str) -> list[list[str]]:
