@@ -35,14 +35,18 @@ def environment(dsn: str, user: str | None = None) -> dict[str, str]:
     }
 
 
+def psql_command() -> list[str | Path]:
+    """Return how to call psql so that it reads what is typed, and stops at the first error."""
+    program = newest_with_python().program("psql")
+    return [program, "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--pset=footer=off", "--file=-"]
+
+
 def psql(
     dsn: str, sql: str, user: str | None = None, *, verbosity: str = "verbose", folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run SQL as a reader does who types it into psql; stop at the first error."""
-    program = newest_with_python().program("psql")
-    options = ["--no-psqlrc", "--set=ON_ERROR_STOP=1", "--pset=footer=off", f"--set=VERBOSITY={verbosity}"]
     return subprocess.run(
-        [program, *options, "--file=-"],
+        [*psql_command(), f"--set=VERBOSITY={verbosity}"],
         env=environment(dsn, user),
         cwd=folder,
         input=sql,

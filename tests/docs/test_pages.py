@@ -19,6 +19,7 @@ from kanon_pg.cli.commands import COMMANDS, loaded
 from kanon_pg.gateway.server import GatewayOptions
 from tests.docs.databases import DATABASES, environment, psql, refusal
 from tests.docs.pages import ROOT, Block, Page, pages
+from tests.docs.sessions import Sessions, sessions
 from tests.docs.transcript import Exchange, exchanges, matches
 from tests.fixtures.databases import Server
 from tests.fixtures.gateways import RunningGateway
@@ -56,21 +57,24 @@ def test_what_a_page_shows_works_from_top_to_bottom(
     dsn = request.getfixturevalue("dsn" if is_installed else "empty_dsn")
     prepare(dsn)
     (tmp_path / "docs").symlink_to(ROOT / "docs")
-    for block in filter(in_database, page.blocks()):
-        where = f"{page.name}:{block.line}"
-        if "gateway" in block.marks:
-            run_through_gateway(dsn, block, where, tmp_path)
-        elif block.kind == "sql":
-            run_sql(dsn, block, where, tmp_path)
-        elif block.kind == "psql":
-            for exchange in exchanges(block.text):
-                run_exchange(dsn, block, exchange, where)
-        else:
-            run_program(dsn, block, where, tmp_path)
+    with sessions(dsn, tmp_path) as readers:
+        for block in filter(in_database, page.blocks()):
+            run_block(dsn, block, readers, f"{page.name}:{block.line}", tmp_path)
 
 
-def run_sql(dsn: str, block: Block, where: str, folder: Path) -> None:
-    answer = psql(dsn, block.text, block.marks.get("as"), folder=folder)
+def run_block(dsn: str, block: Block, readers: Sessions, where: str, folder: Path) -> None:
+    if "gateway" in block.marks:
+        run_through_gateway(dsn, block, where, folder)
+    elif block.kind == "sql":
+        check(block, readers.run(block.text, block.marks.get("as")), where)
+    elif block.kind == "psql":
+        for exchange in exchanges(block.text):
+            run_exchange(readers, block, exchange, where)
+    else:
+        run_program(dsn, block, where, folder)
+
+
+def check(block: Block, answer: subprocess.CompletedProcess[str], where: str) -> None:
     assert refusal(answer) == block.marks.get("fails"), f"{where}: {answer.stderr}"
     assert (answer.returncode == 0) == ("fails" not in block.marks), f"{where}: {answer.stderr}"
 
@@ -82,14 +86,15 @@ def run_through_gateway(dsn: str, block: Block, where: str, folder: Path) -> Non
     gateway = RunningGateway(GatewayOptions(service, port=0, trusts_server=True))
     try:
         gateway.start()
-        run_sql(f"postgresql://{address.path}?host=127.0.0.1&port={gateway.port}", block, where, folder)
+        through = f"postgresql://{address.path}?host=127.0.0.1&port={gateway.port}"
+        check(block, psql(through, block.text, block.marks.get("as"), folder=folder), where)
     finally:
         gateway.stop()
 
 
-def run_exchange(dsn: str, block: Block, exchange: Exchange, where: str) -> None:
+def run_exchange(readers: Sessions, block: Block, exchange: Exchange, where: str) -> None:
     assert exchange.is_superuser == ("as" not in block.marks), f"{where}: the prompt is that of somebody else"
-    answer = psql(dsn, exchange.sql, block.marks.get("as"), verbosity="terse")
+    answer = readers.run(exchange.sql, block.marks.get("as"), verbosity="terse")
     said = answer.stdout + re.sub(r"^psql:\S+ ", "", answer.stderr, flags=re.MULTILINE)
     shown = [line for line in exchange.output if line.strip()]
     if "rows vary" in block.marks:

@@ -292,7 +292,7 @@ def test_a_limit_ends_the_exact_search_with_a_proven_bound(doors: tuple[Door, Do
         "create table heavy as select i as name, 1 + (i * 7919) % 10007 as load"
         " from generate_series(1, 60) as i"
     )
-    rows = group(doors[0], "groups", "heavy", "name", 20000, method="exact", weight="load", time_limit=6)
+    rows = group(doors[0], "groups", "heavy", "name", 20000, method="exact", weight="load", time_limit=2)
     assert rows[0]["lower_bound"] <= rows[0]["cost"]
 
 

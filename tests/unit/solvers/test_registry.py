@@ -196,7 +196,7 @@ def test_a_stage_that_fails_leaves_the_solution_that_is_known(monkeypatch, stage
 
     monkeypatch.setattr(portfolio, stage, fails)
     packed = pack(scattered(rows=60))
-    outcome = solve(packed, SolveRequest(3, seconds=5.0))
+    outcome = solve(packed, SolveRequest(3, seconds=2.0))
     assert recounted(packed, outcome).smallest >= 3
     if stage in ("raise_prices", "search_exactly"):
         assert any(note.startswith(portfolio.GIVEN_UP) for note in outcome.notes)
