@@ -12,10 +12,10 @@ import pytest
 
 from kanon_pg.queries.check.checker import Options, Verdict, check
 from tests.fixtures.databases import Server
-from tests.query.honest import HonestQuestion, workload
+from tests.query.honest import HonestQuestion
 from tests.query.hospital import SCHEMA
 from tests.query.people import World, load
-from tests.query.snapshot import hospital
+from tests.query.snapshot import accepted_questions, hospital
 
 Connection = psycopg.Connection[Any]
 
@@ -208,7 +208,7 @@ def test_the_answer_is_that_of_the_text(connection: Connection, text: str) -> No
 
 @pytest.mark.parametrize(
     "question",
-    [question for question in workload() if check(question.text, hospital()).accepted],
+    accepted_questions(),
     ids=lambda question: f"{question.author}: {question.name}",
 )
 def test_the_answer_of_an_honest_question_is_that_of_the_text(

@@ -17,9 +17,9 @@ from kanon_pg.queries.check.checker import Options, Verdict, check
 from kanon_pg.queries.check.verdict import EntitySet
 from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql, table_snapshot_sql
 from tests.fixtures.databases import Server
-from tests.query.honest import HonestQuestion, workload
+from tests.query.honest import HonestQuestion
 from tests.query.people import World, load
-from tests.query.snapshot import hospital
+from tests.query.snapshot import accepted_questions, hospital
 
 Connection = psycopg.Connection[Any]
 Row = tuple[int, bytes]
@@ -129,7 +129,7 @@ def test_the_people_of_groups_are_those_counted(
 
 @pytest.mark.parametrize(
     "question",
-    [question for question in workload() if check(question.text, hospital()).accepted],
+    accepted_questions(),
     ids=lambda question: f"{question.author}: {question.name}",
 )
 def test_the_people_of_honest_questions_are_those_counted(
@@ -203,7 +203,7 @@ def test_sets_that_are_read_with_the_answer_are_those_read_by_themselves(
 
 @pytest.mark.parametrize(
     "question",
-    [question for question in workload() if check(question.text, hospital()).accepted],
+    accepted_questions(),
     ids=lambda question: f"{question.author}: {question.name}",
 )
 def test_sets_of_honest_questions_are_the_same_both_ways(

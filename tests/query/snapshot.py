@@ -14,6 +14,8 @@ from kanon_pg.queries.check.catalog import (
     Relation,
     RelationKind,
 )
+from kanon_pg.queries.check.checker import check
+from tests.query.honest import HonestQuestion, workload
 from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCHEMA_FILE, Declaration, K
 
 _TABLE = re.compile(r"create table hospital\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
@@ -53,6 +55,12 @@ _KINDS = {
     "weather": RelationKind.VIEW,
     "monthly_report": RelationKind.MATERIALIZED,
 }
+
+
+@cache
+def accepted_questions() -> tuple[HonestQuestion, ...]:
+    """Return the honest questions that the checker accepts; it takes a second to read all of them."""
+    return tuple(question for question in workload() if check(question.text, hospital()).accepted)
 
 
 @cache

@@ -37,11 +37,11 @@ def _texts() -> Iterator[tuple[str, str]]:
         place = str(path.relative_to(package))
         if place.startswith(_NOT_SHOWN):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        passed = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)} | {
-            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        passed = {id(node.value) for node in nodes if isinstance(node, ast.Expr)} | {
+            id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if id(node) in passed:
                 continue
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
