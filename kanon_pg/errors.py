@@ -1,7 +1,7 @@
 """The tree of everything kanon_pg can refuse, and how each refusal looks to SQL.
 
 Every error carries a message, an optional detail, an optional hint and an SQLSTATE of the reserved
-class ``KA``; both doors (PL/Python and psycopg) show the same four fields. No field ever contains a
+class ``KA``; both interfaces (PL/Python and psycopg) show the same four fields. No field ever contains a
 cell value: columns, counts and positions only, because a message is an output channel.
 
 ::

@@ -10,14 +10,14 @@ from tests.fixtures.examples import register_profiles
 
 pytest_plugins = [
     "tests.fixtures.databases",
-    "tests.fixtures.doors",
+    "tests.fixtures.interfaces",
     "tests.fixtures.curves",
     "tests.fixtures.audits",
     "tests.fixtures.questions",
     "tests.fixtures.gateways",
 ]
 
-_DOORS = {"server", "client"}
+_INTERFACES = {"server", "client"}
 
 register_profiles()
 
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # left out rather than skipped: a skipped test says that something is missing here
-    items[:] = [item for item in items if _is_about_its_door(item)]
+    items[:] = [item for item in items if _is_about_its_interface(item)]
     if not config.getoption("--smoke"):
         return
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
@@ -39,9 +39,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item in taken]
 
 
-def _is_about_its_door(item: pytest.Item) -> bool:
+def _is_about_its_interface(item: pytest.Item) -> bool:
     mark = item.get_closest_marker("only_through")
     if mark is None:
         return True
     values = item.callspec.params.values()  # type: ignore[attr-defined]
-    return not any(isinstance(value, str) and value in _DOORS - set(mark.args) for value in values)
+    return not any(isinstance(value, str) and value in _INTERFACES - set(mark.args) for value in values)

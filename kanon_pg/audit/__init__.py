@@ -1,1 +1,1 @@
-"""Audits through either door: which columns single people out, how many people, how large the risk is."""
+"""Audits through either interface: which columns single people out, how many people, at what risk."""

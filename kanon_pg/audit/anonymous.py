@@ -45,7 +45,7 @@ def is_anonymous(db: Database, relation: str | None, k: int, columns: Sequence[s
 
 
 def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, is_whole: bool) -> bool:
-    """Judge a release that does not tell which rows are the same person's.
+    """ModelEvaluator a release that does not tell which rows are the same person's.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""What an audit found: the model that every door, text and report shows.
+"""What an audit found: the model that every interface, text and report shows.
 
-Classes and their sizes are those of `kanon_pg.solvers.audit`: rows that agree on some columns, counted in
+Classes and their sizes are those of `kanon_pg.worker.audit`: rows that agree on some columns, counted in
 people. Nothing here holds a cell value: columns, counts and shares only.
 """
 

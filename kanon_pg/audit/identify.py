@@ -1,4 +1,4 @@
-"""Finds few columns that tell rows apart as well as all columns do, through either door."""
+"""Finds few columns that tell rows apart as well as all columns do, through either interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How likely people are found again, through either door; changes nothing."""
+"""How likely people are found again, through either interface; changes nothing."""
 
 from __future__ import annotations
 

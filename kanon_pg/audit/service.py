@@ -1,4 +1,4 @@
-"""Finds the sets of columns that single people out, through either door; changes nothing."""
+"""Finds the sets of columns that single people out, through either interface; changes nothing."""
 
 from __future__ import annotations
 

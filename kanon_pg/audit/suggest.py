@@ -1,4 +1,4 @@
-"""Suggests roles of columns through either door; applies nothing."""
+"""Suggests roles of columns through either interface; applies nothing."""
 
 from __future__ import annotations
 

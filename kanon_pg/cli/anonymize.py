@@ -9,7 +9,7 @@ import typer
 
 from kanon_pg.cli.arguments import Client, Method, Patterns, Relation, Seed, columns, read_patterns
 from kanon_pg.cli.connection import Dsn
-from kanon_pg.cli.doors import opened_door
+from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, progress_bar, show
 from kanon_pg.cli.release_tables import report_facts
 from kanon_pg.core.request import DISTANCES, DIVERSITIES
@@ -99,8 +99,8 @@ def anonymize(
             "most_classes": most_classes,
             "suppressed_rows": suppressed_rows,
         }
-        with opened_door(dsn, client) as door, progress_bar(not as_json) as advance:
-            report = door.anonymize(relation, k, options, advance)
+        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+            report = interface.anonymize(relation, k, options, advance)
         show(report, as_json, report_facts)
 
 

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from kanon_pg.cluster import DEFAULT_NAME, Cluster, ClusterStatus, State
-from kanon_pg.cluster.server import DATABASE
+from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster, ClusterStatus, State
+from kanon_pg.admin.cluster.server import DATABASE
 
 NOT_RUNNING = 3
 """Exit code of ``kanon status`` unless the server runs, as ``pg_ctl status`` has it."""
@@ -40,8 +40,8 @@ def _show(status: ClusterStatus, as_json: bool) -> None:
 
 def _install(dsn: str) -> None:
     # only `up` needs the compiler and the installer, and with it the database driver
+    from kanon_pg.admin.install.installer import install
     from kanon_pg.cli.compilation import compiled_ahead
-    from kanon_pg.install.installer import install
 
     compiled_ahead()
     install(dsn)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_pg.cluster import Cluster, State
+from kanon_pg.admin.cluster import Cluster, State
 from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA, UNDEFINED_TABLE
 from kanon_pg.db.psycopg_adapter import Connection, connect
 from kanon_pg.errors import ClusterError, DatabaseError, InstallError

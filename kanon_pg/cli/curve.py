@@ -108,13 +108,13 @@ def _numbers(given: list[str]) -> list[int]:
 
 
 def _check_plot(path: Path) -> None:
-    from kanon_pg.plots.figure_file import figure_format
+    from kanon_pg.reports.plots.figure_file import figure_format
 
     figure_format(path)
 
 
 def _write_plot(found: Curve, path: Path) -> None:
-    from kanon_pg.plots.curve import write_curve
+    from kanon_pg.reports.plots.curve import write_curve
 
     write_curve(found, path)
     note(f"the figure is in {path}")

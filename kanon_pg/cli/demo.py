@@ -16,18 +16,18 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
+from kanon_pg.admin.demo.patients import patients
+from kanon_pg.admin.demo.psql import Exchange, Psql
+from kanon_pg.admin.demo.scene import ANALYST, Cast, Scene
+from kanon_pg.admin.demo.story import tell
+from kanon_pg.admin.demo.table import create_patients
+from kanon_pg.admin.install.installer import install
 from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
-from kanon_pg.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.queries import statement
-from kanon_pg.demo.patients import patients
-from kanon_pg.demo.psql import Exchange, Psql
-from kanon_pg.demo.scene import ANALYST, Cast, Scene
-from kanon_pg.demo.story import tell
-from kanon_pg.demo.table import create_patients
-from kanon_pg.install.installer import install
 
 DATABASE = "kanon_demo"
 """The demo's own database; made anew each time."""

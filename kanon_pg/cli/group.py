@@ -187,13 +187,13 @@ def _classes(found: Grouped) -> Table:
 
 
 def _check_plot(path: Path) -> None:
-    from kanon_pg.plots.figure_file import figure_format
+    from kanon_pg.reports.plots.figure_file import figure_format
 
     figure_format(path)
 
 
 def _write_plot(found: Grouped, path: Path) -> None:
-    from kanon_pg.plots.grouping import write_grouping
+    from kanon_pg.reports.plots.grouping import write_grouping
 
     write_grouping(found, path)
     note(f"the figure is in {path}")

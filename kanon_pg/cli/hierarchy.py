@@ -15,7 +15,7 @@ from rich.text import Text
 
 from kanon_pg.cli.arguments import Client, Relation
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.hierarchy_doors import ClientHierarchies, ServerHierarchies
+from kanon_pg.cli.hierarchy_interfaces import ClientHierarchies, ServerHierarchies
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName
@@ -83,9 +83,9 @@ def build(
     """
     with errors_as(as_json):
         wanted = _read_spec(spec)
-        with _door(dsn, client) as door, progress_bar(not as_json) as advance:
+        with _interface(dsn, client) as interface, progress_bar(not as_json) as advance:
             advance("building", None)
-            version = door.build(name, relation, column, wanted, _options(description, shared))
+            version = interface.build(name, relation, column, wanted, _options(description, shared))
         _show_done(HierarchyDone("stored", name, version), as_json)
 
 
@@ -129,13 +129,13 @@ def load(
             raise InputError("Either a file or a table is needed.", hint="Give FILE, or --table TABLE.")
         options: dict[str, Any] = _options(description, shared)
         rows = None if file is None else read_csv(file, delimiter, header)
-        with _door(dsn, client) as door, progress_bar(not as_json) as advance:
+        with _interface(dsn, client) as interface, progress_bar(not as_json) as advance:
             advance("storing", None)
             if rows is not None:
-                version = door.define(name, rows, options)
+                version = interface.define(name, rows, options)
             else:
                 options |= _tree_options(child, parent, repeat, inner)
-                version = door.load(name, table or "", options)
+                version = interface.load(name, table or "", options)
         _show_done(HierarchyDone("stored", name, version), as_json)
 
 
@@ -163,8 +163,8 @@ def show_one(
             listed = {one.hierarchy: one for one in _listed(PsycopgDatabase(connection))}.get(name)
         if listed is None:
             raise UnknownName("There is no hierarchy of this name.", hint="kanon hierarchy list shows them.")
-        with _door(dsn, client) as door:
-            top = tree_of(door.content(name), listed.output)
+        with _interface(dsn, client) as interface:
+            top = tree_of(interface.content(name), listed.output)
         if plot is not None:
             _write_plot(top, f"{name}, version {listed.version}", plot)
         show(top, as_json, lambda tree: Text("\n".join(tree_lines(tree, most))))
@@ -176,13 +176,13 @@ def drop(name: Name, client: Client = False, dsn: Dsn = None, as_json: Json = Fa
     All its versions are forgotten.
     """
     with errors_as(as_json):
-        with _door(dsn, client) as door:
-            door.drop(name)
+        with _interface(dsn, client) as interface:
+            interface.drop(name)
         _show_done(HierarchyDone("dropped", name), as_json)
 
 
 @contextmanager
-def _door(dsn: str | None, client: bool) -> Iterator[ServerHierarchies | ClientHierarchies]:
+def _interface(dsn: str | None, client: bool) -> Iterator[ServerHierarchies | ClientHierarchies]:
     with connected(dsn) as connection:
         yield ClientHierarchies(connection) if client else ServerHierarchies(connection)
 
@@ -242,13 +242,13 @@ def _read_spec(text: str) -> Any:
 
 
 def _check_plot(path: Path) -> None:
-    from kanon_pg.plots.figure_file import figure_format
+    from kanon_pg.reports.plots.figure_file import figure_format
 
     figure_format(path)
 
 
 def _write_plot(top: Node, title: str, path: Path) -> None:
-    from kanon_pg.plots.hierarchy import write_hierarchy
+    from kanon_pg.reports.plots.hierarchy import write_hierarchy
 
     write_hierarchy(top, title, path)
     note(f"the figure is in {path}")

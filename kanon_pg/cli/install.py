@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
+from kanon_pg.admin.cluster.programs import installed as installed_servers
+from kanon_pg.admin.install.check import TRIAL_QUASI_IDENTIFIERS, CheckItem, check_database
+from kanon_pg.admin.install.extension import folders_of, write_extension
+from kanon_pg.admin.install.installer import install as install_into
+from kanon_pg.admin.install.report import InstallReport, UninstallReport
+from kanon_pg.admin.install.uninstaller import uninstall as uninstall_from
 from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
 from kanon_pg.cli.output import progress_bar
-from kanon_pg.cluster.programs import installed as installed_servers
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InstallError
-from kanon_pg.install.check import TRIAL_QUASI_IDENTIFIERS, CheckItem, check_database
-from kanon_pg.install.extension import folders_of, write_extension
-from kanon_pg.install.installer import install as install_into
-from kanon_pg.install.report import InstallReport, UninstallReport
-from kanon_pg.install.uninstaller import uninstall as uninstall_from
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.service import anonymize

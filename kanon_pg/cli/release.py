@@ -9,7 +9,7 @@ import typer
 
 from kanon_pg.cli.arguments import Client, Relation, Release, columns
 from kanon_pg.cli.connection import Dsn, connected, installed
-from kanon_pg.cli.doors import Roles, opened_door
+from kanon_pg.cli.interfaces import Roles, opened_interface
 from kanon_pg.cli.output import Json, errors_as, progress_bar, show
 from kanon_pg.cli.release_tables import release_list, release_table
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
@@ -71,8 +71,8 @@ def declare(
             entity=entity,
             weights=_weights(weight or []),
         )
-        with opened_door(dsn, client) as door:
-            door.declare(relation, roles)
+        with opened_interface(dsn, client) as interface:
+            interface.declare(relation, roles)
         _show_done("declared", relation, as_json)
 
 
@@ -82,8 +82,8 @@ def undeclare(relation: Relation, client: Client = False, dsn: Dsn = None, as_js
     Releases stay.
     """
     with errors_as(as_json):
-        with opened_door(dsn, client) as door:
-            door.undeclare(relation)
+        with opened_interface(dsn, client) as interface:
+            interface.undeclare(relation)
         _show_done("undeclared", relation, as_json)
 
 
@@ -95,17 +95,17 @@ def refresh(release: Release, client: Client = False, dsn: Dsn = None, as_json: 
     A class that has become smaller than k is withheld; anonymizing anew finds a better release.
     """
     with errors_as(as_json):
-        with opened_door(dsn, client) as door, progress_bar(not as_json) as advance:
+        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
             advance("refreshing", None)
-            door.refresh(release)
+            interface.refresh(release)
         _show_done("refreshed", release, as_json)
 
 
 def drop(release: Release, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
     """Remove a release; the table stays."""
     with errors_as(as_json):
-        with opened_door(dsn, client) as door:
-            door.drop(release)
+        with opened_interface(dsn, client) as interface:
+            interface.drop(release)
         _show_done("dropped", release, as_json)
 
 

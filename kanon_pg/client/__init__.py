@@ -1,6 +1,6 @@
 """Python API: the operations of ``kanon_...`` functions over a psycopg connection.
 
-Works with any PostgreSQL that `kanon_pg.install` has prepared, also without PL/Python in the server.
+Works with any PostgreSQL that `kanon_pg.admin.install` has prepared, also without PL/Python in the server.
 Each operation is one ``REPEATABLE READ`` transaction: a release is counted, solved and written from
 one and the same state of the table.
 

@@ -60,9 +60,9 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
         if error.server_state != INSUFFICIENT_PRIVILEGE:
             raise
         raise NotPermitted(
-            f"Role {Identifier((role,))} may not act as {actor}, which the client's door does.",
+            f"Role {Identifier((role,))} may not act as {actor}, which the client's interface does.",
             hint="Call the functions in the server, which need no such right; to ask, use kanon_pg.connect. "
-            f"This door is for those who may read every table that was lent: members of {OWNER}.",
+            f"This interface is for those who may read every table that was lent: members of {OWNER}.",
         ) from error
 
 

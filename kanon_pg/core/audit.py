@@ -1,6 +1,6 @@
 """What is counted for a set of columns.
 
-The terms (class, violating, minimal, minimum, identifying) are defined in `kanon_pg.solvers.audit`.
+The terms (class, violating, minimal, minimum, identifying) are defined in `kanon_pg.worker.audit`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ CODE_FOLDER = "KANON_PG_CODE"
 """Environment variable that names a worker's own folder."""
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
-_SOURCES = ("core", "solvers")
+_SOURCES = ("core", "worker")
 """Subpackages with kernels; these take constants from each other alone."""
 
 _RUNNER = "warm_up.py"

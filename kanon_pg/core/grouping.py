@@ -56,7 +56,7 @@ class GroupingQuestion:
     Parameters
     ----------
     task : str
-        A task of `kanon_pg.solvers.grouper`.
+        A task of `kanon_pg.worker.grouping.grouper`.
     options : mapping
         Plain JSON values: k, cost, seconds and what the task takes.
     arrays : mapping
@@ -85,7 +85,7 @@ class GroupingQuestion:
 
 @dataclass(frozen=True, slots=True)
 class GroupingAnswer:
-    """How values were grouped, see `kanon_pg.solvers.single_attribute.result.SingleAttribute`.
+    """How values were grouped, see `kanon_pg.worker.grouping.result.SingleAttribute`.
 
     Parameters
     ----------

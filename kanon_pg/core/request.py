@@ -1,4 +1,4 @@
-"""What a solver is asked, and what it answers: the contract between the doors and the solvers."""
+"""What a solver is asked, and what it answers: the contract between the interfaces and the solvers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any
 from kanon_pg.core.termination import Termination
 
 METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "local", "full_domain")
-"""Names a request may give as method; `kanon_pg.solvers.methods` has the solver of each, and with hierarchies
-`kanon_pg.solvers.recoding.search`."""
+"""Names a request may give as method.
+
+`kanon_pg.worker.solvers.methods` has the solver of each, and with hierarchies
+`kanon_pg.worker.solvers.recoding.search`.
+"""
 
 KERNELS = ("plain", "models", "recoding", "audit", "pairs")
 """Sets of kernels that are compiled together, the longest first."""
@@ -69,7 +72,7 @@ class SolveRequest:
     k : int
         Fewest people per class, >= 2.
     method : str
-        A name of `kanon_pg.solvers.registry`.
+        A name of `kanon_pg.worker.solvers.registry`.
     patterns : list or mapping, optional
         A list of pattern vectors, each given by the columns it suppresses, or an object of wishes
         (``max_suppressed``, ``never``, ``together``, ``at_most_one``). None allows every pattern.
@@ -148,9 +151,10 @@ class SolveOutcome:
         What the caller must know (for example: the pattern mask was bounded).
     prices : bytes
         The certificate of `lower_bound`: per row type one price per row in millionths of a cost unit,
-        signed 64-bit big-endian (see `kanon_pg.core.certificate`); empty if the bound has another proof.
+        signed 64-bit big-endian (see `kanon_pg.worker.verification.certificate`); empty if the bound has
+        another proof.
     entropy_loss, marginal_divergence : float or None
-        See `kanon_pg.core.utility.Utility`.
+        See `kanon_pg.worker.measures.utility.Utility`.
     termination : Termination
         How the search ended.
     """

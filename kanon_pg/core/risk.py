@@ -1,6 +1,6 @@
 """How likely the people in a table are found again.
 
-Class sizes count people, see `kanon_pg.solvers.audit`. The attackers are those of El Emam and Dankar
+Class sizes count people, see `kanon_pg.worker.audit`. The attackers are those of El Emam and Dankar
 ("Protecting Privacy Using k-Anonymity", 2008) and, for the marketer, El Emam, Dankar, Vaillancourt, Roffey
 and Lysyk (2009).
 """

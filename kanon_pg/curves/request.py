@@ -31,7 +31,7 @@ class CurveRequest:
     quasi_identifiers : sequence of str, optional
         Override the declaration.
     patterns : list or dict, optional
-        Allowed pattern vectors or wishes, see `kanon_pg.core.patterns`.
+        Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
     method : str
         One of `kanon_pg.core.request.METHODS`.
     time_limit : float

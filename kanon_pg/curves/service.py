@@ -1,4 +1,4 @@
-"""Computes a suppression curve through either door: publishes nothing, changes nothing."""
+"""Computes a suppression curve through either interface: publishes nothing, changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What services may ask of a database, whichever door they came through.
+"""What services may ask of a database, whichever interface they came through.
 
 Services receive a `Database` and never learn which adapter it is. Values are portable: int, float,
 bool, str, bytes, `decimal.Decimal`, None and lists of these; everything else is cast to text in SQL.

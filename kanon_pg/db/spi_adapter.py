@@ -1,4 +1,4 @@
-"""The server's door: `Database` over PL/Python's SPI. The only importer of plpy."""
+"""The server's interface: `Database` over PL/Python's SPI. The only importer of plpy."""
 
 from __future__ import annotations
 

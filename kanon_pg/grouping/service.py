@@ -1,4 +1,4 @@
-"""Groups the values of a column through either door, with the caller's rights; changes nothing."""
+"""Groups the values of a column through either interface, with the caller's rights; changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures a relation through either door."""
+"""Measures a relation through either interface."""
 
 from __future__ import annotations
 

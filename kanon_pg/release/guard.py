@@ -1,7 +1,8 @@
 """What the guard of a release demands of every class beside k people, as its template needs it.
 
-Comparisons are those of `kanon_pg.core.privacy`: whole numbers exactly; entropies and distances, which are
-sums of rounded numbers, up to a tolerance. So a class may miss what is demanded of these by a billionth.
+Comparisons are those of `kanon_pg.worker.models.evaluator`: whole numbers exactly; entropies and distances,
+which are sums of rounded numbers, up to a tolerance. So a class may miss what is demanded of these by a
+billionth.
 """
 
 from __future__ import annotations

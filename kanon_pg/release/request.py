@@ -31,7 +31,7 @@ class AnonymizeRequest:
     method : str
         One of `kanon_pg.core.request.METHODS`.
     patterns : list or dict, optional
-        Allowed pattern vectors or wishes, see `kanon_pg.core.patterns`.
+        Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
     time_limit : float
         Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
         what they take.

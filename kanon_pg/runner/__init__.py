@@ -1,1 +1,5 @@
-"""Runs a solver in a process of its own, so that whatever it does cannot harm the one that asked."""
+"""The backend's side of the process wall: start workers, send jobs, wait, cancel.
+
+`parent` and `ledger_parent` are for services; `messages` and `limits` are shared with `kanon_pg.worker`. No
+array library and no solver is imported here.
+"""

@@ -24,16 +24,16 @@ import kanon_pg
 from kanon_pg.core.code_folders import CODE_FOLDER, CodeFolder, own_folder
 from kanon_pg.errors import SolverUnavailable
 
-SOLVER = "kanon_pg.solvers.registry"
+SOLVER = "kanon_pg.worker.solvers.registry"
 """Module whose function ``solve`` the worker calls."""
 
-AUDITOR = "kanon_pg.solvers.auditor"
+AUDITOR = "kanon_pg.worker.audit.auditor"
 """Module whose function ``work`` the worker calls for audits."""
 
-GROUPER = "kanon_pg.solvers.grouper"
+GROUPER = "kanon_pg.worker.grouping.grouper"
 """Module whose function ``work`` the worker calls to group the values of one attribute."""
 
-WARM_UP = "kanon_pg.solvers.warm_up"
+WARM_UP = "kanon_pg.worker.warm_up"
 """Module whose function ``warm_up`` compiles the solvers."""
 
 SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "ortools", "google.protobuf")
@@ -140,7 +140,7 @@ def start_process(code: CodeFolder | None = None) -> Worker:
         "temporary_folder": str(code.folder) if code.temporary else None,
     }
     environment = {CODE_FOLDER: str(code.folder)}
-    return start(Program("kanon_pg.runner.child", path, arguments, environment, code))
+    return start(Program("kanon_pg.worker.main", path, arguments, environment, code))
 
 
 def start_ledger() -> Worker:
@@ -153,7 +153,7 @@ def start_ledger() -> Worker:
     """
     # the thread that asks waits for the answer, so further threads would only take others' processors
     environment = {"OPENBLAS_NUM_THREADS": "1"}
-    return start(Program("kanon_pg.runner.ledger_child", python_path(LEDGER_LIBRARIES), {}, environment))
+    return start(Program("kanon_pg.worker.ledger.main", python_path(LEDGER_LIBRARIES), {}, environment))
 
 
 def start(program: Program) -> Worker:

@@ -120,7 +120,7 @@ def audit_in_child(
     tables : sequence of PackedRowTypes
         What it is about.
     task : str
-        A task of `kanon_pg.solvers.auditor`.
+        A task of `kanon_pg.worker.audit.auditor`.
     arguments : mapping
         Its arguments, plain JSON values.
     checkpoint, progress, memory_bytes

@@ -1,4 +1,4 @@
-"""What the PL/Python functions call: opens the server's door, calls a service, shapes the result.
+"""What the PL/Python functions call: opens the server's interface, calls a service, shapes the result.
 
 Imported inside PostgreSQL backends, after ``kanon.boot()`` has put this package on the path and checked
 its version. There is no logic here: what a function does, the services say.

@@ -1,6 +1,7 @@
-"""Code of worker processes, which a PostgreSQL backend starts and never imports.
+"""Code of worker processes, which a backend starts and never imports: NumPy, compiled kernels, OR-Tools.
 
-What is here may use NumPy and other native libraries, large memory and its own files; it talks to its parent
-through `kanon_pg.runner` and knows no database.
-Nothing that runs in a backend may import it, and it imports neither services nor interfaces.
+Solvers (`solvers`), privacy models (`models`), the independent recount (`verification`), audits (`audit`),
+classes of one column (`grouping`) and the record of
+queries (`ledger`) live here; `main` and `ledger.main` are the processes.
+Nothing here knows a database: packed buffers come in over a channel, and leave over it (`kanon_pg.runner`).
 """

@@ -19,7 +19,7 @@ BEGIN
     IF NOT pg_catalog.pg_has_role('kanon_reader', 'kanon_analyst', 'MEMBER') THEN
         GRANT kanon_analyst TO kanon_reader;
     END IF;
-    -- Whoever may act as the owner may act as the reader: the client's door does.
+    -- Whoever may act as the owner may act as the reader: the client's interface does.
     IF NOT pg_catalog.pg_has_role('kanon_owner', 'kanon_reader', 'MEMBER') THEN
         GRANT kanon_reader TO kanon_owner;
     END IF;

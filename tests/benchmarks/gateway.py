@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from rich.table import Table
 
-from kanon_pg.install.installer import install
+from kanon_pg.admin.install.installer import install
 from tests.benchmarks.settings import Settings, table
 from tests.fixtures.databases import private_server
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.single_attribute.exact_labels import exact_labels
-from kanon_pg.solvers.single_attribute.fold import fold
-from kanon_pg.solvers.single_attribute.intervals import intervals
-from kanon_pg.solvers.single_attribute.rectangles import rectangles
-from kanon_pg.solvers.single_attribute.regions import regions
-from kanon_pg.solvers.single_attribute.result import SingleAttribute, cost_of
-from kanon_pg.solvers.single_attribute.spread import simplified_spread, spread
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.grouping.exact_labels import exact_labels
+from kanon_pg.worker.grouping.fold import fold
+from kanon_pg.worker.grouping.intervals import intervals
+from kanon_pg.worker.grouping.rectangles import rectangles
+from kanon_pg.worker.grouping.regions import regions
+from kanon_pg.worker.grouping.result import SingleAttribute, cost_of
+from kanon_pg.worker.grouping.spread import simplified_spread, spread
 from tests.benchmarks.settings import DATA, Settings, median_seconds, missing, table
 
 _LISTS = ("female", "male", "last")

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
-from kanon_pg.solvers.registry import solve
+from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, ADULT14, CENSUS8, CMC, DIABETES, NURSERY
 from tests.benchmarks.packed import packed_file
 from tests.benchmarks.settings import DATA, PAPERS, Settings, median_seconds, missing, table
@@ -127,7 +127,7 @@ def worth_of_searching(settings: Settings) -> Iterator[Table]:
         ("adult", ADULT9, "Adult, 9 columns"),
         ("adult", ADULT14, "Adult, 14 columns"),
         ("diabetes_hospitals", DIABETES, "Hospital stays (as rows)"),
-        ("census_income_kdd", CENSUS8, "Census income, 8 columns"),
+        ("census_income_kdd", CENSUS8, "TableSnapshot income, 8 columns"),
     ):
         packed = _packed(file, columns)
         if packed is None:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from kanon_pg.core.request import SolveRequest
-from kanon_pg.solvers.registry import solve
+from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, ADULT14, CMC, NURSERY
 from tests.benchmarks.packed import packed_file
 from tests.benchmarks.server import bench_server, call, load, megabytes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from kanon_pg.core.request import SolveRequest
-from kanon_pg.solvers.registry import solve
+from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, CENSUS8, CMC, QI8
 from tests.benchmarks.packed import packed_file
 from tests.benchmarks.settings import DATA, Settings, median_seconds, missing, table

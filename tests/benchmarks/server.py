@@ -13,8 +13,8 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from kanon_pg.cluster import Cluster
-from kanon_pg.install.installer import install
+from kanon_pg.admin.cluster import Cluster
+from kanon_pg.admin.install.installer import install
 from kanon_pg.tables.csv_file import CsvFile
 from kanon_pg.tables.load import load_csv
 from tests.benchmarks.settings import DATA

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import psycopg
 
-from kanon_pg.cluster import Cluster
-from kanon_pg.install.installer import install
+from kanon_pg.admin.cluster import Cluster
+from kanon_pg.admin.install.installer import install
 from tests.docs.pages import ROOT
 from tests.docs.references import cli_reference, finding_reference, sql_reference
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.admin.cluster.programs import newest_with_python
+from kanon_pg.admin.demo.patients import patients
+from kanon_pg.admin.demo.table import create_patients
 from kanon_pg.db.psycopg_adapter import connect
-from kanon_pg.demo.patients import patients
-from kanon_pg.demo.table import create_patients
 from tests.docs.pages import ROOT
 
 BIN = Path(sys.executable).parent

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.admin.cluster.programs import newest_with_python
 from tests.docs.databases import DATABASES, environment
 from tests.docs.pages import ROOT, Page
 from tests.fixtures.databases import Server, private_server

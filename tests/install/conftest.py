@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from kanon_pg.install.installer import install
+from kanon_pg.admin.install.installer import install
 from tests.fixtures.databases import Server, private_server
 
 

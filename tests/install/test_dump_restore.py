@@ -7,8 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from kanon_pg.cluster.programs import newest_with_python
-from kanon_pg.install.installer import install
+from kanon_pg.admin.cluster.programs import newest_with_python
+from kanon_pg.admin.install.installer import install
 from tests.fixtures.databases import Server
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.generalizing_solver import generalizing

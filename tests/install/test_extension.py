@@ -10,11 +10,11 @@ import psycopg
 import pytest
 
 import kanon_pg
-from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.admin.cluster.programs import newest_with_python
+from kanon_pg.admin.install.extension import ServerFolders, write_extension
+from kanon_pg.admin.install.installer import install
+from kanon_pg.admin.install.uninstaller import uninstall
 from kanon_pg.errors import InstallError
-from kanon_pg.install.extension import ServerFolders, write_extension
-from kanon_pg.install.installer import install
-from kanon_pg.install.uninstaller import uninstall
 from tests.fixtures.databases import Server
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.extension_servers import ExtensionServer, extension_server

@@ -9,9 +9,9 @@ from psycopg import sql
 
 import kanon_pg
 from kanon_pg import client
+from kanon_pg.admin.install import installer, python_path
+from kanon_pg.admin.install.installer import install, release_numbers
 from kanon_pg.errors import InstallError, VersionMismatch
-from kanon_pg.install import installer, python_path
-from kanon_pg.install.installer import install, release_numbers
 from tests.docs.references import FUNCTIONS
 from tests.fixtures.databases import Server
 from tests.install.catalog import picture

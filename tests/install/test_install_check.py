@@ -6,8 +6,8 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
+from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
-from kanon_pg.install.installer import install
 from tests.install.catalog import picture
 from tests.install.conftest import as_role, role
 

@@ -10,11 +10,11 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
+from kanon_pg.admin.install.installer import install
+from kanon_pg.admin.install.uninstaller import uninstall
 from kanon_pg.cli import app
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.errors import DatabaseError
-from kanon_pg.install.installer import install
-from kanon_pg.install.uninstaller import uninstall
 from tests.fixtures.databases import Server, private_server
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may act as another account")

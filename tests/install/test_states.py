@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 import kanon_pg
-from kanon_pg.install import check
-from kanon_pg.install.installer import install
-from kanon_pg.install.uninstaller import uninstall
+from kanon_pg.admin.install import check
+from kanon_pg.admin.install.installer import install
+from kanon_pg.admin.install.uninstaller import uninstall
 from tests.fixtures.databases import Server
 from tests.fixtures.dividing_solver import dividing
 from tests.install.catalog import picture
@@ -41,7 +41,7 @@ def quick_check(monkeypatch: pytest.MonkeyPatch, db: psycopg.Connection) -> None
 _SKIPPED = """
 do language plpython3u $$
 plpy.execute("select kanon.boot()")
-from kanon_pg.install import check
+from kanon_pg.admin.install import check
 check._solve = lambda db: None
 check._release = lambda db, trial: None
 $$

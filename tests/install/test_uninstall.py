@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from kanon_pg import client
+from kanon_pg.admin.install.facts import ROLES
+from kanon_pg.admin.install.installer import install
+from kanon_pg.admin.install.uninstaller import uninstall
 from kanon_pg.errors import InstallError
-from kanon_pg.install.facts import ROLES
-from kanon_pg.install.installer import install
-from kanon_pg.install.uninstaller import uninstall
 from tests.fixtures.databases import Server
 from tests.install.catalog import picture
 from tests.install.conftest import as_role, create_patients, role

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.patterns import all_patterns, parse_patterns
-from kanon_pg.core.row_types import RowTypeTable
+from kanon_pg.worker.patterns import all_patterns, parse_patterns
+from kanon_pg.worker.row_types import RowTypeTable
 from tests.fixtures.packing import pack
 
 Row = tuple[Any, ...]

@@ -12,7 +12,7 @@ from psycopg import sql
 from kanon_pg import client
 from kanon_pg.audit.findings import ViolatingSet
 from tests.fixtures.audits import COLUMNS, audit, figures_in_sql, minimal_in_sql
-from tests.fixtures.doors import ClientDoor, Door
+from tests.fixtures.interfaces import ClientInterface, Interface
 from tests.fixtures.releases import everything
 
 _CELLS = {
@@ -24,34 +24,34 @@ _CELLS = {
 }
 
 
-def random_table(door: Door, name: str, seed: int) -> str | None:
+def random_table(interface: Interface, name: str, seed: int) -> str | None:
     """Create a table; return the column that identifies people if it is declared."""
     chance = random.Random(seed)
     columns = ", ".join(f"{column} {kind}" for column, (kind, _) in _CELLS.items())
-    door.connection.execute(f"create table {name} ({columns}, who integer)".encode())
+    interface.connection.execute(f"create table {name} ({columns}, who integer)".encode())
     people = chance.choice([3, 12, 40])
     rows = [
         [chance.choice(values) for _, values in _CELLS.values()] + [chance.choice([None, *range(people)])]
         for _ in range(chance.choice([5, 30, 90]))
     ]
-    with door.connection.cursor() as cursor:
+    with interface.connection.cursor() as cursor:
         cursor.executemany(f"insert into {name} values (%s, %s, %s, %s, %s, %s)".encode(), rows)
     if seed % 2:
-        door.declare(name, quasi_identifiers=["a"], identifiers=["who"], entity="who")
+        interface.declare(name, quasi_identifiers=["a"], identifiers=["who"], entity="who")
         return "who"
     return None
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_all_sets_and_figures_are_those_of_plain_sql(audit_door: Door, seed: int) -> None:
+def test_all_sets_and_figures_are_those_of_plain_sql(audit_interface: Interface, seed: int) -> None:
     name = f"random_{seed}"
-    person = random_table(audit_door, name, seed)
+    person = random_table(audit_interface, name, seed)
     columns = [*_CELLS] if person else [*_CELLS, "who"]
     try:
         for k in (2, 3, 5):
-            expected = list(minimal_in_sql(audit_door.connection, name, columns, k, person))
+            expected = list(minimal_in_sql(audit_interface.connection, name, columns, k, person))
             least = len(expected[0][0]) if expected else None
-            found = audit(audit_door, name, k)
+            found = audit(audit_interface, name, k)
             assert [one.columns for one in found] == [chosen for chosen, _ in expected]
             for one, (chosen, figures) in zip(found, expected, strict=True):
                 assert (one.size, one.kind) == (
@@ -62,120 +62,120 @@ def test_all_sets_and_figures_are_those_of_plain_sql(audit_door: Door, seed: int
                 assert {name: counted[name] for name in figures} == pytest.approx(figures)
     finally:
         if person is not None:
-            audit_door.undeclare(name)
-        audit_door.connection.execute(f"drop table {name}".encode())
+            audit_interface.undeclare(name)
+        audit_interface.connection.execute(f"drop table {name}".encode())
 
 
-def test_both_doors_say_the_same(audit_doors: tuple[Door, Door]) -> None:
+def test_both_interfaces_say_the_same(audit_interfaces: tuple[Interface, Interface]) -> None:
     for relation, k, options in (
         ("people", 5, {"columns": ["sex", "ward", "age"]}),
         ("of_persons", 5, {}),
         ("of_persons", 40, {"max_columns": 1}),
     ):
-        first, second = (audit(door, relation, k, **options) for door in audit_doors)
+        first, second = (audit(interface, relation, k, **options) for interface in audit_interfaces)
         assert first == second
         assert first
 
 
-def test_without_a_declaration_keys_are_not_audited_and_json_is_left_out(audit_door: Door) -> None:
-    audit_door.notices.clear()
-    found = audit(audit_door, "people", 2)
+def test_without_a_declaration_keys_are_not_audited_and_json_is_left_out(audit_interface: Interface) -> None:
+    audit_interface.notices.clear()
+    found = audit(audit_interface, "people", 2)
     assert {name for one in found for name in one.columns} <= {"person", "age", "ward", "sex", "illness"}
-    assert "Left out, because their types have no equality: doc." in audit_door.notices
+    assert "Left out, because their types have no equality: doc." in audit_interface.notices
 
 
-def test_declared_people_are_counted_not_rows(audit_door: Door) -> None:
+def test_declared_people_are_counted_not_rows(audit_interface: Interface) -> None:
     """Two rows a person: 211 rows, 106 people; identifier and entity are not audited."""
-    found = audit(audit_door, "of_persons", 107, columns=["sex"])
+    found = audit(audit_interface, "of_persons", 107, columns=["sex"])
     assert [one.columns for one in found] == [()]
     assert (found[0].people_at_risk, found[0].smallest_class, found[0].kind) == (106, 106, "minimum")
-    names = {name for one in audit(audit_door, "of_persons", 2) for name in one.columns}
+    names = {name for one in audit(audit_interface, "of_persons", 2) for name in one.columns}
     assert not names & {"id", "person", "doc"}
 
 
-def test_an_identifier_can_be_audited_if_it_is_named(audit_door: Door) -> None:
-    found = audit(audit_door, "of_persons", 2, columns=["id"])
+def test_an_identifier_can_be_audited_if_it_is_named(audit_interface: Interface) -> None:
+    found = audit(audit_interface, "of_persons", 2, columns=["id"])
     assert [(one.columns, one.people_at_risk) for one in found] == [(("id",), 106)]
 
 
-def test_a_release_singles_nobody_out(audit_door: Door) -> None:
-    audit_door.anonymize("of_persons", 5)
-    assert audit(audit_door, "safe.of_persons", 5) == ()
-    audit_door.drop("of_persons")
+def test_a_release_singles_nobody_out(audit_interface: Interface) -> None:
+    audit_interface.anonymize("of_persons", 5)
+    assert audit(audit_interface, "safe.of_persons", 5) == ()
+    audit_interface.drop("of_persons")
 
 
-def test_names_that_need_quotes(audit_door: Door) -> None:
-    audit_door.connection.execute(
+def test_names_that_need_quotes(audit_interface: Interface) -> None:
+    audit_interface.connection.execute(
         'create table "Odd ""t" as select i % 7 as "A b""c" from generate_series(1, 9) i'
     )
     try:
-        found = audit(audit_door, '"Odd ""t"', 2)
+        found = audit(audit_interface, '"Odd ""t"', 2)
         assert [one.columns for one in found] == [('A b"c',)]
     finally:
-        audit_door.connection.execute('drop table "Odd ""t"')
+        audit_interface.connection.execute('drop table "Odd ""t"')
 
 
-def test_max_columns_says_what_is_open(audit_door: Door) -> None:
-    audit_door.notices.clear()
-    found = audit(audit_door, "people", 2, columns=COLUMNS, max_columns=1)
+def test_max_columns_says_what_is_open(audit_interface: Interface) -> None:
+    audit_interface.notices.clear()
+    found = audit(audit_interface, "people", 2, columns=COLUMNS, max_columns=1)
     assert {one.size for one in found} <= {1}
-    assert audit_door.notices == [
+    assert audit_interface.notices == [
         "Every minimal violating set of at most 1 column is listed; larger ones may be missing."
     ]
 
 
-def wide_table(door: Door) -> None:
+def wide_table(interface: Interface) -> None:
     """Create a table of 40 columns and 20,000 rows whose minimal violating sets are beyond counting."""
     columns = sql.SQL(", ").join(
         sql.SQL("(hashint8(i * 40 + {0}) & 1)::int as {1}").format(sql.Literal(n), sql.Identifier(f"c{n}"))
         for n in range(40)
     )
-    door.connection.execute(
+    interface.connection.execute(
         sql.SQL("create table wide as select {} from generate_series(1, 20000) as i").format(columns)
     )
 
 
-def test_when_the_time_is_over_what_is_proven_is_returned(audit_door: Door) -> None:
-    wide_table(audit_door)
+def test_when_the_time_is_over_what_is_proven_is_returned(audit_interface: Interface) -> None:
+    wide_table(audit_interface)
     try:
-        audit_door.notices.clear()
-        found = audit(audit_door, "wide", 2, time_limit=4)
-        assert any("may be missing" in notice or "are known" in notice for notice in audit_door.notices)
+        audit_interface.notices.clear()
+        found = audit(audit_interface, "wide", 2, time_limit=4)
+        assert any("may be missing" in notice or "are known" in notice for notice in audit_interface.notices)
         for one in found[:3]:
             smaller = [audit_minus(one, name) for name in one.columns]
-            assert small(audit_door, "wide", one.columns) < 2
-            assert all(small(audit_door, "wide", columns) >= 2 for columns in smaller)
+            assert small(audit_interface, "wide", one.columns) < 2
+            assert all(small(audit_interface, "wide", columns) >= 2 for columns in smaller)
     finally:
-        audit_door.connection.execute("drop table wide")
+        audit_interface.connection.execute("drop table wide")
 
 
 def audit_minus(found: ViolatingSet, name: str) -> tuple[str, ...]:
     return tuple(column for column in found.columns if column != name)
 
 
-def small(door: Door, table: str, columns: tuple[str, ...]) -> int:
+def small(interface: Interface, table: str, columns: tuple[str, ...]) -> int:
     query = sql.SQL("select min(n) from (select count(*) as n from {} group by {}) as c").format(
         sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns)) if columns else sql.SQL("()")
     )
-    row: Any = door.connection.execute(query).fetchone()
+    row: Any = interface.connection.execute(query).fetchone()
     return int(row[0])
 
 
-def test_nothing_is_written_and_settings_stay(audit_door: Door) -> None:
+def test_nothing_is_written_and_settings_stay(audit_interface: Interface) -> None:
     names = "work_mem", "enable_mergejoin", "datestyle", "statement_timeout", "application_name"
-    shown = [audit_door.connection.execute(f"show {name}".encode()).fetchone() for name in names]
-    audit_door.connection.execute("set default_transaction_read_only = on")
+    shown = [audit_interface.connection.execute(f"show {name}".encode()).fetchone() for name in names]
+    audit_interface.connection.execute("set default_transaction_read_only = on")
     try:
-        before = everything(audit_door.connection)
-        audit(audit_door, "people", 5, columns=COLUMNS)
-        assert everything(audit_door.connection) == before
+        before = everything(audit_interface.connection)
+        audit(audit_interface, "people", 5, columns=COLUMNS)
+        assert everything(audit_interface.connection) == before
     finally:
-        audit_door.connection.execute("reset default_transaction_read_only")
-    assert [audit_door.connection.execute(f"show {name}".encode()).fetchone() for name in names] == shown
+        audit_interface.connection.execute("reset default_transaction_read_only")
+    assert [audit_interface.connection.execute(f"show {name}".encode()).fetchone() for name in names] == shown
 
 
-def test_type_has_the_fields_of_the_dataclass(audit_doors: tuple[Door, Door]) -> None:
-    rows = audit_doors[0].connection.execute(
+def test_type_has_the_fields_of_the_dataclass(audit_interfaces: tuple[Interface, Interface]) -> None:
+    rows = audit_interfaces[0].connection.execute(
         "select attname from pg_attribute where attrelid = 'kanon.violating_set'::regclass and attnum > 0"
         " order by attnum"
     )
@@ -185,15 +185,15 @@ def test_type_has_the_fields_of_the_dataclass(audit_doors: tuple[Door, Door]) ->
 # --- details, for reports ---------------------------------------------------------------------------------
 
 
-def test_details_agree_with_sql(audit_doors: tuple[Door, Door]) -> None:
-    door = audit_doors[1]
-    assert isinstance(door, ClientDoor)
-    result = client.audit(door.connection, "of_persons", 5, columns=[*COLUMNS, "illness"], details=True)
+def test_details_agree_with_sql(audit_interfaces: tuple[Interface, Interface]) -> None:
+    interface = audit_interfaces[1]
+    assert isinstance(interface, ClientInterface)
+    result = client.audit(interface.connection, "of_persons", 5, columns=[*COLUMNS, "illness"], details=True)
     assert (result.rows, result.people, result.entity) == (211, 106, "person")
     assert [one.role for one in result.column_figures] == ["quasi_identifier"] * 3 + ["sensitive"]
     for column in result.column_figures:
-        alone = figures(door, [column.name])
-        without = figures(door, [name for name in result.columns if name != column.name])
+        alone = figures(interface, [column.name])
+        without = figures(interface, [name for name in result.columns if name != column.name])
         assert column.people_at_risk == alone["people_at_risk"]
         assert column.smallest_class == alone["smallest_class"]
         assert column.people_at_risk_without == without["people_at_risk"]
@@ -201,7 +201,7 @@ def test_details_agree_with_sql(audit_doors: tuple[Door, Door]) -> None:
     for whole, names in ((result.audited, result.columns), (result.quasi_identifiers, COLUMNS)):
         assert whole is not None
         assert list(whole.columns) == list(names)
-        expected = figures(door, names)
+        expected = figures(interface, names)
         assert whole.smallest_class == expected["smallest_class"]
         assert whole.people_at_risk == expected["people_at_risk"]
         assert sum(bar.classes for bar in whole.sizes) == whole.classes == expected["distinct_values"]
@@ -209,17 +209,17 @@ def test_details_agree_with_sql(audit_doors: tuple[Door, Door]) -> None:
         assert all(bar.smallest <= bar.people / bar.classes <= bar.largest for bar in whole.sizes)
 
 
-def figures(door: Door, columns: Any) -> dict[str, Any]:
-    return figures_in_sql(door.connection, "of_persons", list(columns), 5, "person")
+def figures(interface: Interface, columns: Any) -> dict[str, Any]:
+    return figures_in_sql(interface.connection, "of_persons", list(columns), 5, "person")
 
 
-def test_details_show_a_release_before_and_after(audit_doors: tuple[Door, Door]) -> None:
-    door = audit_doors[1]
-    door.anonymize("of_persons", 5)
-    result = client.audit(door.connection, "of_persons", 5, details=True)
+def test_details_show_a_release_before_and_after(audit_interfaces: tuple[Interface, Interface]) -> None:
+    interface = audit_interfaces[1]
+    interface.anonymize("of_persons", 5)
+    result = client.audit(interface.connection, "of_persons", 5, details=True)
     (release,) = result.releases
     assert (release.release, release.k) == ("of_persons", 5)
     assert release.before == result.risk
     assert release.before.prosecutor_risk > release.after.prosecutor_risk
     assert release.after.prosecutor_risk <= 1 / 5
-    door.drop("of_persons")
+    interface.drop("of_persons")

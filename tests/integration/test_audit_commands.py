@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from kanon_pg import client
 from kanon_pg.cli import app
 from tests.fixtures.audits import COLUMNS, audit, identify, risk
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 
 OPTIONS = [f"--column={name}" for name in COLUMNS]
 
@@ -23,20 +23,22 @@ def kanon(dsn: str, *arguments: str) -> Any:
     return CliRunner().invoke(app, [*arguments, "--dsn", dsn])
 
 
-def test_json_has_the_sets_of_the_functions_and_details(audit_doors: tuple[Door, Door]) -> None:
-    door = audit_doors[0]
-    shown = kanon(door.dsn, "audit", "people", "-k", "5", *OPTIONS, "--json")
+def test_json_has_the_sets_of_the_functions_and_details(
+    audit_interfaces: tuple[Interface, Interface],
+) -> None:
+    interface = audit_interfaces[0]
+    shown = kanon(interface.dsn, "audit", "people", "-k", "5", *OPTIONS, "--json")
     assert shown.exit_code == 0, shown.stderr
     found = json.loads(shown.stdout)
     assert [tuple(one["columns"]) for one in found["sets"]] == [
-        one.columns for one in audit(door, "people", 5, columns=COLUMNS)
+        one.columns for one in audit(interface, "people", 5, columns=COLUMNS)
     ]
     assert (found["k"], found["rows"], found["is_complete"]) == (5, 211, True)
     assert [one["name"] for one in found["column_figures"]] == COLUMNS
 
 
-def test_terminal_and_markdown_start_with_sentences(audit_doors: tuple[Door, Door]) -> None:
-    dsn = audit_doors[0].dsn
+def test_terminal_and_markdown_start_with_sentences(audit_interfaces: tuple[Interface, Interface]) -> None:
+    dsn = audit_interfaces[0].dsn
     shown = kanon(dsn, "audit", "of_persons", "-k5").stdout
     assert shown.startswith('Audit of "public"."of_persons", k = 5\n211 rows, 106 people')
     assert "By age, ward and sex together" in shown
@@ -46,15 +48,15 @@ def test_terminal_and_markdown_start_with_sentences(audit_doors: tuple[Door, Doo
 
 
 @pytest.mark.parametrize(("condition", "code"), [("k<2", 4), ("k < 1000", 4), ("k<5", 4)])
-def test_a_gate_that_fails(audit_doors: tuple[Door, Door], condition: str, code: int) -> None:
-    shown = kanon(audit_doors[0].dsn, "audit", "people", "--fail-on", condition, "--json")
+def test_a_gate_that_fails(audit_interfaces: tuple[Interface, Interface], condition: str, code: int) -> None:
+    shown = kanon(audit_interfaces[0].dsn, "audit", "people", "--fail-on", condition, "--json")
     assert shown.exit_code == code
     assert json.loads(shown.stdout)["k"] == int(condition.split("<")[1])
     assert "shared by fewer than" in shown.stderr
 
 
-def test_a_gate_that_holds(audit_doors: tuple[Door, Door]) -> None:
-    shown = kanon(audit_doors[0].dsn, "audit", "people", "--column=sex", "--fail-on=k<5", "-k", "100")
+def test_a_gate_that_holds(audit_interfaces: tuple[Interface, Interface]) -> None:
+    shown = kanon(audit_interfaces[0].dsn, "audit", "people", "--column=sex", "--fail-on=k<5", "-k", "100")
     assert shown.exit_code == 0, shown.stderr
     assert "k = 100" in shown.stdout
 
@@ -70,16 +72,18 @@ def test_a_gate_that_holds(audit_doors: tuple[Door, Door]) -> None:
         (["empty", "-k5"], "KA100", "no rows"),
     ],
 )
-def test_refusals(audit_doors: tuple[Door, Door], arguments: list[str], sqlstate: str, words: str) -> None:
-    answer = kanon(audit_doors[1].dsn, "audit", *arguments, "--json")
+def test_refusals(
+    audit_interfaces: tuple[Interface, Interface], arguments: list[str], sqlstate: str, words: str
+) -> None:
+    answer = kanon(audit_interfaces[1].dsn, "audit", *arguments, "--json")
     assert answer.exit_code == 1
     error = json.loads(answer.stderr)
     assert error["sqlstate"] == sqlstate
     assert words in error["message"]
 
 
-def test_suggestions(audit_doors: tuple[Door, Door]) -> None:
-    dsn = audit_doors[0].dsn
+def test_suggestions(audit_interfaces: tuple[Interface, Interface]) -> None:
+    dsn = audit_interfaces[0].dsn
     found = json.loads(kanon(dsn, "suggest", "people", "--json").stdout)
     assert {one["column"]: one["role"] for one in found}["id"] == "identifier"
     shown = kanon(dsn, "suggest", "people")
@@ -91,7 +95,7 @@ def test_suggestions(audit_doors: tuple[Door, Door]) -> None:
     try:
         assert kanon(dsn, *shlex.split(proposed[1])).exit_code == 0
         roles = (
-            audit_doors[0]
+            audit_interfaces[0]
             .connection.execute(
                 "select identifiers, quasi_identifiers from kanon.declarations"
                 " where relation = 'people'::regclass"
@@ -114,11 +118,11 @@ def test_without_an_installation(empty_dsn: str) -> None:
     assert len(client.risk(empty_dsn, "t")) == 1
 
 
-def test_risk(audit_doors: tuple[Door, Door]) -> None:
-    door = audit_doors[0]
-    shown = kanon(door.dsn, "risk", "people", *OPTIONS, "--sensitive=illness", "--population=register")
+def test_risk(audit_interfaces: tuple[Interface, Interface]) -> None:
+    interface = audit_interfaces[0]
+    shown = kanon(interface.dsn, "risk", "people", *OPTIONS, "--sensitive=illness", "--population=register")
     assert shown.exit_code == 0, shown.stderr
-    (expected,) = risk(door, "people", columns=COLUMNS, sensitive=["illness"], population="register")
+    (expected,) = risk(interface, "people", columns=COLUMNS, sensitive=["illness"], population="register")
     for text in (
         '"public"."people"',
         f"{expected.prosecutor_risk:.2%} at worst, {expected.prosecutor_average:.2%} on average",
@@ -127,17 +131,17 @@ def test_risk(audit_doors: tuple[Door, Door]) -> None:
         "illness is told",
     ):
         assert text in shown.stdout
-    (found,) = json.loads(kanon(door.dsn, "risk", "people", *OPTIONS, "--json").stdout)
+    (found,) = json.loads(kanon(interface.dsn, "risk", "people", *OPTIONS, "--json").stdout)
     assert (found["columns"], found["rows"], found["classes"]) == (COLUMNS, 211, expected.classes)
 
 
-def test_identify(audit_doors: tuple[Door, Door]) -> None:
-    door = audit_doors[0]
-    shown = kanon(door.dsn, "identify", "people", *OPTIONS)
+def test_identify(audit_interfaces: tuple[Interface, Interface]) -> None:
+    interface = audit_interfaces[0]
+    shown = kanon(interface.dsn, "identify", "people", *OPTIONS)
     assert shown.exit_code == 0, shown.stderr
     assert shown.stdout.split()[:2] == ["columns", "size"]
-    found = json.loads(kanon(door.dsn, "identify", "people", *OPTIONS, "--json").stdout)
-    expected = identify(door, "people", columns=COLUMNS)
+    found = json.loads(kanon(interface.dsn, "identify", "people", *OPTIONS, "--json").stdout)
+    expected = identify(interface, "people", columns=COLUMNS)
     assert [tuple(one["columns"]) for one in found] == [one.columns for one in expected]
 
 
@@ -152,7 +156,9 @@ def test_identify(audit_doors: tuple[Door, Door]) -> None:
         ("risk", "empty"),
     ],
 )
-def test_refusals_of_risk_and_identify(audit_doors: tuple[Door, Door], arguments: tuple[str, ...]) -> None:
-    answer = kanon(audit_doors[1].dsn, *arguments, "--json")
+def test_refusals_of_risk_and_identify(
+    audit_interfaces: tuple[Interface, Interface], arguments: tuple[str, ...]
+) -> None:
+    answer = kanon(audit_interfaces[1].dsn, *arguments, "--json")
     assert answer.exit_code == 1
     assert json.loads(answer.stderr)["sqlstate"] == "KA100"

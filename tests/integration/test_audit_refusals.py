@@ -1,4 +1,4 @@
-"""What audits refuse, in the same words through both doors, and whose rights count."""
+"""What audits refuse, in the same words through both interfaces, and whose rights count."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kanon_pg.errors import (
     UnsuitableColumn,
 )
 from tests.fixtures.audits import COLUMNS, audit, identify, is_anonymous, risk, suggest
-from tests.fixtures.doors import Door, door_of
+from tests.fixtures.interfaces import Interface, interface_of
 
 REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[KanonError], str]] = [
     (audit, ("people", None), {}, InputError, "k is NULL."),
@@ -95,8 +95,8 @@ REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[K
 
 
 @pytest.mark.parametrize(("ask", "arguments", "options", "kind", "sentence"), REFUSALS)
-def test_refusals_are_the_same_through_both_doors(
-    audit_doors: tuple[Door, Door],
+def test_refusals_are_the_same_through_both_interfaces(
+    audit_interfaces: tuple[Interface, Interface],
     ask: Callable[..., Any],
     arguments: tuple[Any, ...],
     options: dict[str, Any],
@@ -104,59 +104,59 @@ def test_refusals_are_the_same_through_both_doors(
     sentence: str,
 ) -> None:
     refusals = []
-    for door in audit_doors:
+    for interface in audit_interfaces:
         with pytest.raises(KanonError) as raised:
-            ask(door, *arguments, **options)
+            ask(interface, *arguments, **options)
         refusals.append(raised.value)
     assert [(type(refusal), refusal.message) for refusal in refusals] == [(kind, sentence)] * 2
     assert refusals[0].hint == refusals[1].hint
     assert refusals[0].hint or refusals[0].detail
 
 
-def test_nested_and_null_names_are_refused(audit_doors: tuple[Door, Door]) -> None:
+def test_nested_and_null_names_are_refused(audit_interfaces: tuple[Interface, Interface]) -> None:
     for names in (["age", None], [["age"], ["sex"]]):
         with pytest.raises(InputError, match="plain list of column names"):
-            audit(audit_doors[0], "people", 5, columns=names)
+            audit(audit_interfaces[0], "people", 5, columns=names)
 
 
-def test_too_many_columns_are_refused(audit_door: Door) -> None:
+def test_too_many_columns_are_refused(audit_interface: Interface) -> None:
     columns = ", ".join(f"{number} as c{number}" for number in range(63))
-    audit_door.connection.execute(f"create table broad as select {columns}".encode())
+    audit_interface.connection.execute(f"create table broad as select {columns}".encode())
     try:
         with pytest.raises(InputError, match="63 columns are more than the 62") as refused:
-            audit(audit_door, "broad", 2)
+            audit(audit_interface, "broad", 2)
         assert 'SELECT * FROM kanon_suggest(\'"public"."broad"\') proposes which.' in (
             refused.value.hint or ""
         )
-        audit_door.declare("broad", quasi_identifiers=["c1", "c2"])
+        audit_interface.declare("broad", quasi_identifiers=["c1", "c2"])
         with pytest.raises(InputError) as refused:
-            audit(audit_door, "broad", 2)
+            audit(audit_interface, "broad", 2)
         assert refused.value.hint == "Name the declared quasi-identifiers: columns => ARRAY['c1', 'c2']."
-        assert len(audit(audit_door, "broad", 2, columns=["c1", "c2"])) == 1
+        assert len(audit(audit_interface, "broad", 2, columns=["c1", "c2"])) == 1
     finally:
-        audit_door.undeclare("broad")
-        audit_door.connection.execute("drop table broad")
+        audit_interface.undeclare("broad")
+        audit_interface.connection.execute("drop table broad")
 
 
-def test_the_memory_budget_holds(audit_door: Door) -> None:
-    audit_door.connection.execute(
+def test_the_memory_budget_holds(audit_interface: Interface) -> None:
+    audit_interface.connection.execute(
         "create table many as select i as a, i as b from generate_series(1, 30000) as i"
     )
-    audit_door.connection.execute("set kanon.memory_budget = '1MB'")
+    audit_interface.connection.execute("set kanon.memory_budget = '1MB'")
     try:
         with pytest.raises(MemoryExceeded, match="memory budget"):
-            audit(audit_door, "many", 2)
+            audit(audit_interface, "many", 2)
     finally:
-        audit_door.connection.execute("reset kanon.memory_budget")
-        audit_door.connection.execute("drop table many")
+        audit_interface.connection.execute("reset kanon.memory_budget")
+        audit_interface.connection.execute("drop table many")
 
 
 # --- rights -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def login(audit_doors: tuple[Door, Door]) -> Iterator[Callable[[str], str]]:
-    connection, made = audit_doors[0].connection, []
+def login(audit_interfaces: tuple[Interface, Interface]) -> Iterator[Callable[[str], str]]:
+    connection, made = audit_interfaces[0].connection, []
 
     def create(group: str) -> str:
         name = f"login_{secrets.token_hex(4)}"
@@ -170,8 +170,8 @@ def login(audit_doors: tuple[Door, Door]) -> Iterator[Callable[[str], str]]:
         connection.execute(f"drop role {name}".encode())
 
 
-def test_only_who_may_read_may_ask(audit_door: Door, login: Callable[[str], str]) -> None:
-    with door_of(login("kanon_analyst"), audit_door) as own:
+def test_only_who_may_read_may_ask(audit_interface: Interface, login: Callable[[str], str]) -> None:
+    with interface_of(login("kanon_analyst"), audit_interface) as own:
         for ask in (
             lambda: audit(own, "people", 5),
             lambda: is_anonymous(own, "people", 5),
@@ -184,38 +184,40 @@ def test_only_who_may_read_may_ask(audit_door: Door, login: Callable[[str], str]
 
 
 def test_the_right_to_read_some_columns_suffices_for_these(
-    audit_door: Door, login: Callable[[str], str]
+    audit_interface: Interface, login: Callable[[str], str]
 ) -> None:
     analyst = login("kanon_analyst")
-    audit_door.connection.execute(f"grant select (age, ward) on people to {analyst}".encode())
-    with door_of(analyst, audit_door) as own:
+    audit_interface.connection.execute(f"grant select (age, ward) on people to {analyst}".encode())
+    with interface_of(analyst, audit_interface) as own:
         own_columns = ["age", "ward"]
         assert audit(own, "people", 5, columns=own_columns) == audit(
-            audit_door, "people", 5, columns=own_columns
+            audit_interface, "people", 5, columns=own_columns
         )
         with pytest.raises(NotPermitted, match="may not read"):
             audit(own, "people", 5)
 
 
-def test_a_register_that_may_not_be_read_is_refused(audit_door: Door, login: Callable[[str], str]) -> None:
+def test_a_register_that_may_not_be_read_is_refused(
+    audit_interface: Interface, login: Callable[[str], str]
+) -> None:
     analyst = login("kanon_analyst")
-    audit_door.connection.execute(f"grant select on people to {analyst}".encode())
-    with door_of(analyst, audit_door) as own, pytest.raises(NotPermitted, match="register"):
+    audit_interface.connection.execute(f"grant select on people to {analyst}".encode())
+    with interface_of(analyst, audit_interface) as own, pytest.raises(NotPermitted, match="register"):
         risk(own, "people", columns=COLUMNS, population="register")
 
 
-def test_row_security_limits_what_is_counted(audit_door: Door, login: Callable[[str], str]) -> None:
+def test_row_security_limits_what_is_counted(audit_interface: Interface, login: Callable[[str], str]) -> None:
     analyst = login("kanon_analyst")
-    audit_door.connection.execute(
+    audit_interface.connection.execute(
         f"create table guarded as table people; grant select on guarded to {analyst};"
         f" alter table guarded enable row level security;"
         f" create policy few on guarded for select to {analyst} using (id <= 20);"
         f" create table first_ones as select * from people where id <= 20".encode()
     )
     try:
-        with door_of(analyst, audit_door) as own:
+        with interface_of(analyst, audit_interface) as own:
             seen = audit(own, "guarded", 3, columns=COLUMNS)
-        assert seen == audit(audit_door, "first_ones", 3, columns=COLUMNS)
-        assert seen != audit(audit_door, "guarded", 3, columns=COLUMNS)
+        assert seen == audit(audit_interface, "first_ones", 3, columns=COLUMNS)
+        assert seen != audit(audit_interface, "guarded", 3, columns=COLUMNS)
     finally:
-        audit_door.connection.execute("drop table guarded, first_ones")
+        audit_interface.connection.execute("drop table guarded, first_ones")

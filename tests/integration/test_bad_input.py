@@ -1,4 +1,4 @@
-"""Every bad input has its own sentence, hint and SQLSTATE, the same through both doors, and no effect."""
+"""Every bad input has a sentence, hint and SQLSTATE of its own, equal by both interfaces, and no effect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kanon_pg.errors import (
     UnsuitableRelation,
     by_sqlstate,
 )
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything
 
 _PREPARE = """
@@ -48,7 +48,7 @@ create table of_other as select 1 as a from generate_series(1, 5);
 @dataclass(frozen=True)
 class Case:
     title: str
-    call: Callable[[Door], object]
+    call: Callable[[Interface], object]
     kind: type[KanonError]
     sentence: str
 
@@ -384,9 +384,9 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def doors(both_doors: tuple[Door, Door]) -> tuple[Door, Door]:
-    """Two doors to a database with tables to fail on."""
-    functions = both_doors[0]
+def interfaces(both_interfaces: tuple[Interface, Interface]) -> tuple[Interface, Interface]:
+    """Two interfaces to a database with tables to fail on."""
+    functions = both_interfaces[0]
     functions.connection.execute(_PREPARE)
     columns = ", ".join(f"1 as c{number}" for number in range(63))
     functions.connection.execute(f"create table wide as select {columns} from generate_series(1, 5)".encode())
@@ -394,16 +394,16 @@ def doors(both_doors: tuple[Door, Door]) -> tuple[Door, Door]:
     functions.declare("one_null_person", quasi_identifiers=["a"], entity="who")
     functions.declare("other_with_entity", quasi_identifiers=["a"], entity="who")
     functions.anonymize("of_other", 2)
-    return both_doors
+    return both_interfaces
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
-def test_refusal(doors: tuple[Door, Door], case: Case) -> None:
-    before = everything(doors[0].connection)
+def test_refusal(interfaces: tuple[Interface, Interface], case: Case) -> None:
+    before = everything(interfaces[0].connection)
     refusals = []
-    for door in doors:
+    for interface in interfaces:
         with pytest.raises(KanonError) as raised:
-            case.call(door)
+            case.call(interface)
         refusals.append(raised.value)
     first, second = refusals
     assert (type(first), first.message) == (case.kind, case.sentence)
@@ -415,60 +415,62 @@ def test_refusal(doors: tuple[Door, Door], case: Case) -> None:
         first.detail,
         first.hint,
     )
-    assert everything(doors[0].connection) == before
+    assert everything(interfaces[0].connection) == before
 
 
 @pytest.mark.parametrize(
     "name",
     ["nothing", "no_schema.t", '"T"', "²", "987654321987654321987", "a.b.c.d", 't"', "", "drop table t;"],
 )
-def test_a_name_that_stands_for_nothing(doors: tuple[Door, Door], name: str) -> None:
-    """SQL itself refuses it in the server's door: there the argument's type is regclass."""
-    before = everything(doors[0].connection)
+def test_a_name_that_stands_for_nothing(interfaces: tuple[Interface, Interface], name: str) -> None:
+    """SQL itself refuses it in the server's interface: there the argument's type is regclass."""
+    before = everything(interfaces[0].connection)
     with pytest.raises(DatabaseError if name != "987654321987654321987" else KanonError):
-        doors[0].anonymize(name, 2)
+        interfaces[0].anonymize(name, 2)
     with pytest.raises(UnknownName) as raised:
-        doors[1].anonymize(name, 2)
+        interfaces[1].anonymize(name, 2)
     assert raised.value.hint
-    assert everything(doors[0].connection) == before
+    assert everything(interfaces[0].connection) == before
 
 
-def test_a_temporary_table(doors: tuple[Door, Door]) -> None:
-    for door in doors:
-        door.connection.execute("create temporary table passing as select 1 as a from generate_series(1, 5)")
-        for call in (door.anonymize, door.declare):
+def test_a_temporary_table(interfaces: tuple[Interface, Interface]) -> None:
+    for interface in interfaces:
+        interface.connection.execute(
+            "create temporary table passing as select 1 as a from generate_series(1, 5)"
+        )
+        for call in (interface.anonymize, interface.declare):
             with pytest.raises(UnsuitableRelation, match="is temporary: only one session") as raised:
-                call("passing", *([2] if call == door.anonymize else []))
+                call("passing", *([2] if call == interface.anonymize else []))
             assert raised.value.hint
-        door.connection.execute("drop table passing")
+        interface.connection.execute("drop table passing")
 
 
 @pytest.mark.parametrize("budget", ["plenty", "0B", "-1GB", "4gb"])
-def test_a_memory_budget_that_is_no_size(doors: tuple[Door, Door], budget: str) -> None:
+def test_a_memory_budget_that_is_no_size(interfaces: tuple[Interface, Interface], budget: str) -> None:
     refusals = []
-    for door in doors:
-        door.connection.execute("select set_config('kanon.memory_budget', %s, false)", [budget])
+    for interface in interfaces:
+        interface.connection.execute("select set_config('kanon.memory_budget', %s, false)", [budget])
         with pytest.raises(InputError, match=r"kanon\.memory_budget") as raised:
-            door.anonymize("t", 2, quasi_identifiers=["a"])
-        door.connection.execute("reset kanon.memory_budget")
+            interface.anonymize("t", 2, quasi_identifiers=["a"])
+        interface.connection.execute("reset kanon.memory_budget")
         refusals.append((raised.value.message, raised.value.hint))
     assert refusals[0] == refusals[1]
 
 
-def test_a_release_name_that_is_too_long(doors: tuple[Door, Door]) -> None:
-    """SQL's type name cuts it off before the server's door can see it."""
+def test_a_release_name_that_is_too_long(interfaces: tuple[Interface, Interface]) -> None:
+    """SQL's type name cuts it off before the server's interface can see it."""
     with pytest.raises(InputError, match="longer than 63 bytes"):
-        doors[1].anonymize("other", 2, release="x" * 64)
+        interfaces[1].anonymize("other", 2, release="x" * 64)
 
 
-def test_more_columns_than_all_patterns_can_be_searched_for(doors: tuple[Door, Door]) -> None:
+def test_more_columns_than_all_patterns_can_be_searched_for(interfaces: tuple[Interface, Interface]) -> None:
     """The mask is bounded instead, and the notice says so."""
-    for door in doors:
-        door.notices.clear()
-        report = door.anonymize("wide", 2, quasi_identifiers=[f"c{i}" for i in range(20)])
+    for interface in interfaces:
+        interface.notices.clear()
+        report = interface.anonymize("wide", 2, quasi_identifiers=[f"c{i}" for i in range(20)])
         assert report.smallest_class >= 2
-        assert any("pattern" in notice for notice in door.notices)
-        door.drop("wide")
+        assert any("pattern" in notice for notice in interface.notices)
+        interface.drop("wide")
 
 
 def test_sentences_differ() -> None:

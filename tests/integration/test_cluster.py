@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from kanon_pg.cluster import Cluster, State
+from kanon_pg.admin.cluster import Cluster, State
 from kanon_pg.errors import ClusterError
 
 FAST = {"fsync": "off", "shared_buffers": "16MB", "max_connections": "10"}

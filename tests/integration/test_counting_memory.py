@@ -9,7 +9,7 @@ from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import MemoryExceeded
 from kanon_pg.release.settings import working_memory
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 
 BRITTLE = """
 create type brittle as (value integer);
@@ -24,55 +24,55 @@ create table far_too_many as select row(i)::brittle as tag from generate_series(
 """Nobody can spell the rows after the first 20,000; a budget of 1 MB holds about 8,000 row types of it."""
 
 
-def test_a_table_far_too_large_is_refused_by_its_first_rows(door: Door) -> None:
-    door.connection.execute(BRITTLE.encode())
-    door.connection.execute("set kanon.memory_budget = '1MB'")
+def test_a_table_far_too_large_is_refused_by_its_first_rows(interface: Interface) -> None:
+    interface.connection.execute(BRITTLE.encode())
+    interface.connection.execute("set kanon.memory_budget = '1MB'")
     for command in ("select", "analyze far_too_many"):  # without statistics, and with them
-        door.connection.execute(command.encode())
+        interface.connection.execute(command.encode())
         with pytest.raises(MemoryExceeded, match="more than 8,192 row types") as refused:
-            door.anonymize("far_too_many", 2)
+            interface.anonymize("far_too_many", 2)
         assert refused.value.hint is not None
 
 
-def test_pairs_of_row_types_and_people_count_too(door: Door) -> None:
-    door.connection.execute(
+def test_pairs_of_row_types_and_people_count_too(interface: Interface) -> None:
+    interface.connection.execute(
         "create table visits as select i as person, i % 2 as ward from generate_series(1, 30000) i"
     )
-    door.declare("visits", quasi_identifiers=["ward"], entity="person")
-    door.connection.execute("set kanon.memory_budget = '1MB'")
+    interface.declare("visits", quasi_identifiers=["ward"], entity="person")
+    interface.connection.execute("set kanon.memory_budget = '1MB'")
     with pytest.raises(MemoryExceeded, match="2 row types, and pairs of them with people"):
-        door.anonymize("visits", 2)
-    door.connection.execute("reset kanon.memory_budget")
-    assert door.anonymize("visits", 2).row_types == 2
+        interface.anonymize("visits", 2)
+    interface.connection.execute("reset kanon.memory_budget")
+    assert interface.anonymize("visits", 2).row_types == 2
 
 
 @pytest.mark.parametrize(("budget", "memory"), [(1 << 20, 4096), (64 << 20, 8192), (1 << 40, 1 << 20)])
 def test_a_sort_or_hash_of_the_server_keeps_to_a_share_of_the_budget(
-    door: Door, budget: int, memory: int
+    interface: Interface, budget: int, memory: int
 ) -> None:
-    db = PsycopgDatabase(door.connection)
-    with door.connection.transaction(), working_memory(db, budget):
+    db = PsycopgDatabase(interface.connection)
+    with interface.connection.transaction(), working_memory(db, budget):
         shown = db.row(Statement("SELECT setting::bigint AS kb FROM pg_settings WHERE name = 'work_mem'"))
     assert shown["kb"] == memory
 
 
-def test_rows_are_estimated_by_statistics_then_by_size(door: Door) -> None:
-    db = PsycopgDatabase(door.connection)
+def test_rows_are_estimated_by_statistics_then_by_size(interface: Interface) -> None:
+    db = PsycopgDatabase(interface.connection)
 
     def estimated(name: str) -> int:
         rows: int = db.row(statement("estimate_rows"), str(Identifier.of("public", name)))["rows"]
         return rows
 
-    door.connection.execute("create table fresh as select i from generate_series(1, 5000) i")
+    interface.connection.execute("create table fresh as select i from generate_series(1, 5000) i")
     assert 5000 <= estimated("fresh") <= 8000
-    door.connection.execute("analyze fresh")
+    interface.connection.execute("analyze fresh")
     assert estimated("fresh") == 5000
-    door.connection.execute(
+    interface.connection.execute(
         "create table parted (i integer) partition by range (i);"
         "create table low partition of parted for values from (0) to (1000);"
         "create table high partition of parted for values from (1000) to (9000);"
         "insert into parted select i from generate_series(0, 2999) i; analyze low; analyze high"
     )
     assert estimated("parted") == 3000
-    door.connection.execute("create view seen as select i from fresh")
+    interface.connection.execute("create view seen as select i from fresh")
     assert estimated("seen") == 0

@@ -17,17 +17,17 @@ from kanon_pg.cli import app
 from kanon_pg.curves.points import CurvePoint
 from kanon_pg.errors import InfeasibleError
 from tests.fixtures.curves import COLUMNS, KS, without_times
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything
 
 
-def test_both_doors_give_the_same_curve(curve_doors: tuple[Door, Door]) -> None:
+def test_both_interfaces_give_the_same_curve(curve_interfaces: tuple[Interface, Interface]) -> None:
     """All of it by the greedy method, which no clock ends; by a search, what is proven."""
     for relation, columns in (("people", COLUMNS), ("of_persons", None)):
         greedy, searched = (
             [
-                door.curve(relation, ks=KS, quasi_identifiers=columns, seed=3, method=method)
-                for door in curve_doors
+                interface.curve(relation, ks=KS, quasi_identifiers=columns, seed=3, method=method)
+                for interface in curve_interfaces
             ]
             for method in ("greedy", "auto")
         )
@@ -41,12 +41,12 @@ def test_both_doors_give_the_same_curve(curve_doors: tuple[Door, Door]) -> None:
 
 
 @pytest.mark.parametrize("relation", ["people", "of_persons"])
-def test_points_are_as_good_as_releases(curve_door: Door, relation: str) -> None:
+def test_points_are_as_good_as_releases(curve_interface: Interface, relation: str) -> None:
     """Declared weights and people count as they do for a release."""
-    points = curve_door.curve(relation, ks=KS[::-1], quasi_identifiers=COLUMNS, method="greedy")
+    points = curve_interface.curve(relation, ks=KS[::-1], quasi_identifiers=COLUMNS, method="greedy")
     assert [point.k for point in points] == KS
     for point in points:
-        release = curve_door.anonymize(relation, point.k, quasi_identifiers=COLUMNS, method="greedy")
+        release = curve_interface.anonymize(relation, point.k, quasi_identifiers=COLUMNS, method="greedy")
         assert point.weighted_cost <= release.weighted_cost
         assert point.lower_bound is not None
         assert release.lower_bound is not None
@@ -59,44 +59,44 @@ def test_points_are_as_good_as_releases(curve_door: Door, relation: str) -> None
     for smaller, larger in pairwise(points):
         assert smaller.weighted_cost <= larger.weighted_cost
         assert (smaller.lower_bound or 0) <= (larger.lower_bound or 0)
-    curve_door.drop(relation)
+    curve_interface.drop(relation)
 
 
-def test_people_are_counted_not_rows(curve_door: Door) -> None:
+def test_people_are_counted_not_rows(curve_interface: Interface) -> None:
     """106 people have 211 rows: nobody can be hidden among 107."""
-    assert curve_door.curve("of_persons", ks=[106])[0].classes == 1
+    assert curve_interface.curve("of_persons", ks=[106])[0].classes == 1
     with pytest.raises(InfeasibleError, match="has 106 people, fewer than k = 107 and 211"):
-        curve_door.curve("of_persons", ks=[2, 107, 211])
+        curve_interface.curve("of_persons", ks=[2, 107, 211])
 
 
-def test_wishes_for_patterns_are_heard(curve_door: Door) -> None:
+def test_wishes_for_patterns_are_heard(curve_interface: Interface) -> None:
     free, bound = (
-        curve_door.curve("people", ks=[5], quasi_identifiers=COLUMNS, patterns=patterns)[0]
+        curve_interface.curve("people", ks=[5], quasi_identifiers=COLUMNS, patterns=patterns)[0]
         for patterns in (None, {"never": ["age"]})
     )
     assert free.weighted_cost < bound.weighted_cost
 
 
-def test_a_curve_works_where_nothing_can_be_written(curve_door: Door) -> None:
-    curve_door.connection.execute("set default_transaction_read_only = on")
+def test_a_curve_works_where_nothing_can_be_written(curve_interface: Interface) -> None:
+    curve_interface.connection.execute("set default_transaction_read_only = on")
     try:
-        before = everything(curve_door.connection)
-        assert len(curve_door.curve("people", ks=KS, quasi_identifiers=COLUMNS)) == len(KS)
-        assert everything(curve_door.connection) == before
+        before = everything(curve_interface.connection)
+        assert len(curve_interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)) == len(KS)
+        assert everything(curve_interface.connection) == before
     finally:
-        curve_door.connection.execute("reset default_transaction_read_only")
+        curve_interface.connection.execute("reset default_transaction_read_only")
 
 
-def test_settings_of_the_session_stay(curve_door: Door) -> None:
+def test_settings_of_the_session_stay(curve_interface: Interface) -> None:
     names = "work_mem", "enable_mergejoin", "datestyle", "statement_timeout", "application_name"
-    shown = [curve_door.connection.execute(f"show {name}").fetchone() for name in names]
-    curve_door.curve("people", ks=[3], quasi_identifiers=COLUMNS)
-    assert [curve_door.connection.execute(f"show {name}").fetchone() for name in names] == shown
+    shown = [curve_interface.connection.execute(f"show {name}").fetchone() for name in names]
+    curve_interface.curve("people", ks=[3], quasi_identifiers=COLUMNS)
+    assert [curve_interface.connection.execute(f"show {name}").fetchone() for name in names] == shown
 
 
-def test_each_k_is_a_phase(curve_doors: tuple[Door, Door]) -> None:
+def test_each_k_is_a_phase(curve_interfaces: tuple[Interface, Interface]) -> None:
     told: list[tuple[str, float | None]] = []
-    curve_doors[1].curve(
+    curve_interfaces[1].curve(
         "people", ks=[2, 5], quasi_identifiers=COLUMNS, on_progress=lambda *event: told.append(event)
     )
     phases = dict.fromkeys(phase for phase, _ in told)
@@ -120,7 +120,7 @@ def kanon(dsn: str, *arguments: str) -> Any:
     return CliRunner().invoke(app, ["curve", *arguments, "--dsn", dsn])
 
 
-def test_command(curve_door: Door) -> None:
+def test_command(curve_interface: Interface) -> None:
     options = [
         "people",
         "--ks=2,5,25",
@@ -128,23 +128,23 @@ def test_command(curve_door: Door) -> None:
         "--method=greedy",
         *(f"--quasi-identifier={name}" for name in COLUMNS),
     ]
-    shown = kanon(curve_door.dsn, *options, "--json")
+    shown = kanon(curve_interface.dsn, *options, "--json")
     assert shown.exit_code == 0, shown.stderr
     found = json.loads(shown.stdout)
     points = [CurvePoint(**point) for point in found["points"]]
     assert without_times(points) == without_times(
-        curve_door.curve("people", ks=[2, 5, 25], quasi_identifiers=COLUMNS, seed=1, method="greedy")
+        curve_interface.curve("people", ks=[2, 5, 25], quasi_identifiers=COLUMNS, seed=1, method="greedy")
     )
     assert (found["relation"], found["rows"]) == ('"public"."people"', 211)
-    table = kanon(curve_door.dsn, *options).stdout.splitlines()
+    table = kanon(curve_interface.dsn, *options).stdout.splitlines()
     assert table[0].split()[:3] == ["k", "suppressed", "share"]
     assert [line.split()[0] for line in table[1:]] == ["2", "5", "25"]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
-def test_command_draws(curve_doors: tuple[Door, Door], tmp_path: Path, suffix: str) -> None:
+def test_command_draws(curve_interfaces: tuple[Interface, Interface], tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"curve.{suffix}"
-    drawn = kanon(curve_doors[1].dsn, "of_persons", "--ks=2,5", "--plot", str(path))
+    drawn = kanon(curve_interfaces[1].dsn, "of_persons", "--ks=2,5", "--plot", str(path))
     assert drawn.exit_code == 0, drawn.stderr
     assert path.stat().st_size > 1000
     assert f"the figure is in {path}" in drawn.stderr
@@ -163,18 +163,20 @@ def test_command_draws(curve_doors: tuple[Door, Door], tmp_path: Path, suffix: s
     ],
 )
 def test_command_refuses(
-    curve_doors: tuple[Door, Door], arguments: list[str], sqlstate: str, words: str
+    curve_interfaces: tuple[Interface, Interface], arguments: list[str], sqlstate: str, words: str
 ) -> None:
-    answer = kanon(curve_doors[1].dsn, *arguments, "--json")
+    answer = kanon(curve_interfaces[1].dsn, *arguments, "--json")
     assert answer.exit_code == 1
     error = json.loads(answer.stderr)
     assert error["sqlstate"] == sqlstate
     assert words in error["message"]
 
 
-def test_type_has_the_fields_of_the_dataclass_each_with_a_comment(curve_doors: tuple[Door, Door]) -> None:
+def test_type_has_the_fields_of_the_dataclass_each_with_a_comment(
+    curve_interfaces: tuple[Interface, Interface],
+) -> None:
     rows = (
-        curve_doors[0]
+        curve_interfaces[0]
         .connection.execute(
             "select attname, col_description(attrelid, attnum) from pg_attribute"
             " where attrelid = 'kanon.curve_point'::regclass and attnum > 0 order by attnum"

@@ -21,7 +21,7 @@ from kanon_pg.errors import (
     UnsuitableColumn,
 )
 from tests.fixtures.curves import COLUMNS, KS, without_times
-from tests.fixtures.doors import Door, door_of
+from tests.fixtures.interfaces import Interface, interface_of
 from tests.fixtures.phases import Watched
 
 REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
@@ -79,15 +79,18 @@ REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "kind", "sentence"), REFUSALS)
-def test_refusals_are_the_same_through_both_doors(
-    curve_doors: tuple[Door, Door], changes: dict[str, Any], kind: type[KanonError], sentence: str
+def test_refusals_are_the_same_through_both_interfaces(
+    curve_interfaces: tuple[Interface, Interface],
+    changes: dict[str, Any],
+    kind: type[KanonError],
+    sentence: str,
 ) -> None:
     usual = {"ks": [2]} if changes.get("relation") else {"ks": [2], "quasi_identifiers": COLUMNS}
     refusals = []
-    for door in curve_doors:
+    for interface in curve_interfaces:
         options = {"relation": "people", **usual, **changes}
         with pytest.raises(KanonError) as raised:
-            door.curve(options.pop("relation"), **options)
+            interface.curve(options.pop("relation"), **options)
         refusals.append(raised.value)
     first, second = refusals
     assert (type(first), first.message) == (kind, sentence)
@@ -95,38 +98,38 @@ def test_refusals_are_the_same_through_both_doors(
     assert (type(second), second.message, second.hint) == (kind, sentence, first.hint)
 
 
-def test_too_large_k_are_refused_with_those_that_are_possible(curve_door: Door) -> None:
+def test_too_large_k_are_refused_with_those_that_are_possible(curve_interface: Interface) -> None:
     with pytest.raises(InfeasibleError) as raised:
-        curve_door.curve("people", ks=[300, 5, 2], quasi_identifiers=COLUMNS)
+        curve_interface.curve("people", ks=[300, 5, 2], quasi_identifiers=COLUMNS)
     assert raised.value.hint == "Ask for what is possible: ks => '{2,5}'."
 
 
-def test_the_memory_budget_holds(curve_door: Door) -> None:
-    curve_door.connection.execute(
+def test_the_memory_budget_holds(curve_interface: Interface) -> None:
+    curve_interface.connection.execute(
         "create table many as select i as a, i as b from generate_series(1, 30000) as i"
     )
-    curve_door.connection.execute("set kanon.memory_budget = '1MB'")
+    curve_interface.connection.execute("set kanon.memory_budget = '1MB'")
     try:
         with pytest.raises(MemoryExceeded, match="memory budget"):
-            curve_door.curve("many", ks=[2])
+            curve_interface.curve("many", ks=[2])
     finally:
-        curve_door.connection.execute("reset kanon.memory_budget")
-        curve_door.connection.execute("drop table many")
+        curve_interface.connection.execute("reset kanon.memory_budget")
+        curve_interface.connection.execute("drop table many")
 
 
 # --- cancelling ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def watched(curve_door: Door) -> Iterator[Watched]:
-    curve_door.curve("people", ks=[2], quasi_identifiers=COLUMNS)
-    with psycopg.connect(curve_door.dsn, autocommit=True) as watcher:
-        yield Watched(curve_door, watcher)
+def watched(curve_interface: Interface) -> Iterator[Watched]:
+    curve_interface.curve("people", ks=[2], quasi_identifiers=COLUMNS)
+    with psycopg.connect(curve_interface.dsn, autocommit=True) as watcher:
+        yield Watched(curve_interface, watcher)
 
 
 def test_a_curve_does_not_fail_when_its_time_is_over(watched: Watched) -> None:
     with watched.delaying("solving", 0.5):
-        points = watched.door.curve("people", ks=KS, quasi_identifiers=COLUMNS, time_limit=0.1)
+        points = watched.interface.curve("people", ks=KS, quasi_identifiers=COLUMNS, time_limit=0.1)
     assert [point.k for point in points] == sorted(KS)
 
 
@@ -137,15 +140,15 @@ def test_cancel_while_solving(watched: Watched) -> None:
         watched.interrupting("solving", lambda w: w.watcher.execute("select pg_cancel_backend(%s)", [w.pid])),
         pytest.raises(QueryCanceled, match="due to user request"),
     ):
-        watched.door.curve("people", ks=KS, quasi_identifiers=COLUMNS)
+        watched.interface.curve("people", ks=KS, quasi_identifiers=COLUMNS)
 
 
 # --- rights -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def login(curve_doors: tuple[Door, Door]) -> Iterator[Callable[[str], str]]:
-    connection, made = curve_doors[0].connection, []
+def login(curve_interfaces: tuple[Interface, Interface]) -> Iterator[Callable[[str], str]]:
+    connection, made = curve_interfaces[0].connection, []
 
     def create(group: str) -> str:
         name = f"login_{secrets.token_hex(4)}"
@@ -159,37 +162,44 @@ def login(curve_doors: tuple[Door, Door]) -> Iterator[Callable[[str], str]]:
         connection.execute(f"drop role {name}".encode())
 
 
-def test_a_curator_needs_the_right_to_read_the_columns(curve_door: Door, login: Callable[[str], str]) -> None:
+def test_a_curator_needs_the_right_to_read_the_columns(
+    curve_interface: Interface, login: Callable[[str], str]
+) -> None:
     curator = login("kanon_curator")
-    with door_of(curator, curve_door) as own:
+    with interface_of(curator, curve_interface) as own:
         with pytest.raises(NotPermitted, match="may not read"):
             own.curve("of_persons", ks=[5])
-        curve_door.connection.execute(
+        curve_interface.connection.execute(
             f"grant select (age, ward, sex, person) on of_persons to {curator}".encode()
         )
         points = own.curve("of_persons", ks=[5], method="greedy")
-    assert without_times(points) == without_times(curve_door.curve("of_persons", ks=[5], method="greedy"))
+    assert without_times(points) == without_times(
+        curve_interface.curve("of_persons", ks=[5], method="greedy")
+    )
 
 
-def test_row_security_limits_what_is_counted(curve_door: Door, login: Callable[[str], str]) -> None:
+def test_row_security_limits_what_is_counted(curve_interface: Interface, login: Callable[[str], str]) -> None:
     curator = login("kanon_curator")
-    curve_door.connection.execute(
+    curve_interface.connection.execute(
         f"create table secret as table people; grant select on secret to {curator};"
         f" alter table secret enable row level security;"
         f" create policy few on secret for select to {curator} using (id <= 50)".encode()
     )
     try:
-        with door_of(curator, curve_door) as own, pytest.raises(InfeasibleError, match="has 50 rows"):
+        with (
+            interface_of(curator, curve_interface) as own,
+            pytest.raises(InfeasibleError, match="has 50 rows"),
+        ):
             own.curve("secret", ks=[51], quasi_identifiers=COLUMNS)
     finally:
-        curve_door.connection.execute("drop table secret")
+        curve_interface.connection.execute("drop table secret")
 
 
 def test_code_of_others_runs_with_the_rights_of_the_caller(
-    curve_door: Door, login: Callable[[str], str]
+    curve_interface: Interface, login: Callable[[str], str]
 ) -> None:
     curator = login("kanon_curator")
-    curve_door.connection.execute(
+    curve_interface.connection.execute(
         "create table seen (role text); grant insert, select on seen to public;"
         " create function who() returns integer language sql as"
         " 'insert into public.seen values (current_user) returning 1';"
@@ -197,15 +207,20 @@ def test_code_of_others_runs_with_the_rights_of_the_caller(
         f" grant select on spying to {curator}".encode()
     )
     try:
-        with door_of(curator, curve_door) as own:
+        with interface_of(curator, curve_interface) as own:
             own.curve("spying", ks=[2])
-        found = {row[0] for row in curve_door.connection.execute("select role from seen")}
+        found = {row[0] for row in curve_interface.connection.execute("select role from seen")}
         assert found == {curator}
     finally:
-        curve_door.connection.execute("drop view spying; drop function who(); drop table seen")
+        curve_interface.connection.execute("drop view spying; drop function who(); drop table seen")
 
 
-def test_analysts_may_not_call_it(curve_doors: tuple[Door, Door], login: Callable[[str], str]) -> None:
-    with door_of(login("kanon_analyst"), curve_doors[0]) as own, pytest.raises(DatabaseError) as refused:
+def test_analysts_may_not_call_it(
+    curve_interfaces: tuple[Interface, Interface], login: Callable[[str], str]
+) -> None:
+    with (
+        interface_of(login("kanon_analyst"), curve_interfaces[0]) as own,
+        pytest.raises(DatabaseError) as refused,
+    ):
         own.curve("people", ks=[2])
     assert refused.value.server_state == "42501"

@@ -13,16 +13,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.admin.cluster.programs import newest_with_python
+from kanon_pg.admin.demo.living import analyst
+from kanon_pg.admin.demo.patients import patients
+from kanon_pg.admin.demo.psql import Psql
+from kanon_pg.admin.demo.scene import ANALYST, Cast, Scene
+from kanon_pg.admin.demo.story import SCENES, tell
+from kanon_pg.admin.demo.table import create_patients
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.queries import statement
-from kanon_pg.demo.living import analyst
-from kanon_pg.demo.patients import patients
-from kanon_pg.demo.psql import Psql
-from kanon_pg.demo.scene import ANALYST, Cast, Scene
-from kanon_pg.demo.story import SCENES, tell
-from kanon_pg.demo.table import create_patients
 from kanon_pg.errors import DatabaseError
 from tests.fixtures.databases import Server
 

@@ -251,7 +251,9 @@ def test_unprotecting_takes_back_what_protecting_lent(
     assert readers(own, "inn.rooms") == {"kanon_owner"}
     own.execute("select kanon_declare('inn.guests', quasi_identifiers => '{guest}')")
     own.execute("select kanon_protect('inn.guests', 5)")
-    assert own_hospital.door().ask(ADA, "select count(*) from inn.guests", (), 1) == Answer.of([(["60"],)])
+    assert own_hospital.interface().ask(ADA, "select count(*) from inn.guests", (), 1) == Answer.of(
+        [(["60"],)]
+    )
 
 
 def test_unprotecting_revokes_nothing_that_others_granted(
@@ -333,10 +335,10 @@ def test_all_reasons_in_the_data_have_the_same_words(
     )
     own.execute("select kanon_declare('large', insensitive => '{class,value,size}', entity => 'person')")
     own.execute("""select kanon_protect('large', 5, '{"ledger": "off", "refusals": null}')""")
-    door = own_hospital.door()
+    interface = own_hospital.interface()
 
     def asked(text: str) -> Answer | Refusal:
-        return door.ask(ADA, text, (), 1)
+        return interface.ask(ADA, text, (), 1)
 
     too_few = asked("select ward from patients where birth_date = date '1957-05-09'")
     nobody = asked("select ward, count(*) from patients where ward = 'nowhere' group by ward")
@@ -395,12 +397,12 @@ def test_a_setting_of_the_session_changes_no_answer(
         "select date_trunc('month', admission_date) as month, sex, count(*) as n, avg(cost) as average"
         " from patients where admission_date < date '2024-12-01' group by 1, 2"
     )
-    expected = shared_hospital.door().ask(ADA, question, (), 1)
+    expected = shared_hospital.interface().ask(ADA, question, (), 1)
     assert isinstance(expected, Answer)
     session = own_hospital.sessions.of(ADA, 1)
     session.execute(f"set {setting}".encode())
     own_hospital.sessions.heard(ADA, 1)
-    seen = own_hospital.door().ask(ADA, question, (), 1)
+    seen = own_hospital.interface().ask(ADA, question, (), 1)
     assert sorted(seen.rows) == sorted(expected.rows)  # type: ignore[union-attr]
     assert not [notice for notice in own_hospital.sessions.heard(ADA, 1) if "PLAN" in notice.upper()]
 

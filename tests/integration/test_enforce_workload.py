@@ -26,7 +26,7 @@ def named(question: HonestQuestion) -> str:
 
 
 def asked(one: Guarded, question: HonestQuestion) -> Answer | Refusal:
-    return one.door().ask(ADA, question.text, [parameter.value for parameter in question.parameters], 1)
+    return one.interface().ask(ADA, question.text, [parameter.value for parameter in question.parameters], 1)
 
 
 Rows = list[tuple[str | None, ...]]
@@ -78,7 +78,7 @@ def test_an_honest_question_is_accepted_as_by_the_checker(
 )
 def test_an_answer_is_what_a_superuser_sees(question: HonestQuestion, shared_hospital: Guarded) -> None:
     values = [parameter.value for parameter in question.parameters]
-    if isinstance(shared_hospital.door().ask(ADA, question.text, values, 1), Refusal):
+    if isinstance(shared_hospital.interface().ask(ADA, question.text, values, 1), Refusal):
         assert question.expected is not Expected.ANSWERED
         return
     ada = shared_hospital.sessions.of(ADA, 1)

@@ -14,31 +14,31 @@ from psycopg import sql
 
 from kanon_pg.errors import InputError, KanonError, UnsuitableColumn, VerificationFailed
 from kanon_pg.tables.export import export_release
-from tests.fixtures.doors import Door
 from tests.fixtures.generalizing_solver import LIES, SHAMELESS, generalizing
-from tests.fixtures.hierarchy_doors import hierarchy_door
+from tests.fixtures.hierarchy_interfaces import hierarchy_interface
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything, people_by_class, published
 
 HIERARCHIES = {"age": {"hierarchy": "ages", "lowest": 0}, "zip": "zips"}
 
 
-def store(door: Door, name: str, output: str, rows: list[list[str]]) -> None:
+def store(interface: Interface, name: str, output: str, rows: list[list[str]]) -> None:
     height = len(rows[0])
-    door.connection.execute(
+    interface.connection.execute(
         "insert into kanon.hierarchy (name, version, kind, spec, output, height, nodes, created_by)"
         " values (%s, 1, 'rows', '{}', %s, %s, '{}', 'postgres')",
         [name, output, height],
     )
     for value, *nodes in rows:
-        door.connection.execute(
+        interface.connection.execute(
             "insert into kanon.hierarchy_value values (%s, 1, %s, %s)", [name, value, nodes]
         )
 
 
 @pytest.fixture
-def solved_people(door: Door) -> Door:
-    """Return a door to a table of 200 people with ages 20 to 39 and zip codes of two levels."""
-    door.connection.execute(
+def solved_people(interface: Interface) -> Interface:
+    """Return an interface to a table of 200 people with ages 20 to 39 and zip codes of two levels."""
+    interface.connection.execute(
         "create table people as select i as id, 20 + i * 7 %% 20 as age,"
         " case when i %% 4 = 0 then null else (13000 + i * 11 %% 40)::text end as zip, i %% 5 as ward,"
         " i %% 6 as diagnosis from generate_series(1, 200) as i".replace("%%", "%")
@@ -47,27 +47,27 @@ def solved_people(door: Door) -> Door:
         [str(age), f"[{age - age % 5},{age - age % 5 + 5})", f"[{age - age % 10},{age - age % 10 + 10})"]
         for age in range(20, 40)
     ]
-    store(door, "ages", "int4range", ages)
-    store(door, "zips", "text", [[str(zip_), f"{zip_ // 10}*"] for zip_ in range(13000, 13060)])
-    door.declare(
+    store(interface, "ages", "int4range", ages)
+    store(interface, "zips", "text", [[str(zip_), f"{zip_ // 10}*"] for zip_ in range(13000, 13060)])
+    interface.declare(
         "people",
         quasi_identifiers=["age", "zip", "ward"],
         sensitive=["diagnosis"],
         insensitive=["id"],
         weights={"age": 2},
     )
-    return door
+    return interface
 
 
 @pytest.fixture
-def people(solved_people: Door) -> Iterator[Door]:
-    """Yield the same door with a stand-in for the solvers."""
+def people(solved_people: Interface) -> Iterator[Interface]:
+    """Yield the same interface with a stand-in for the solvers."""
     with generalizing(solved_people.connection):
         yield solved_people
 
 
-def value(door: Door, query: str) -> Any:
-    row = door.connection.execute(query.encode()).fetchone()
+def value(interface: Interface, query: str) -> Any:
+    row = interface.connection.execute(query.encode()).fetchone()
     assert row is not None
     return row[0]
 
@@ -77,11 +77,11 @@ def node_of_age(age: int, cell: str) -> bool:
     return int(low) <= age < int(high) and int(high) - int(low) in (1, 5, 10)
 
 
-def check_cells(door: Door) -> Counter[str]:
+def check_cells(interface: Interface) -> Counter[str]:
     """Compare every published cell with the row it stands for; return how many of each width there are."""
-    base = {row[0]: row[1:] for row in door.connection.execute("select id, age, zip, ward from people")}
+    base = {row[0]: row[1:] for row in interface.connection.execute("select id, age, zip, ward from people")}
     seen: Counter[str] = Counter()
-    for row in published(door.connection, "people", ["age", "zip", "ward"], "id"):
+    for row in published(interface.connection, "people", ["age", "zip", "ward"], "id"):
         age, zip_, ward = row.cells
         true_age, true_zip, true_ward = base[row.carried]
         for name, cell in zip(("age", "zip", "ward"), row.cells, strict=True):
@@ -99,7 +99,7 @@ def check_cells(door: Door) -> Counter[str]:
     return seen
 
 
-def test_every_cell_is_a_node_of_its_value_and_every_class_has_k_people(people: Door) -> None:
+def test_every_cell_is_a_node_of_its_value_and_every_class_has_k_people(people: Interface) -> None:
     report = people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     rows = published(people.connection, "people", ["age", "zip", "ward"], "id")
     classes = people_by_class(rows)
@@ -119,7 +119,7 @@ def test_every_cell_is_a_node_of_its_value_and_every_class_has_k_people(people: 
     assert value(people, "select generalized::text from kanon.releases") == "{age,zip}"
 
 
-def test_the_cost_is_the_weighted_loss(people: Door) -> None:
+def test_the_cost_is_the_weighted_loss(people: Interface) -> None:
     report = people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     loss = 0.0
     for row in published(people.connection, "people", ["age", "zip", "ward"], "id"):
@@ -138,7 +138,7 @@ def test_the_cost_is_the_weighted_loss(people: Door) -> None:
 
 
 @pytest.mark.parametrize("loss", ["levels", [0.1, 0.2, 0.5, 1]])
-def test_losses_by_level_count_for_missing_values_too(people: Door, loss: Any) -> None:
+def test_losses_by_level_count_for_missing_values_too(people: Interface, loss: Any) -> None:
     per_level = [0, 1 / 3, 2 / 3, 1] if loss == "levels" else loss
     people.connection.execute("update people set age = null where id % 4 = 0")
     report = people.anonymize(
@@ -155,13 +155,13 @@ def test_losses_by_level_count_for_missing_values_too(people: Door, loss: Any) -
     assert report.weighted_cost == pytest.approx(sum(2 * per_level[level] * n for level, n in levels))
 
 
-def test_values_below_the_lowest_level_are_never_published(people: Door) -> None:
+def test_values_below_the_lowest_level_are_never_published(people: Interface) -> None:
     wishes = {"age": {"hierarchy": "ages", "lowest": 2}, "zip": {"hierarchy": "zips", "lowest": 1}}
     people.anonymize("people", 2, hierarchies=wishes, seed=4)
     assert set(check_cells(people)) <= {"age 10", "zip 4", "no zip", "ward"}
 
 
-def test_a_hierarchy_built_for_the_release(people: Door) -> None:
+def test_a_hierarchy_built_for_the_release(people: Interface) -> None:
     people.anonymize(
         "people", 3, hierarchies={"age": {"builder": "intervals", "width": 5, "lowest": 1}}, seed=4
     )
@@ -169,7 +169,7 @@ def test_a_hierarchy_built_for_the_release(people: Door) -> None:
     assert value(people, "select count(*) from pg_class where relname ~ 'given'") == 0
 
 
-def test_classes_of_single_columns_are_recodings(people: Door) -> None:
+def test_classes_of_single_columns_are_recodings(people: Interface) -> None:
     """Those of `kanon_intervals` and `kanon_groups`, built for the release."""
     classes = {"builder": "classes", "least": 40, "lowest": 1}
     for column, kind in (("age", "int4range"), ("zip", "text")):
@@ -182,7 +182,7 @@ def test_classes_of_single_columns_are_recodings(people: Door) -> None:
         assert value(people, f"select pg_typeof({column})::text from safe.people limit 1") == kind
 
 
-def test_values_that_came_later_are_suppressed_and_counted(people: Door) -> None:
+def test_values_that_came_later_are_suppressed_and_counted(people: Interface) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     people.connection.execute(
         "insert into people select i, 99, '13001', 0, 1 from generate_series(301, 303) as i"
@@ -200,7 +200,7 @@ def test_values_that_came_later_are_suppressed_and_counted(people: Door) -> None
     assert min(people_by_class(rows).values()) >= 3
 
 
-def test_a_known_value_in_a_pattern_of_another_row_type_is_masked_by_the_guard(people: Door) -> None:
+def test_a_known_value_in_a_pattern_of_another_row_type_is_masked_by_the_guard(people: Interface) -> None:
     """Whatever the mapping says, also levels that there are not, the guard counts what is shown."""
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     storage, mapping = people.connection.execute(
@@ -223,7 +223,9 @@ def test_a_known_value_in_a_pattern_of_another_row_type_is_masked_by_the_guard(p
         )
 
 
-def test_a_value_that_the_release_no_longer_knows_is_suppressed_whatever_its_pattern(people: Door) -> None:
+def test_a_value_that_the_release_no_longer_knows_is_suppressed_whatever_its_pattern(
+    people: Interface,
+) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     nodes = value(people, "select nodes[1]::text from kanon.release")
     people.connection.execute(f"delete from {nodes} where value between 20 and 24".encode())
@@ -236,7 +238,7 @@ def test_a_value_that_the_release_no_longer_knows_is_suppressed_whatever_its_pat
     assert min(people_by_class(rows).values()) >= 3
 
 
-def test_a_class_that_lost_people_is_withheld(people: Door) -> None:
+def test_a_class_that_lost_people_is_withheld(people: Interface) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     people.connection.execute("delete from people where id % 3 = 0")
     people.refresh("people")
@@ -246,7 +248,7 @@ def test_a_class_that_lost_people_is_withheld(people: Door) -> None:
     )
 
 
-def test_a_release_keeps_its_own_copy_and_leaves_nothing_behind(people: Door) -> None:
+def test_a_release_keeps_its_own_copy_and_leaves_nothing_behind(people: Interface) -> None:
     before = value(people, "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace")
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     shown = Counter(published(people.connection, "people", ["age", "zip", "ward"], "id"))
@@ -257,7 +259,7 @@ def test_a_release_keeps_its_own_copy_and_leaves_nothing_behind(people: Door) ->
     assert value(people, "select count(*) from pg_class where relnamespace = 'kanon'::regnamespace") == before
 
 
-def test_no_hierarchy_is_dropped_while_a_release_copies_it(people: Door) -> None:
+def test_no_hierarchy_is_dropped_while_a_release_copies_it(people: Interface) -> None:
     with psycopg.connect(people.dsn) as publishing, psycopg.connect(people.dsn, autocommit=True) as dropping:
         publishing.execute("select kanon_anonymize('people', 3, hierarchies => '{\"age\": \"ages\"}')")
         dropping.execute("set lock_timeout = '100ms'")
@@ -267,7 +269,7 @@ def test_no_hierarchy_is_dropped_while_a_release_copies_it(people: Door) -> None
         dropping.execute("select kanon_hierarchy_drop('ages')")
 
 
-def test_publishing_anew_replaces_the_tables_and_the_types_of_columns(people: Door) -> None:
+def test_publishing_anew_replaces_the_tables_and_the_types_of_columns(people: Interface) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     with_hierarchies = value(people, "select count(*) from pg_class where relname ~ '^people_v'")
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=5)
@@ -277,14 +279,14 @@ def test_publishing_anew_replaces_the_tables_and_the_types_of_columns(people: Do
     assert value(people, "select count(*) from pg_class where relname ~ '^people_v.*(nodes|unknown)'") == 0
 
 
-def test_dropping_the_base_table_leaves_no_tables(people: Door) -> None:
+def test_dropping_the_base_table_leaves_no_tables(people: Interface) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     people.connection.execute("drop table people cascade")
     people.drop("people")
     assert value(people, "select count(*) from pg_class where relname ~ '^people_v'") == 0
 
 
-def test_no_definition_quotes_a_value_or_a_node(people: Door) -> None:
+def test_no_definition_quotes_a_value_or_a_node(people: Interface) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     texts = value(
         people,
@@ -297,14 +299,14 @@ def test_no_definition_quotes_a_value_or_a_node(people: Door) -> None:
 
 
 @pytest.mark.parametrize("seed", [*LIES, SHAMELESS])
-def test_a_solver_that_lies_publishes_nothing(people: Door, seed: int) -> None:
+def test_a_solver_that_lies_publishes_nothing(people: Interface, seed: int) -> None:
     before = everything(people.connection)
     with pytest.raises(VerificationFailed):
         people.anonymize("people", 9, hierarchies=HIERARCHIES, seed=seed)
     assert everything(people.connection) == before
 
 
-def test_an_incomplete_hierarchy_is_refused_by_column(people: Door) -> None:
+def test_an_incomplete_hierarchy_is_refused_by_column(people: Interface) -> None:
     people.connection.execute("update people set age = 991 where id = 1")
     before = everything(people.connection)
     with pytest.raises(InputError, match='column "age" lacks 1 of the values') as caught:
@@ -323,7 +325,7 @@ def test_an_incomplete_hierarchy_is_refused_by_column(people: Door) -> None:
     ids=["no value of the type", "no range", "one value twice"],
 )
 def test_a_hierarchy_that_does_not_fit_the_column_is_refused_without_quoting_it(
-    people: Door, rows: list[list[str]], output: str
+    people: Interface, rows: list[list[str]], output: str
 ) -> None:
     store(people, "wrong", output, rows)
     with pytest.raises(UnsuitableColumn, match='hierarchy of column "age"') as caught:
@@ -333,7 +335,7 @@ def test_a_hierarchy_that_does_not_fit_the_column_is_refused_without_quoting_it(
     assert "020" not in shown
 
 
-def test_a_hierarchy_of_short_texts_does_not_cut_longer_ones(people: Door) -> None:
+def test_a_hierarchy_of_short_texts_does_not_cut_longer_ones(people: Interface) -> None:
     people.undeclare("people")
     people.connection.execute("alter table people alter zip type varchar(5)")
     store(people, "long", "text", [["13000-77", "x"], *([str(zip_), "y"] for zip_ in range(13001, 13050))])
@@ -341,7 +343,7 @@ def test_a_hierarchy_of_short_texts_does_not_cut_longer_ones(people: Door) -> No
         people.anonymize("people", 3, hierarchies={"zip": "long"})
 
 
-def test_columns_may_have_the_names_that_queries_use_inside(door: Door) -> None:
+def test_columns_may_have_the_names_that_queries_use_inside(interface: Interface) -> None:
     names = [
         "nodes",
         "value",
@@ -369,7 +371,7 @@ def test_columns_may_have_the_names_that_queries_use_inside(door: Door) -> None:
         "a\"b'%",
     ]
     columns = [sql.Identifier(name) for name in names]
-    door.connection.execute(
+    interface.connection.execute(
         sql.SQL("create table odd as select {} from generate_series(1, 40) as i").format(
             sql.SQL(", ").join(
                 sql.SQL("i % {} as {}").format(sql.Literal(2 + number % 3), column)
@@ -378,43 +380,43 @@ def test_columns_may_have_the_names_that_queries_use_inside(door: Door) -> None:
         )
     )
     wish = {"builder": "intervals", "cuts": [1]}
-    report = door.anonymize("odd", 2, hierarchies=dict.fromkeys(names, wish))
+    report = interface.anonymize("odd", 2, hierarchies=dict.fromkeys(names, wish))
     assert report.rows == 40
-    door.refresh("odd")
-    (seen,) = door.connection.execute("select count(*) from safe.odd")
+    interface.refresh("odd")
+    (seen,) = interface.connection.execute("select count(*) from safe.odd")
     assert seen == (40,)
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
 def test_floating_point_numbers_keep_their_digits_whatever_the_session_shows(
-    door: Door, is_stored: bool
+    interface: Interface, is_stored: bool
 ) -> None:
-    door.connection.execute("set extra_float_digits = -3")
-    door.connection.execute(
+    interface.connection.execute("set extra_float_digits = -3")
+    interface.connection.execute(
         "create table numbers as select i % 3 / 7.0::float8 as a from generate_series(1, 12) as i"
     )
     wish: dict[str, Any] = {"builder": "intervals", "width": 0.25}
     if is_stored:
-        hierarchy_door(door).build("sevenths", "numbers", "a", wish)
+        hierarchy_interface(interface).build("sevenths", "numbers", "a", wish)
         wish = {"hierarchy": "sevenths"}
-    assert door.anonymize("numbers", 4, hierarchies={"a": wish}).weighted_cost == 0
+    assert interface.anonymize("numbers", 4, hierarchies={"a": wish}).weighted_cost == 0
 
 
 @pytest.mark.parametrize(("kind", "greatest"), [("integer", 2**31 - 1), ("bigint", 2**63 - 1)])
-def test_the_greatest_integer_has_a_range(door: Door, kind: str, greatest: int) -> None:
-    door.connection.execute(
+def test_the_greatest_integer_has_a_range(interface: Interface, kind: str, greatest: int) -> None:
+    interface.connection.execute(
         f"create table numbers (a {kind});"
         f" insert into numbers select case when i % 2 = 0 then {greatest} else {-greatest - 1} end"
         " from generate_series(1, 12) as i".encode()
     )
-    door.anonymize("numbers", 5, hierarchies={"a": {"builder": "intervals", "width": 10}})
-    shown = door.connection.execute(
+    interface.anonymize("numbers", 5, hierarchies={"a": {"builder": "intervals", "width": 10}})
+    shown = interface.connection.execute(
         "select a::text, count(*) from safe.numbers group by a order by a"
     ).fetchall()
     assert shown == [(f"[{-greatest - 1},{-greatest})", 6), (f"[{greatest},)", 6)]
 
 
-def test_values_that_would_look_alike_need_a_lowest_level(people: Door) -> None:
+def test_values_that_would_look_alike_need_a_lowest_level(people: Interface) -> None:
     people.connection.execute("alter table people add seen timestamp")
     people.connection.execute(
         "update people set seen = '2020-01-01 10:00'::timestamp + id % 3 * interval '1 h'"
@@ -459,13 +461,13 @@ def test_values_that_would_look_alike_need_a_lowest_level(people: Door) -> None:
     ],
 )
 def test_wishes_that_cannot_be_fulfilled_are_refused(
-    people: Door, hierarchies: Any, error: type[KanonError], sentence: str
+    people: Interface, hierarchies: Any, error: type[KanonError], sentence: str
 ) -> None:
     with pytest.raises(error, match=sentence):
         people.anonymize("people", 3, hierarchies=hierarchies)
 
 
-def test_a_column_with_several_spellings_of_one_value_has_no_hierarchy(people: Door) -> None:
+def test_a_column_with_several_spellings_of_one_value_has_no_hierarchy(people: Interface) -> None:
     people.connection.execute("create extension citext")
     people.undeclare("people")
     people.connection.execute("alter table people alter zip type citext")
@@ -473,7 +475,7 @@ def test_a_column_with_several_spellings_of_one_value_has_no_hierarchy(people: D
         people.anonymize("people", 3, hierarchies={"zip": "zips"})
 
 
-def test_other_sessions_habits_do_not_change_what_a_refresh_shows(people: Door) -> None:
+def test_other_sessions_habits_do_not_change_what_a_refresh_shows(people: Interface) -> None:
     people.connection.execute("alter table people add born date, add weight double precision")
     people.connection.execute("update people set born = date '1990-01-01' + id % 7, weight = id % 6 / 7.0")
     hierarchies = {
@@ -492,7 +494,7 @@ def test_other_sessions_habits_do_not_change_what_a_refresh_shows(people: Door) 
     assert Counter(published(people.connection, "people", ["born", "weight"], "id")) == before
 
 
-def test_measures_say_what_was_lost(people: Door) -> None:
+def test_measures_say_what_was_lost(people: Interface) -> None:
     report = people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     found = people.measure("safe.people")
     penalty = height = 0.0
@@ -522,7 +524,7 @@ def test_measures_say_what_was_lost(people: Door) -> None:
     assert named.certainty_penalty is None
 
 
-def test_audits_and_exports_take_generalized_releases(people: Door, tmp_path: Path) -> None:
+def test_audits_and_exports_take_generalized_releases(people: Interface, tmp_path: Path) -> None:
     people.anonymize("people", 3, hierarchies=HIERARCHIES, seed=4)
     assert value(people, "select count(*) from kanon.violations") == 0
     assert (
@@ -541,7 +543,7 @@ def test_audits_and_exports_take_generalized_releases(people: Door, tmp_path: Pa
     assert "[20,25)" in cells
 
 
-def test_questions_about_a_generalized_release_are_answered_as_about_any_other(people: Door) -> None:
+def test_questions_about_a_generalized_release_are_answered_as_about_any_other(people: Interface) -> None:
     answers = []
     for hierarchies in (None, HIERARCHIES):
         people.anonymize("people", 3, hierarchies=hierarchies, seed=4)
@@ -556,7 +558,7 @@ def test_questions_about_a_generalized_release_are_answered_as_about_any_other(p
 
 
 @pytest.mark.parametrize("method", ["auto", "greedy", "local", "mondrian", "full_domain", "exact"])
-def test_every_method_publishes_what_it_promises(solved_people: Door, method: str) -> None:
+def test_every_method_publishes_what_it_promises(solved_people: Interface, method: str) -> None:
     report = solved_people.anonymize("people", 8, hierarchies=HIERARCHIES, method=method, l=2, time_limit=60)
     rows = published(solved_people.connection, "people", ["age", "zip", "ward"], "id")
     assert min(people_by_class(rows).values()) == report.smallest_class >= 8
@@ -572,7 +574,7 @@ def test_every_method_publishes_what_it_promises(solved_people: Door, method: st
     assert found.marginal_divergence >= 0
 
 
-def test_full_domain_recoding_has_one_level_per_column_and_keeps_its_share(solved_people: Door) -> None:
+def test_full_domain_recoding_has_one_level_per_column_and_keeps_its_share(solved_people: Interface) -> None:
     solved_people.anonymize("people", 8, hierarchies=HIERARCHIES, method="full_domain", suppressed_rows=0.1)
     rows = published(solved_people.connection, "people", ["age", "zip", "ward"], "id")
     assert sum(len(row.suppressed) == 3 for row in rows) <= 20
@@ -586,7 +588,7 @@ SEEN = "select count(*) as n from safe.people group by age, zip, ward, kanon_sup
 """The classes of the release, as its readers can count them."""
 
 
-def test_classes_are_counted_as_readers_tell_them_apart(people: Door) -> None:
+def test_classes_are_counted_as_readers_tell_them_apart(people: Interface) -> None:
     # Levels 1 and 2 of zip codes have the same name, so that a cell does not show at which it is.
     store(people, "all", "text", [[str(zip_), "all", "all"] for zip_ in range(13000, 13060)])
     wishes = {"age": {"hierarchy": "ages", "lowest": 2}, "zip": {"hierarchy": "all", "lowest": 1}}
@@ -597,7 +599,7 @@ def test_classes_are_counted_as_readers_tell_them_apart(people: Door) -> None:
     assert report.classes < value(people, levels)
 
 
-def test_a_stored_hierarchy_whose_names_have_two_meanings_is_refused(people: Door) -> None:
+def test_a_stored_hierarchy_whose_names_have_two_meanings_is_refused(people: Interface) -> None:
     # As 0.1.0 could store it: "rest" is the node of one zip code, and of all others one level above.
     rows = [[str(zip_), "rest" if zip_ == 13000 else "few", "odd" if zip_ == 13000 else "rest"]
             for zip_ in range(13000, 13060)]  # fmt: skip

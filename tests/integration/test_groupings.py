@@ -1,4 +1,4 @@
-"""One column is grouped alike through both doors: every value, k people per class, and refusals in words."""
+"""One column is grouped alike by both interfaces: every value, k people per class, and refusals in words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from kanon_pg.errors import (
     UnknownName,
     UnsuitableColumn,
 )
-from tests.fixtures.doors import Door, door_of
 from tests.fixtures.groupings import Row, group
+from tests.fixtures.interfaces import Interface, interface_of
 
 _PREPARE = """
 create table things as
@@ -34,10 +34,10 @@ create table gaps as select nullif(age % 5, 0) as age, nullif(name, 'name 1') as
 
 
 @pytest.fixture(scope="module")
-def doors(both_doors: tuple[Door, Door]) -> tuple[Door, Door]:
-    both_doors[0].connection.execute(_PREPARE.encode())
-    both_doors[0].declare("of_persons", identifiers=["id"], quasi_identifiers=["age"], entity="person")
-    return both_doors
+def interfaces(both_interfaces: tuple[Interface, Interface]) -> tuple[Interface, Interface]:
+    both_interfaces[0].connection.execute(_PREPARE.encode())
+    both_interfaces[0].declare("of_persons", identifiers=["id"], quasi_identifiers=["age"], entity="person")
+    return both_interfaces
 
 
 CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
@@ -69,11 +69,11 @@ def by_class(rows: list[Row]) -> dict[int, list[Row]]:
 
 
 @pytest.mark.parametrize(("way", "arguments", "options"), CALLS, ids=str)
-def test_both_doors_agree_and_every_class_has_k(
-    doors: tuple[Door, Door], way: str, arguments: tuple[Any, ...], options: dict[str, Any]
+def test_both_interfaces_agree_and_every_class_has_k(
+    interfaces: tuple[Interface, Interface], way: str, arguments: tuple[Any, ...], options: dict[str, Any]
 ) -> None:
-    rows = group(doors[0], way, *arguments, **options)
-    assert rows == group(doors[1], way, *arguments, **options)
+    rows = group(interfaces[0], way, *arguments, **options)
+    assert rows == group(interfaces[1], way, *arguments, **options)
     classes = by_class(rows)
     assert min(row["size"] for row in rows) >= arguments[-1]
     assert sorted(classes) == list(range(1, len(classes) + 1))
@@ -88,35 +88,37 @@ def test_both_doors_agree_and_every_class_has_k(
     assert bound <= cost
 
 
-def counted(door: Door, query: str) -> list[tuple[Any, ...]]:
-    return door.connection.execute(query.encode()).fetchall()
+def counted(interface: Interface, query: str) -> list[tuple[Any, ...]]:
+    return interface.connection.execute(query.encode()).fetchall()
 
 
-def test_sizes_of_intervals_are_those_of_plain_sql(doors: tuple[Door, Door]) -> None:
-    rows = group(doors[0], "intervals", "things", "age", 10)
-    door = doors[0]
+def test_sizes_of_intervals_are_those_of_plain_sql(interfaces: tuple[Interface, Interface]) -> None:
+    rows = group(interfaces[0], "intervals", "things", "age", 10)
+    interface = interfaces[0]
     assert {row["value"] for row in rows} == {
-        v for (v,) in counted(door, "select distinct age::text from things")
+        v for (v,) in counted(interface, "select distinct age::text from things")
     }
     for row in rows:
         inside = f"select count(*) from things where age <@ '{row['label']}'::int4range"
-        assert counted(door, inside) == [(row["size"],)]
-        assert counted(door, f"select {row['value']} <@ '{row['label']}'::int4range") == [(True,)]
+        assert counted(interface, inside) == [(row["size"],)]
+        assert counted(interface, f"select {row['value']} <@ '{row['label']}'::int4range") == [(True,)]
     assert all(row["optimal"] for row in rows)
 
 
 @pytest.mark.parametrize(
     ("column", "kind"), [("fraction", "numrange"), ("day", "daterange"), ("moment", "tstzrange")]
 )
-def test_intervals_are_text_of_range_types(doors: tuple[Door, Door], column: str, kind: str) -> None:
-    rows = group(doors[0], "intervals", "things", column, 20)
+def test_intervals_are_text_of_range_types(
+    interfaces: tuple[Interface, Interface], column: str, kind: str
+) -> None:
+    rows = group(interfaces[0], "intervals", "things", column, 20)
     for row in rows:
         inside = f"select count(*) from things where {column} <@ '{row['label']}'::{kind}"
-        assert counted(doors[0], inside) == [(row["size"],)]
+        assert counted(interfaces[0], inside) == [(row["size"],)]
 
 
-def test_the_greatest_integers_have_an_interval(doors: tuple[Door, Door]) -> None:
-    doors[0].connection.execute(
+def test_the_greatest_integers_have_an_interval(interfaces: tuple[Interface, Interface]) -> None:
+    interfaces[0].connection.execute(
         "create table edge as select 2147483647 as a, 9223372036854775807 as b, (-32768)::smallint as c"
         " from generate_series(1, 9)"
     )
@@ -125,36 +127,36 @@ def test_the_greatest_integers_have_an_interval(doors: tuple[Door, Door]) -> Non
         ("b", "[9223372036854775807,)", "int8"),
         ("c", "[-32768,-32767)", "int4"),
     ):
-        assert {row["label"] for row in group(doors[0], "intervals", "edge", column, 5)} == {label}
+        assert {row["label"] for row in group(interfaces[0], "intervals", "edge", column, 5)} == {label}
         inside = f"select count(*) from edge where {column}::{kind} <@ '{label}'::{kind}range"
-        assert counted(doors[0], inside) == [(9,)]
+        assert counted(interfaces[0], inside) == [(9,)]
 
 
-def test_people_count_once(doors: tuple[Door, Door]) -> None:
+def test_people_count_once(interfaces: tuple[Interface, Interface]) -> None:
     """With an entity no class is taken for larger than the people in it."""
-    rows = group(doors[0], "groups", "of_persons", "name", 10)
-    (people,) = counted(doors[0], "select count(distinct person) from of_persons")[0]
+    rows = group(interfaces[0], "groups", "of_persons", "name", 10)
+    (people,) = counted(interfaces[0], "select count(distinct person) from of_persons")[0]
     classes = by_class(rows)
     assert sum(members[0]["size"] for members in classes.values()) == people
     for members in classes.values():
         names = ", ".join(f"'{row['value']}'" for row in members)
         (inside,) = counted(
-            doors[0], f"select count(distinct person) from of_persons where name in ({names})"
+            interfaces[0], f"select count(distinct person) from of_persons where name in ({names})"
         )[0]
         assert members[0]["size"] <= inside
 
 
-def test_weights_take_the_place_of_rows(doors: tuple[Door, Door]) -> None:
-    rows = group(doors[0], "groups", "things", "name", 60, weight="load")
+def test_weights_take_the_place_of_rows(interfaces: tuple[Interface, Interface]) -> None:
+    rows = group(interfaces[0], "groups", "things", "name", 60, weight="load")
     for members in by_class(rows).values():
         names = ", ".join(f"'{row['value']}'" for row in members)
-        found = counted(doors[0], f"select sum(load) from things where name in ({names})")
+        found = counted(interfaces[0], f"select sum(load) from things where name in ({names})")
         assert found == [(members[0]["size"],)]
 
 
-def test_regions_are_connected(doors: tuple[Door, Door]) -> None:
-    rows = group(doors[0], "regions", "things", "name", "roads", 25)
-    roads = [{*pair} for pair in counted(doors[0], "select a, b from roads")]
+def test_regions_are_connected(interfaces: tuple[Interface, Interface]) -> None:
+    rows = group(interfaces[0], "regions", "things", "name", "roads", 25)
+    roads = [{*pair} for pair in counted(interfaces[0], "select a, b from roads")]
     for members in by_class(rows).values():
         names = {row["value"] for row in members}
         joined = {min(names)}
@@ -164,10 +166,10 @@ def test_regions_are_connected(doors: tuple[Door, Door]) -> None:
         assert joined == names or {row["label"] for row in members} == {"other"}
 
 
-def test_rectangles_are_boxes_and_geojson(doors: tuple[Door, Door]) -> None:
+def test_rectangles_are_boxes_and_geojson(interfaces: tuple[Interface, Interface]) -> None:
     call = "kanon_rectangles('things', 'x', 'y', 25)"
     query = f"select x, y, class_number, size, point(x, y) <@ rectangle, polygon from {call}"
-    found = counted(doors[0], query)
+    found = counted(interfaces[0], query)
     assert all(is_inside for *_, is_inside, _ in found)
     ring = found[0][5]["coordinates"][0]
     assert found[0][5]["type"] == "Polygon"
@@ -179,12 +181,12 @@ def test_rectangles_are_boxes_and_geojson(doors: tuple[Door, Door]) -> None:
         select count(*) from r as one, r as other
         where one.class_number < other.class_number and area(one.b # other.b) > 0
     """
-    assert counted(doors[0], overlaps) == [(0,)]
+    assert counted(interfaces[0], overlaps) == [(0,)]
 
 
-def test_types_of_postgis_are_taken_without_it(doors: tuple[Door, Door]) -> None:
+def test_types_of_postgis_are_taken_without_it(interfaces: tuple[Interface, Interface]) -> None:
     """Stands in for PostGIS: a type of its name, wherever it is installed, with its functions."""
-    doors[0].connection.execute(
+    interfaces[0].connection.execute(
         b"""
         create schema gis;
         create type gis.geometry as (a float8, b float8);
@@ -198,29 +200,31 @@ def test_types_of_postgis_are_taken_without_it(doors: tuple[Door, Door]) -> None
         select x, y, row(x, y)::gis.geometry as g, row(x, y)::gis.geography as e from things;
         """
     )
-    expected = group(doors[0], "rectangles", "spots", "x", "y", 25)
+    expected = group(interfaces[0], "rectangles", "spots", "x", "y", 25)
     for column in ("g", "e"):
-        for door in doors:
-            assert group(door, "rectangles", "spots", column, None, 25) == expected
+        for interface in interfaces:
+            assert group(interface, "rectangles", "spots", column, None, 25) == expected
 
 
-def test_missing_values(doors: tuple[Door, Door]) -> None:
-    for door in doors:
-        rows = group(door, "intervals", "gaps", "age", 20)
+def test_missing_values(interfaces: tuple[Interface, Interface]) -> None:
+    for interface in interfaces:
+        rows = group(interface, "intervals", "gaps", "age", 20)
         assert [row["label"] for row in rows if row["value"] is None] == [None]
-        labels = group(door, "groups", "gaps", "name", 25)
+        labels = group(interface, "groups", "gaps", "name", 25)
         assert len([row for row in labels if row["value"] is None]) == 1
         with pytest.raises(InfeasibleError, match="without a value"):
-            group(door, "intervals", "gaps", "age", 150)
+            group(interface, "intervals", "gaps", "age", 150)
 
 
-def test_light_parts_of_a_map(doors: tuple[Door, Door]) -> None:
-    door = doors[0]
-    door.connection.execute("create table near as select a, b from roads where a < 'name 3' and b < 'name 3'")
-    rows = group(door, "regions", "things", "name", "near", 40)
+def test_light_parts_of_a_map(interfaces: tuple[Interface, Interface]) -> None:
+    interface = interfaces[0]
+    interface.connection.execute(
+        "create table near as select a, b from roads where a < 'name 3' and b < 'name 3'"
+    )
+    rows = group(interface, "regions", "things", "name", "near", 40)
     assert [row["size"] >= 40 for row in rows if row["label"] == "other"]
-    assert any("gathered in one class" in notice for notice in door.notices)
-    for one in doors:
+    assert any("gathered in one class" in notice for notice in interface.notices)
+    for one in interfaces:
         with pytest.raises(InfeasibleError, match="no way to the others"):
             group(one, "regions", "things", "name", "near", 40, on_light="refuse")
 
@@ -247,57 +251,57 @@ REFUSED: list[tuple[type[Exception], str, tuple[Any, ...], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("error", "way", "arguments", "options"), REFUSED, ids=str)
 def test_refusals(
-    doors: tuple[Door, Door],
+    interfaces: tuple[Interface, Interface],
     error: type[Exception],
     way: str,
     arguments: tuple[Any, ...],
     options: dict[str, Any],
 ) -> None:
-    for door in doors:
+    for interface in interfaces:
         with pytest.raises(error) as refused:
-            group(door, way, *arguments, **options)
+            group(interface, way, *arguments, **options)
         assert type(refused.value) is error
 
 
-def test_weights_that_are_none(doors: tuple[Door, Door]) -> None:
-    door = doors[0]
-    door.connection.execute(
+def test_weights_that_are_none(interfaces: tuple[Interface, Interface]) -> None:
+    interface = interfaces[0]
+    interface.connection.execute(
         "create table owing as select i % 5 as a, (case i when 7 then -1 else 3 end)::numeric as less,"
         " (case i when 7 then 'NaN' else '3' end)::numeric as nan from generate_series(1, 20) as i"
     )
-    for one in doors:
+    for one in interfaces:
         for column in ("less", "nan"):
             with pytest.raises(InputError, match="cannot be weights"):
                 group(one, "groups", "owing", "a", 5, weight=column)
 
 
-def test_rights_are_those_of_the_caller(doors: tuple[Door, Door]) -> None:
-    doors[0].connection.execute("create role nobody_else login; grant kanon_analyst to nobody_else")
+def test_rights_are_those_of_the_caller(interfaces: tuple[Interface, Interface]) -> None:
+    interfaces[0].connection.execute("create role nobody_else login; grant kanon_analyst to nobody_else")
     try:
-        for door in doors:
-            with door_of("nobody_else", door) as other, pytest.raises(NotPermitted):
+        for interface in interfaces:
+            with interface_of("nobody_else", interface) as other, pytest.raises(NotPermitted):
                 group(other, "groups", "things", "name", 5)
-        doors[0].connection.execute("grant select on things to nobody_else")
-        for door in doors:
-            with door_of("nobody_else", door) as other:
+        interfaces[0].connection.execute("grant select on things to nobody_else")
+        for interface in interfaces:
+            with interface_of("nobody_else", interface) as other:
                 assert group(other, "groups", "things", "name", 5)
                 with pytest.raises(NotPermitted):
                     group(other, "regions", "things", "name", "roads", 5)
     finally:
-        doors[0].connection.execute("drop owned by nobody_else; drop role nobody_else")
+        interfaces[0].connection.execute("drop owned by nobody_else; drop role nobody_else")
 
 
-def test_a_limit_ends_the_exact_search_with_a_proven_bound(doors: tuple[Door, Door]) -> None:
-    doors[0].connection.execute(
+def test_a_limit_ends_the_exact_search_with_a_proven_bound(interfaces: tuple[Interface, Interface]) -> None:
+    interfaces[0].connection.execute(
         "create table heavy as select i as name, 1 + (i * 7919) % 10007 as load"
         " from generate_series(1, 60) as i"
     )
-    rows = group(doors[0], "groups", "heavy", "name", 20000, method="exact", weight="load", time_limit=2)
+    rows = group(interfaces[0], "groups", "heavy", "name", 20000, method="exact", weight="load", time_limit=2)
     assert rows[0]["lower_bound"] <= rows[0]["cost"]
 
 
-def test_functions_change_nothing(doors: tuple[Door, Door]) -> None:
-    connection = doors[0].connection
+def test_functions_change_nothing(interfaces: tuple[Interface, Interface]) -> None:
+    connection = interfaces[0].connection
     with connection.transaction(force_rollback=True):
         connection.execute("set transaction read only")
-        assert group(doors[0], "groups", "things", "name", 25)
+        assert group(interfaces[0], "groups", "things", "name", 25)

@@ -5,39 +5,41 @@ from __future__ import annotations
 import pytest
 
 from kanon_pg.errors import KanonError
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published
 
 
 @pytest.fixture
-def patients(door: Door) -> str:
-    door.connection.execute(
+def patients(interface: Interface) -> str:
+    interface.connection.execute(
         "create table patients as"
         " select i as id, 'zipcode' || i % 5 as zip, date '1815-12-10' + i % 3 as born,"
         " 'tellable' || i % 7 as diagnosis, 100000 + i / 2 as who from generate_series(1, 300) as i"
     )
-    door.connection.execute("insert into patients values (301, 'lonelyzip', '1912-06-23', 'rarest', 424242)")
-    door.declare(
+    interface.connection.execute(
+        "insert into patients values (301, 'lonelyzip', '1912-06-23', 'rarest', 424242)"
+    )
+    interface.declare(
         "patients",
         quasi_identifiers=["zip", "born"],
         sensitive=["diagnosis", "id"],
         entity="who",
         weights={"born": 2},
     )
-    door.anonymize("patients", 5)
+    interface.anonymize("patients", 5)
     return "patients"
 
 
-def storage_of(door: Door) -> str:
-    row = door.connection.execute("select storage::text from kanon.release").fetchone()
+def storage_of(interface: Interface) -> str:
+    row = interface.connection.execute("select storage::text from kanon.release").fetchone()
     assert row is not None
     name: str = row[0]
     return name
 
 
 @pytest.mark.usefixtures("patients")
-def test_no_definition_or_comment_quotes_the_data(door: Door) -> None:
-    texts = door.connection.execute(
+def test_no_definition_or_comment_quotes_the_data(interface: Interface) -> None:
+    texts = interface.connection.execute(
         "select pg_get_viewdef(c.oid) || coalesce(obj_description(c.oid, 'pg_class'), '') from pg_class as c"
         " where c.relnamespace in ('kanon'::regnamespace, 'safe'::regnamespace) and c.relkind in ('v', 'm')"
     ).fetchall()
@@ -48,11 +50,11 @@ def test_no_definition_or_comment_quotes_the_data(door: Door) -> None:
         assert secret not in everything
 
 
-def test_rows_are_published_in_random_order(door: Door, patients: str) -> None:
+def test_rows_are_published_in_random_order(interface: Interface, patients: str) -> None:
     orders = []
     for _ in range(2):
-        door.anonymize(patients, 5)
-        rows = door.connection.execute(f"select id from {storage_of(door)}".encode()).fetchall()
+        interface.anonymize(patients, 5)
+        rows = interface.connection.execute(f"select id from {storage_of(interface)}".encode()).fetchall()
         orders.append([row_id for (row_id,) in rows])
     assert orders[0] != orders[1]
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(1, 302))
@@ -61,23 +63,23 @@ def test_rows_are_published_in_random_order(door: Door, patients: str) -> None:
 
 
 @pytest.mark.usefixtures("patients")
-def test_statistics_are_fresh(door: Door) -> None:
+def test_statistics_are_fresh(interface: Interface) -> None:
     for command in (None, "refresh"):
         if command:
-            door.connection.execute(
+            interface.connection.execute(
                 "insert into patients (id, zip, who) select i, 'z', i from generate_series(1, 9) i"
             )
-            door.refresh("patients")
-        tuples = door.connection.execute(
-            "select reltuples from pg_class where oid = %s::regclass", [storage_of(door)]
+            interface.refresh("patients")
+        tuples = interface.connection.execute(
+            "select reltuples from pg_class where oid = %s::regclass", [storage_of(interface)]
         ).fetchone()
-        assert tuples == door.connection.execute("select count(*) from safe.patients").fetchone()
+        assert tuples == interface.connection.execute("select count(*) from safe.patients").fetchone()
 
 
 @pytest.mark.usefixtures("patients")
-def test_a_refresh_by_a_session_with_other_habits_shows_the_same(door: Door) -> None:
+def test_a_refresh_by_a_session_with_other_habits_shows_the_same(interface: Interface) -> None:
     before = sorted(
-        published(door.connection, "patients", ["zip", "born"], "id"), key=lambda row: row.carried
+        published(interface.connection, "patients", ["zip", "born"], "id"), key=lambda row: row.carried
     )
     for habit in (
         "datestyle = 'sql, dmy'",
@@ -85,74 +87,76 @@ def test_a_refresh_by_a_session_with_other_habits_shows_the_same(door: Door) -> 
         "extra_float_digits = -15",
         "search_path = ''",
     ):
-        door.connection.execute(f"set {habit}".encode())
-    door.connection.execute(f"refresh materialized view {storage_of(door)}".encode())
+        interface.connection.execute(f"set {habit}".encode())
+    interface.connection.execute(f"refresh materialized view {storage_of(interface)}".encode())
     for habit in ("datestyle", "intervalstyle", "extra_float_digits", "search_path"):
-        door.connection.execute(f"reset {habit}".encode())
-    after = sorted(published(door.connection, "patients", ["zip", "born"], "id"), key=lambda row: row.carried)
+        interface.connection.execute(f"reset {habit}".encode())
+    after = sorted(
+        published(interface.connection, "patients", ["zip", "born"], "id"), key=lambda row: row.carried
+    )
     assert before == after
 
 
 @pytest.mark.usefixtures("patients")
-def test_below_k_people_nothing_is_shown(door: Door) -> None:
-    door.connection.execute("delete from patients where who >= 100004")
-    left = door.connection.execute("select count(*) from patients").fetchone()
-    door.refresh("patients")
-    assert published(door.connection, "patients", ["zip", "born"], "id") == []
+def test_below_k_people_nothing_is_shown(interface: Interface) -> None:
+    interface.connection.execute("delete from patients where who >= 100004")
+    left = interface.connection.execute("select count(*) from patients").fetchone()
+    interface.refresh("patients")
+    assert published(interface.connection, "patients", ["zip", "born"], "id") == []
     assert left is not None
-    assert any(f"{left[0]} rows are withheld" in notice for notice in door.notices)
-    door.connection.execute("truncate patients")
-    door.refresh("patients")
-    assert published(door.connection, "patients", ["zip", "born"], "id") == []
+    assert any(f"{left[0]} rows are withheld" in notice for notice in interface.notices)
+    interface.connection.execute("truncate patients")
+    interface.refresh("patients")
+    assert published(interface.connection, "patients", ["zip", "born"], "id") == []
 
 
 @pytest.mark.usefixtures("patients")
-def test_one_person_with_many_rows_is_no_class(door: Door) -> None:
-    door.connection.execute(
+def test_one_person_with_many_rows_is_no_class(interface: Interface) -> None:
+    interface.connection.execute(
         "update patients set zip = 'zipcode0', born = '1815-12-10', who = 7 where zip = 'zipcode0'"
     )
-    door.refresh("patients")
-    rows = published(door.connection, "patients", ["zip", "born"], "id")
+    interface.refresh("patients")
+    rows = published(interface.connection, "patients", ["zip", "born"], "id")
     assert not any(row.cells == ("zipcode0", "1815-12-10") for row in rows)
-    person_of = dict(door.connection.execute("select id, who from patients").fetchall())
+    person_of = dict(interface.connection.execute("select id, who from patients").fetchall())
     assert min(people_by_class(rows, person_of).values()) >= 5
 
 
 @pytest.mark.usefixtures("patients")
-def test_rows_without_a_person_count_for_nobody(door: Door) -> None:
+def test_rows_without_a_person_count_for_nobody(interface: Interface) -> None:
     for known, is_shown in ((4, False), (5, True)):
         # twenty rows look alike; whose they are is known of some, and of no other row
-        door.connection.execute(
+        interface.connection.execute(
             "update patients set who = case when id %% 15 = 0 and id <= %s then id end", [known * 15]
         )
-        door.refresh("patients")
-        assert bool(published(door.connection, "patients", ["zip", "born"], "id")) == is_shown
+        interface.refresh("patients")
+        assert bool(published(interface.connection, "patients", ["zip", "born"], "id")) == is_shown
 
 
 @pytest.mark.usefixtures("patients")
-def test_columns_of_the_base_table_that_a_release_needs_cannot_go_unnoticed(door: Door) -> None:
+def test_columns_of_the_base_table_that_a_release_needs_cannot_go_unnoticed(interface: Interface) -> None:
     for command in ("alter table patients drop column zip", "alter table patients alter born type text"):
         with pytest.raises(Exception, match=r"depend|used by a view"):
-            door.connection.execute(command.encode())
+            interface.connection.execute(command.encode())
 
 
 @pytest.mark.usefixtures("patients")
-def test_renaming_the_base_table_and_its_columns_leaves_the_release_as_it_was(door: Door) -> None:
-    door.connection.execute("alter table patients rename column zip to postcode")
-    door.connection.execute("alter table patients rename to people")
-    door.refresh("patients")
-    assert not any("withheld" in notice for notice in door.notices)
-    rows = published(door.connection, "patients", ["zip", "born"], "id")
+def test_renaming_the_base_table_and_its_columns_leaves_the_release_as_it_was(interface: Interface) -> None:
+    interface.connection.execute("alter table patients rename column zip to postcode")
+    interface.connection.execute("alter table patients rename to people")
+    interface.refresh("patients")
+    assert not any("withheld" in notice for notice in interface.notices)
+    rows = published(interface.connection, "patients", ["zip", "born"], "id")
     assert len(rows) == 301
 
 
 @pytest.mark.usefixtures("patients")
-def test_dropping_the_base_table_takes_the_release_along(door: Door) -> None:
-    door.connection.execute("drop table patients cascade")
+def test_dropping_the_base_table_takes_the_release_along(interface: Interface) -> None:
+    interface.connection.execute("drop table patients cascade")
     with pytest.raises(KanonError, match="base table of this release was dropped"):
-        door.refresh("patients")
-    door.drop("patients")
-    left = door.connection.execute(
+        interface.refresh("patients")
+    interface.drop("patients")
+    left = interface.connection.execute(
         "select relname from pg_class where relname ~ 'patients'"
         " and relnamespace in ('kanon'::regnamespace, 'safe'::regnamespace)"
     ).fetchall()
@@ -160,9 +164,9 @@ def test_dropping_the_base_table_takes_the_release_along(door: Door) -> None:
 
 
 @pytest.mark.usefixtures("patients")
-def test_the_release_is_recorded_with_its_report(door: Door) -> None:
-    report = door.anonymize("patients", 7, method="greedy", seed=3)
-    recorded = door.connection.execute(
+def test_the_release_is_recorded_with_its_report(interface: Interface) -> None:
+    report = interface.anonymize("patients", 7, method="greedy", seed=3)
+    recorded = interface.connection.execute(
         "select k, rows, people, classes, smallest_class, suppressed_cells, weighted_cost, lower_bound,"
         " method, base::text, entity::text, parameters ->> 'seed',"
         " changes_since is null or changes_since >= 0, published_by from kanon.releases"
@@ -173,12 +177,12 @@ def test_the_release_is_recorded_with_its_report(door: Door) -> None:
     )
 
 
-def test_of_a_mapping_that_publishes_too_much_nothing_is_shown(door: Door, patients: str) -> None:
+def test_of_a_mapping_that_publishes_too_much_nothing_is_shown(interface: Interface, patients: str) -> None:
     """Whoever can write the mapping, the guard counts what would be published."""
-    row = door.connection.execute("select mapping::text from kanon.release").fetchone()
+    row = interface.connection.execute("select mapping::text from kanon.release").fetchone()
     assert row is not None
-    door.connection.execute(f"update {row[0]} set pattern = 0".encode())
-    door.connection.execute(f"refresh materialized view {storage_of(door)}".encode())
-    rows = published(door.connection, patients, ["zip", "born"], "id")
+    interface.connection.execute(f"update {row[0]} set pattern = 0".encode())
+    interface.connection.execute(f"refresh materialized view {storage_of(interface)}".encode())
+    rows = published(interface.connection, patients, ["zip", "born"], "id")
     assert rows
     assert not any("lonelyzip" in row.cells for row in rows)

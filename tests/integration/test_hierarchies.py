@@ -1,4 +1,4 @@
-"""Hierarchies through both doors: what is stored, what is refused, who may see it."""
+"""Hierarchies through both interfaces: what is stored, what is refused, who may see it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kanon_pg import client
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableColumn
 from kanon_pg.hierarchies import table
 from tests.fixtures.databases import Server
-from tests.fixtures.doors import Door, SqlDoor, door_of
-from tests.fixtures.hierarchy_doors import HierarchyDoor, hierarchy_door
+from tests.fixtures.hierarchy_interfaces import HierarchyInterface, hierarchy_interface
+from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
 from tests.install.conftest import role
 
 _TABLES = """
@@ -37,13 +37,13 @@ def dsn(server: Server, kanon_template: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def here(door: Door) -> HierarchyDoor:
-    door.connection.execute(_TABLES)
-    return hierarchy_door(door)
+def here(interface: Interface) -> HierarchyInterface:
+    interface.connection.execute(_TABLES)
+    return hierarchy_interface(interface)
 
 
-def listed(door: Door, name: str) -> dict[str, Any]:
-    with door.connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+def listed(interface: Interface, name: str) -> dict[str, Any]:
+    with interface.connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
         query = """select version, description, kind, spec, output, height, nodes, shared
             from kanon.hierarchies where hierarchy = %s"""
         found = cursor.execute(query, [name]).fetchone()
@@ -65,14 +65,14 @@ _BUILT = {
 @pytest.mark.parametrize("builder", ["its own", "classes"])
 @pytest.mark.parametrize("column", _BUILT)
 def test_every_value_of_a_column_lies_in_its_nodes_in_any_style_of_dates(
-    door: Door, here: HierarchyDoor, column: str, builder: str
+    interface: Interface, here: HierarchyInterface, column: str, builder: str
 ) -> None:
     spec, output = _BUILT[column]
     spec = {"builder": "classes", "least": 67} if builder == "classes" else spec
-    door.connection.execute("set datestyle = 'German'")
-    door.connection.execute("set timezone = 'Asia/Kathmandu'")
+    interface.connection.execute("set datestyle = 'German'")
+    interface.connection.execute("set timezone = 'Asia/Kathmandu'")
     assert here.build(column, "people", column, spec) == 1
-    found = listed(door, column)
+    found = listed(interface, column)
     assert (found["output"], found["kind"], found["spec"]) == (output, spec["builder"], spec)
     assert found["nodes"][0] > found["nodes"][1] > 1
     assert found["nodes"][-1] == 1
@@ -82,7 +82,7 @@ def test_every_value_of_a_column_lies_in_its_nodes_in_any_style_of_dates(
             bool_and({"true" if output == "text" else f"v.nodes[1]::{output} @> {_element(column)}"})
         from people as p left join kanon_hierarchy_values(%s) as v on v.value::{_type(column)} = p.{column}
     """
-    assert door.connection.execute(query, [column]).fetchone() == (0, True)
+    assert interface.connection.execute(query, [column]).fetchone() == (0, True)
 
 
 def _element(column: str) -> str:
@@ -94,19 +94,19 @@ def _type(column: str) -> str:
     return types.get(column, "text")
 
 
-def test_a_table_of_ranges_keeps_its_type(door: Door, here: HierarchyDoor) -> None:
+def test_a_table_of_ranges_keeps_its_type(interface: Interface, here: HierarchyInterface) -> None:
     here.load("spans", "spans")
-    found = listed(door, "spans")
+    found = listed(interface, "spans")
     assert (found["output"], found["nodes"], found["kind"]) == ("int4range", [40, 4, 2, 1], "table")
     assert here.rows("spans")[0] == ["0", "[0,10)", "[0,20)"]
 
 
-def test_columns_of_a_table_can_be_chosen(door: Door, here: HierarchyDoor) -> None:
+def test_columns_of_a_table_can_be_chosen(interface: Interface, here: HierarchyInterface) -> None:
     here.load("spans", "spans", {"columns": ["value", "twenty"]})
-    assert listed(door, "spans")["nodes"] == [40, 2, 1]
+    assert listed(interface, "spans")["nodes"] == [40, 2, 1]
 
 
-def test_a_table_of_parents_is_a_tree(door: Door, here: HierarchyDoor) -> None:
+def test_a_table_of_parents_is_a_tree(interface: Interface, here: HierarchyInterface) -> None:
     here.load("codes", "codes", {"child": "code", "parent": "parent", "description": "by organ"})
     assert here.show("codes") == [
         "*  (3 values)",
@@ -116,18 +116,20 @@ def test_a_table_of_parents_is_a_tree(door: Door, here: HierarchyDoor) -> None:
         "└── J  (1 value)",
         "    └── J10",
     ]
-    found = listed(door, "codes")
+    found = listed(interface, "codes")
     assert (found["description"], found["shared"], found["kind"]) == ("by organ", False, "taxonomy")
 
 
-def test_storing_again_makes_a_version_and_dropping_forgets_all(door: Door, here: HierarchyDoor) -> None:
+def test_storing_again_makes_a_version_and_dropping_forgets_all(
+    interface: Interface, here: HierarchyInterface
+) -> None:
     assert here.define("sexes", [["f", "any"], ["m", "any"]]) == 1
     assert here.define("sexes", [["f"], ["m"], ["x"]]) == 2
     assert here.rows("sexes") == [["f"], ["m"], ["x"]]
-    assert (listed(door, "sexes")["version"], listed(door, "sexes")["height"]) == (2, 1)
+    assert (listed(interface, "sexes")["version"], listed(interface, "sexes")["height"]) == (2, 1)
     here.drop("sexes")
     left = "select (select count(*) from kanon.hierarchy), (select count(*) from kanon.hierarchy_value)"
-    assert door.connection.execute(left).fetchone() == (0, 0)
+    assert interface.connection.execute(left).fetchone() == (0, 0)
     with pytest.raises(UnknownName):
         here.drop("sexes")
 
@@ -156,14 +158,14 @@ _HOSTILE: dict[str, tuple[Any, dict[str, Any] | None]] = {
 
 @pytest.mark.parametrize("sentence", _HOSTILE)
 def test_hostile_hierarchies_are_refused_without_a_value(
-    door: Door, here: HierarchyDoor, sentence: str
+    interface: Interface, here: HierarchyInterface, sentence: str
 ) -> None:
     rows, options = _HOSTILE[sentence]
     with pytest.raises(InputError) as refused:
         here.define("bad", rows, options)
     assert sentence in refused.value.message
     assert _SECRET not in str(refused.value)
-    assert door.connection.execute("select count(*) from kanon.hierarchy").fetchone() == (0,)
+    assert interface.connection.execute("select count(*) from kanon.hierarchy").fetchone() == (0,)
 
 
 _MISTAKEN: dict[str, tuple[type[KanonError], str, str | None, Any]] = {
@@ -182,7 +184,7 @@ _MISTAKEN: dict[str, tuple[type[KanonError], str, str | None, Any]] = {
 
 
 @pytest.mark.parametrize("mistake", _MISTAKEN)
-def test_mistaken_specifications_are_refused_with_a_hint(here: HierarchyDoor, mistake: str) -> None:
+def test_mistaken_specifications_are_refused_with_a_hint(here: HierarchyInterface, mistake: str) -> None:
     kind, relation, column, spec = _MISTAKEN[mistake]
     with pytest.raises(kind) as refused:
         here.build("bad", relation, column, spec)
@@ -201,32 +203,36 @@ def test_mistaken_specifications_are_refused_with_a_hint(here: HierarchyDoor, mi
         {"unknown": 1},
     ],
 )
-def test_options_that_do_not_fit_a_table_are_refused(here: HierarchyDoor, options: dict[str, Any]) -> None:
+def test_options_that_do_not_fit_a_table_are_refused(
+    here: HierarchyInterface, options: dict[str, Any]
+) -> None:
     with pytest.raises(InputError):
         here.load("bad", "codes", options)
 
 
 # in SQL, PostgreSQL itself cuts off what is longer than a name
 @pytest.mark.parametrize("name", ["", pytest.param("n" * 64, marks=pytest.mark.only_through("client"))])
-def test_a_name_is_a_name(here: HierarchyDoor, name: str) -> None:
+def test_a_name_is_a_name(here: HierarchyInterface, name: str) -> None:
     with pytest.raises(InputError):
         here.define(name, [["a"]])
 
 
 @pytest.fixture
-def strangers(door: Door, here: HierarchyDoor) -> Iterator[tuple[Door, Door]]:
-    """Yield the doors of two curators, of whom the first may read the table people."""
+def strangers(interface: Interface, here: HierarchyInterface) -> Iterator[tuple[Interface, Interface]]:
+    """Yield the interfaces of two curators, of whom the first may read the table people."""
     clause = (
-        "IN ROLE kanon_curator, kanon_owner" if not isinstance(door, SqlDoor) else "IN ROLE kanon_curator"
+        "IN ROLE kanon_curator, kanon_owner"
+        if not isinstance(interface, SqlInterface)
+        else "IN ROLE kanon_curator"
     )
-    with role(door.dsn, "first", clause) as first, role(door.dsn, "second", clause) as second:
-        door.connection.execute(f"grant select on people to {first}")
-        with door_of(first, door) as one, door_of(second, door) as other:
+    with role(interface.dsn, "first", clause) as first, role(interface.dsn, "second", clause) as second:
+        interface.connection.execute(f"grant select on people to {first}")
+        with interface_of(first, interface) as one, interface_of(second, interface) as other:
             yield one, other
 
 
-def test_a_hierarchy_is_its_makers_unless_it_is_shared(strangers: tuple[Door, Door]) -> None:
-    mine, theirs = map(hierarchy_door, strangers)
+def test_a_hierarchy_is_its_makers_unless_it_is_shared(strangers: tuple[Interface, Interface]) -> None:
+    mine, theirs = map(hierarchy_interface, strangers)
     mine.build("ages", "people", "age", {"builder": "prefix"})
     for refused in (
         lambda: theirs.rows("ages"),
@@ -244,10 +250,14 @@ def test_a_hierarchy_is_its_makers_unless_it_is_shared(strangers: tuple[Door, Do
         theirs.drop("ages")
 
 
-def test_tables_are_read_with_the_rights_of_the_caller(strangers: tuple[Door, Door], door: Door) -> None:
-    if isinstance(door, SqlDoor):  # through the other door, callers have the rights of that role
-        door.connection.execute("grant select on people to kanon_owner")
-    theirs = hierarchy_door(strangers[1])
+def test_tables_are_read_with_the_rights_of_the_caller(
+    strangers: tuple[Interface, Interface], interface: Interface
+) -> None:
+    if isinstance(
+        interface, SqlInterface
+    ):  # through the other interface, callers have the rights of that role
+        interface.connection.execute("grant select on people to kanon_owner")
+    theirs = hierarchy_interface(strangers[1])
     with pytest.raises(NotPermitted):
         theirs.build("ages", "people", "age", {"builder": "prefix"})
     with pytest.raises(NotPermitted):
@@ -255,18 +265,20 @@ def test_tables_are_read_with_the_rights_of_the_caller(strangers: tuple[Door, Do
 
 
 def test_hierarchies_of_a_role_that_is_gone_are_left_to_superusers(
-    door: Door, here: HierarchyDoor, strangers: tuple[Door, Door]
+    interface: Interface, here: HierarchyInterface, strangers: tuple[Interface, Interface]
 ) -> None:
-    hierarchy_door(strangers[0]).define("left", [["a"]])
-    door.connection.execute("update kanon.hierarchy set created_by = 'nobody_of_this_name'")
+    hierarchy_interface(strangers[0]).define("left", [["a"]])
+    interface.connection.execute("update kanon.hierarchy set created_by = 'nobody_of_this_name'")
     with pytest.raises(NotPermitted):
-        hierarchy_door(strangers[0]).rows("left")
+        hierarchy_interface(strangers[0]).rows("left")
     assert here.rows("left") == [["a"]]
     here.drop("left")
 
 
-def test_two_calls_that_store_the_same_name_at_once_do_not_mix(door: Door, here: HierarchyDoor) -> None:
-    with psycopg.connect(door.dsn, autocommit=True) as other, other.transaction():
+def test_two_calls_that_store_the_same_name_at_once_do_not_mix(
+    interface: Interface, here: HierarchyInterface
+) -> None:
+    with psycopg.connect(interface.dsn, autocommit=True) as other, other.transaction():
         other.execute("set transaction isolation level repeatable read")
         other.execute("select 1")
         here.define("sexes", [["f"], ["m"]])
@@ -277,13 +289,13 @@ def test_two_calls_that_store_the_same_name_at_once_do_not_mix(door: Door, here:
     assert here.rows("sexes") == [["f"], ["m"]]
 
 
-def test_json_that_is_too_deep_is_refused(door: Door, here: HierarchyDoor) -> None:
+def test_json_that_is_too_deep_is_refused(interface: Interface, here: HierarchyInterface) -> None:
     with pytest.raises(psycopg.Error) as refused:
-        door.connection.execute(f"select kanon_hierarchy_define('deep', '{'[' * 5000}{']' * 5000}')")
+        interface.connection.execute(f"select kanon_hierarchy_define('deep', '{'[' * 5000}{']' * 5000}')")
     assert refused.value.sqlstate == "KA100"
 
 
-def test_nodes_with_every_kind_of_sign_are_stored_as_they_are(here: HierarchyDoor) -> None:
+def test_nodes_with_every_kind_of_sign_are_stored_as_they_are(here: HierarchyInterface) -> None:
     rows = [
         ["a", 'say "x"', "{a,b}"],
         ["b", "back\\slash", "{a,b}"],

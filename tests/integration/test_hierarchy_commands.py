@@ -1,4 +1,4 @@
-"""The commands ``kanon hierarchy ...`` through both doors."""
+"""The commands ``kanon hierarchy ...`` through both interfaces."""
 
 from __future__ import annotations
 

@@ -9,31 +9,31 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.fixtures.doors import Door
 from tests.fixtures.generalizing_solver import generalizing
+from tests.fixtures.interfaces import Interface
 
 REFRESH = b"refresh materialized view kanon.people_storage"
 WAITING = "select from pg_stat_activity where wait_event_type = 'Lock' and query ~* '^refresh mat'"
 
 
 @pytest.fixture
-def people(door: Door) -> Door:
-    """Return a door to 60 rows of 50 people of three ages."""
-    door.connection.execute(
+def people(interface: Interface) -> Interface:
+    """Return an interface to 60 rows of 50 people of three ages."""
+    interface.connection.execute(
         "create table people as select i as id, i % 50 as who, i % 3 as age, i % 2 as sex, i % 7 as ill"
         " from generate_series(1, 60) as i"
     )
-    door.declare("people", quasi_identifiers=["age", "sex"], sensitive=["ill"], entity="who")
-    return door
+    interface.declare("people", quasi_identifiers=["age", "sex"], sensitive=["ill"], entity="who")
+    return interface
 
 
-def row(door: Door, query: str) -> tuple[Any, ...]:
-    found = door.connection.execute(query.encode()).fetchone()
+def row(interface: Interface, query: str) -> tuple[Any, ...]:
+    found = interface.connection.execute(query.encode()).fetchone()
     assert found is not None
     return found
 
 
-def test_a_script_refreshes_by_the_same_name_after_each_publication(people: Door) -> None:
+def test_a_script_refreshes_by_the_same_name_after_each_publication(people: Interface) -> None:
     views = "select count(*) from pg_class where relkind = 'm' and relname ~ 'people'"
     for ages in (3, 4):
         people.connection.execute(f"update people set age = id % {ages}".encode())
@@ -50,7 +50,9 @@ def test_a_script_refreshes_by_the_same_name_after_each_publication(people: Door
     assert row(people, views) == (0,)
 
 
-def test_a_refresh_by_name_that_waits_for_a_publication_refreshes_what_was_published(people: Door) -> None:
+def test_a_refresh_by_name_that_waits_for_a_publication_refreshes_what_was_published(
+    people: Interface,
+) -> None:
     with generalizing(people.connection):
         people.anonymize("people", 2, method="greedy")
         with (
@@ -69,7 +71,7 @@ def test_a_refresh_by_name_that_waits_for_a_publication_refreshes_what_was_publi
             assert reader.execute("select k from kanon.releases").fetchone() == (3,)
 
 
-def test_a_release_of_an_earlier_version_gets_the_name_when_it_is_published_next(people: Door) -> None:
+def test_a_release_of_an_earlier_version_gets_the_name_when_it_is_published_next(people: Interface) -> None:
     with generalizing(people.connection):
         people.anonymize("people", 2, method="greedy")
         people.connection.execute("alter materialized view kanon.people_storage rename to people_v1")
@@ -80,7 +82,7 @@ def test_a_release_of_an_earlier_version_gets_the_name_when_it_is_published_next
     people.connection.execute(REFRESH)
 
 
-def test_a_storage_without_a_record_is_in_nobodys_way(people: Door) -> None:
+def test_a_storage_without_a_record_is_in_nobodys_way(people: Interface) -> None:
     people.connection.execute("create materialized view kanon.people_storage as select 1 as x")
     people.connection.execute("alter materialized view kanon.people_storage owner to kanon_owner")
     with generalizing(people.connection):
@@ -93,7 +95,7 @@ FIGURES = "select rows, people, classes, suppressed_cells, refreshed_at is null 
 
 
 @pytest.mark.parametrize("ages", [None, [["0", "low"], ["1", "low"], ["2", "high"]]])
-def test_a_refresh_counts_what_readers_see(people: Door, ages: Any) -> None:
+def test_a_refresh_counts_what_readers_see(people: Interface, ages: Any) -> None:
     hierarchies = None
     if ages is not None:
         people.connection.execute("select kanon_hierarchy_define('ages', %s::jsonb)", [json.dumps(ages)])
@@ -117,7 +119,7 @@ def test_a_refresh_counts_what_readers_see(people: Door, ages: Any) -> None:
         assert row(people, FIGURES)[-1]
 
 
-def test_a_refresh_that_leaves_nothing_says_so(people: Door) -> None:
+def test_a_refresh_that_leaves_nothing_says_so(people: Interface) -> None:
     with generalizing(people.connection):
         people.anonymize("people", 4, method="greedy")
     people.connection.execute("delete from people where id > 3")

@@ -14,12 +14,12 @@ from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner
 
 from kanon_pg import client
+from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn
-from kanon_pg.install.installer import install
 from kanon_pg.measure.measures import Measures
 from kanon_pg.measure.subject import LOSSES
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.measuring import create, measure
 
 
@@ -34,18 +34,20 @@ from tests.fixtures.measuring import create, measure
         (("t", ["a"], ["j"]), UnsuitableColumn, "cannot be measured"),
     ],
 )
-def test_refusals(door: Door, arguments: tuple[Any, ...], error: type[InputError], message: str) -> None:
-    create(door, "t", "a integer, j json", "(1, '{}')")
-    door.connection.execute("create table empty (a integer)")
+def test_refusals(
+    interface: Interface, arguments: tuple[Any, ...], error: type[InputError], message: str
+) -> None:
+    create(interface, "t", "a integer, j json", "(1, '{}')")
+    interface.connection.execute("create table empty (a integer)")
     with pytest.raises(error, match=message) as raised:
-        measure(door, *arguments)
+        measure(interface, *arguments)
     assert type(raised.value) is error
     assert raised.value.hint
 
 
-def test_null_relation(door: Door) -> None:
+def test_null_relation(interface: Interface) -> None:
     with pytest.raises(InputError, match="relation is NULL"):
-        measure(door, None)
+        measure(interface, None)
 
 
 @pytest.fixture
@@ -57,28 +59,28 @@ def analyst(connection: psycopg.Connection) -> Iterator[str]:
     connection.execute(f"drop role {name}".encode())
 
 
-def test_the_callers_own_rights_count(door: Door, analyst: str) -> None:
-    create(door, "t", "a integer, s text", "(1, 'x'), (1, 'y')")
-    door.connection.execute("revoke all on t from public")
-    with psycopg.connect(make_conninfo(door.dsn, user=analyst), autocommit=True) as connection:
-        own = type(door)(door.dsn, connection)  # type: ignore[call-arg]
+def test_the_callers_own_rights_count(interface: Interface, analyst: str) -> None:
+    create(interface, "t", "a integer, s text", "(1, 'x'), (1, 'y')")
+    interface.connection.execute("revoke all on t from public")
+    with psycopg.connect(make_conninfo(interface.dsn, user=analyst), autocommit=True) as connection:
+        own = type(interface)(interface.dsn, connection)  # type: ignore[call-arg]
         with pytest.raises(NotPermitted, match="may not read"):
             measure(own, "t", ["a"])
-        door.connection.execute(f"grant select (a) on t to {analyst}".encode())
+        interface.connection.execute(f"grant select (a) on t to {analyst}".encode())
         assert measure(own, "t", ["a"]).k == 2
         with pytest.raises(NotPermitted, match="may not read"):
             measure(own, "t", ["a"], ["s"])
 
 
-def test_analysts_measure_releases(door: Door, analyst: str) -> None:
-    door.connection.execute(
+def test_analysts_measure_releases(interface: Interface, analyst: str) -> None:
+    interface.connection.execute(
         "create table patients as select i as id, i % 4 as age, 'd' || i % 3 as diagnosis"
         " from generate_series(1, 60) as i"
     )
-    door.declare("patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
-    door.anonymize("patients", 5)
-    with psycopg.connect(make_conninfo(door.dsn, user=analyst), autocommit=True) as connection:
-        own = type(door)(door.dsn, connection)  # type: ignore[call-arg]
+    interface.declare("patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
+    interface.anonymize("patients", 5)
+    with psycopg.connect(make_conninfo(interface.dsn, user=analyst), autocommit=True) as connection:
+        own = type(interface)(interface.dsn, connection)  # type: ignore[call-arg]
         assert measure(own, "safe.patients", ["age"], ["diagnosis"]).k == 15
 
 
@@ -131,16 +133,16 @@ def test_analysts_know_the_roles_of_releases_that_they_may_read(
         connection.execute(f"drop role {name}".encode())
 
 
-def test_row_security_limits_what_is_measured(door: Door, analyst: str) -> None:
-    create(door, "t", "a integer", "(1), (1), (2)")
-    door.connection.execute(
+def test_row_security_limits_what_is_measured(interface: Interface, analyst: str) -> None:
+    create(interface, "t", "a integer", "(1), (1), (2)")
+    interface.connection.execute(
         f"grant select on t to {analyst}; alter table t enable row level security;"
         f" create policy few on t for select to {analyst} using (a = 1)".encode()
     )
-    with psycopg.connect(make_conninfo(door.dsn, user=analyst), autocommit=True) as connection:
-        own = type(door)(door.dsn, connection)  # type: ignore[call-arg]
+    with psycopg.connect(make_conninfo(interface.dsn, user=analyst), autocommit=True) as connection:
+        own = type(interface)(interface.dsn, connection)  # type: ignore[call-arg]
         assert measure(own, "t").rows == 2
-    assert measure(door, "t").rows == 3
+    assert measure(interface, "t").rows == 3
 
 
 # --- without kanon in the database, and from a shell --------------------------------------------------------

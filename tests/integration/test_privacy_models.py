@@ -1,4 +1,4 @@
-"""Privacy models and class limits hold in what is published, whichever door and method."""
+"""Privacy models and class limits hold in what is published, whichever interface and method."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import InfeasibleError, KanonError, UnsuitableColumn
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 
 _PREPARE = """
 create table people as
@@ -24,21 +24,21 @@ COLUMNS = ["age", "ward", "sex"]
 
 
 @pytest.fixture(scope="module")
-def doors(both_doors: tuple[Door, Door]) -> tuple[Door, Door]:
-    both_doors[0].connection.execute(_PREPARE)
-    return both_doors
+def interfaces(both_interfaces: tuple[Interface, Interface]) -> tuple[Interface, Interface]:
+    both_interfaces[0].connection.execute(_PREPARE)
+    return both_interfaces
 
 
 @pytest.fixture(params=[0, 1], ids=["server", "client"])
-def one(doors: tuple[Door, Door], request: pytest.FixtureRequest) -> Door:
-    return doors[request.param]
+def one(interfaces: tuple[Interface, Interface], request: pytest.FixtureRequest) -> Interface:
+    return interfaces[request.param]
 
 
-def classes_of(door: Door, sensitive: str) -> list[Counter[Any]]:
+def classes_of(interface: Interface, sensitive: str) -> list[Counter[Any]]:
     """Count the sensitive values of each class that a reader sees."""
     found: defaultdict[Hashable, Counter[Any]] = defaultdict(Counter)
     query = f"select age, ward, sex, kanon_suppressed::text, {sensitive} from safe.people"
-    for *seen, value in door.connection.execute(query.encode()):
+    for *seen, value in interface.connection.execute(query.encode()):
         found[tuple(seen)][value] += 1
     return list(found.values())
 
@@ -61,7 +61,7 @@ def distance(values: Counter[Any], whole: Counter[Any], *, ordered: bool) -> flo
 
 
 @pytest.mark.parametrize("diversity", ["frequency", "entropy", "distinct", None])
-def test_l_diversity(one: Door, diversity: str | None) -> None:
+def test_l_diversity(one: Interface, diversity: str | None) -> None:
     options = {} if diversity is None else {"diversity": diversity}
     report = one.anonymize("people", 4, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], l=2, **options)
     assert report.smallest_class >= 4
@@ -74,14 +74,14 @@ def test_l_diversity(one: Door, diversity: str | None) -> None:
             assert 2 * max(values.values()) <= values.total()
 
 
-def test_p_sensitivity(one: Door) -> None:
+def test_p_sensitivity(one: Interface) -> None:
     one.anonymize("people", 4, quasi_identifiers=COLUMNS, sensitive=["diagnosis", "stay"], p=3)
     for column in ("diagnosis", "stay"):
         assert all(len(values) >= 3 for values in classes_of(one, column))
 
 
 @pytest.mark.parametrize(("column", "kind"), [("diagnosis", "equal"), ("stay", "equal"), ("stay", "ordered")])
-def test_t_closeness(one: Door, column: str, kind: str) -> None:
+def test_t_closeness(one: Interface, column: str, kind: str) -> None:
     # for some of these no optimum is proven, and the search would use up the time that it has by default
     one.anonymize(
         "people", 4, quasi_identifiers=COLUMNS, sensitive=[column], t=0.2, distance=kind, time_limit=2
@@ -91,7 +91,7 @@ def test_t_closeness(one: Door, column: str, kind: str) -> None:
     assert all(distance(values, whole, ordered=kind == "ordered") <= 0.2 + 1e-9 for values in classes)
 
 
-def test_a_model_costs_cells(one: Door) -> None:
+def test_a_model_costs_cells(one: Interface) -> None:
     free, diverse = (
         one.anonymize("people", 2, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], **model)
         for model in ({}, {"l": 2})
@@ -99,7 +99,7 @@ def test_a_model_costs_cells(one: Door) -> None:
     assert free.suppressed_cells < diverse.suppressed_cells
 
 
-def test_the_declared_sensitive_columns_count(one: Door) -> None:
+def test_the_declared_sensitive_columns_count(one: Interface) -> None:
     one.declare("people", quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
     one.anonymize("people", 2, p=2)
     assert all(len(values) >= 2 for values in classes_of(one, "diagnosis"))
@@ -107,13 +107,13 @@ def test_the_declared_sensitive_columns_count(one: Door) -> None:
 
 
 @pytest.mark.parametrize("model", [{"l": 6}, {"p": 6}, {"l": 5, "diversity": "distinct", "p": 6}])
-def test_what_the_whole_table_lacks_no_release_can_have(one: Door, model: dict[str, Any]) -> None:
+def test_what_the_whole_table_lacks_no_release_can_have(one: Interface, model: dict[str, Any]) -> None:
     with pytest.raises(InfeasibleError) as raised:
         one.anonymize("people", 2, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], **model)
     assert raised.value.hint
 
 
-def test_values_without_order_have_no_ordered_distance(one: Door) -> None:
+def test_values_without_order_have_no_ordered_distance(one: Interface) -> None:
     with pytest.raises(UnsuitableColumn, match="have no order"):
         one.anonymize(
             "people", 2, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], t=0.2, distance="ordered"
@@ -125,20 +125,20 @@ def test_values_without_order_have_no_ordered_distance(one: Door) -> None:
     [{"most_classes": 3}, {"fewest_classes": 20}, {"fewest_classes": 6, "most_classes": 6}],
     ids="-".join,
 )
-def test_limits_for_the_number_of_classes(one: Door, limits: dict[str, int]) -> None:
+def test_limits_for_the_number_of_classes(one: Interface, limits: dict[str, int]) -> None:
     report = one.anonymize("people", 4, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], **limits)
     found = len(classes_of(one, "diagnosis"))
     assert report.classes == found
     assert limits.get("fewest_classes", 1) <= found <= limits.get("most_classes", found)
 
 
-def test_more_classes_than_people_allow(one: Door) -> None:
+def test_more_classes_than_people_allow(one: Interface) -> None:
     with pytest.raises(InfeasibleError):
         one.anonymize("people", 4, quasi_identifiers=COLUMNS, fewest_classes=61)
 
 
 @pytest.mark.parametrize("method", ["greedy", "mondrian"])
-def test_no_method_publishes_a_class_that_lacks_diversity(one: Door, method: str) -> None:
+def test_no_method_publishes_a_class_that_lacks_diversity(one: Interface, method: str) -> None:
     """A method that cannot honour a model refuses."""
     report = None
     with suppress(KanonError):

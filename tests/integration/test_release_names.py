@@ -6,7 +6,7 @@ import pytest
 from psycopg import sql
 
 from kanon_pg.errors import UnknownName
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published
 
 HOSTILE = {
@@ -56,9 +56,11 @@ def identifiers(*names: str) -> sql.Composed:
     return sql.SQL(", ").join(map(sql.Identifier, names))
 
 
-def release_everything(door: Door, schema: str, table: str, columns: list[str], release: str) -> None:
+def release_everything(
+    interface: Interface, schema: str, table: str, columns: list[str], release: str
+) -> None:
     """Declare, publish twice, refresh, read and drop under these names."""
-    connection, qualified = door.connection, sql.Identifier(schema, table)
+    connection, qualified = interface.connection, sql.Identifier(schema, table)
     connection.execute(sql.SQL("create schema if not exists {}").format(sql.Identifier(schema)))
     connection.execute(
         sql.SQL(
@@ -67,54 +69,54 @@ def release_everything(door: Door, schema: str, table: str, columns: list[str], 
     )
     name = qualified.as_string(connection)
     first, second, entity, sensitive = columns
-    door.declare(
+    interface.declare(
         name, quasi_identifiers=[first, second], sensitive=[sensitive], entity=entity, weights={first: 2}
     )
     for patterns in (None, [[first], [second]]):
-        report = door.anonymize(name, 3, release=release, patterns=patterns)
+        report = interface.anonymize(name, 3, release=release, patterns=patterns)
         assert report.release == sql.Identifier("safe", release).as_string(connection)
         rows = published(connection, release, [first, second], sensitive)
         assert min(people_by_class(rows, {i: i // 2 for i in range(1, 25)}).values()) >= 3
         assert len(rows) == 24
     assert {name for row in rows for name in row.suppressed} <= {first, second}
-    report = door.anonymize(name, 3, release=release, l=2, t=0.99)
+    report = interface.anonymize(name, 3, release=release, l=2, t=0.99)
     assert report.rows == 24
-    door.refresh(release)
+    interface.refresh(release)
     assert published(connection, release, [first, second], sensitive)
-    door.drop(release)
-    door.undeclare(name)
+    interface.drop(release)
+    interface.undeclare(name)
     connection.execute(sql.SQL("drop table {}").format(qualified))
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_name_everywhere(lasting_door: Door, name: str) -> None:
+def test_a_hostile_name_everywhere(lasting_interface: Interface, name: str) -> None:
     short = name.encode()[:60].decode(errors="ignore")
     others = [f"{short}{number}" for number in range(3)]
-    release_everything(lasting_door, name, name, [name, *others], name)
+    release_everything(lasting_interface, name, name, [name, *others], name)
 
 
 @pytest.mark.parametrize("start", range(0, len(INTERNAL) - 3, 3))
-def test_names_that_the_queries_use_themselves(lasting_door: Door, start: int) -> None:
+def test_names_that_the_queries_use_themselves(lasting_interface: Interface, start: int) -> None:
     columns = list(INTERNAL[start : start + 4])
-    release_everything(lasting_door, "public", columns[0], columns, columns[1])
+    release_everything(lasting_interface, "public", columns[0], columns, columns[1])
 
 
-def test_long_names_that_differ_at_the_end_stay_apart(lasting_door: Door) -> None:
+def test_long_names_that_differ_at_the_end_stay_apart(lasting_interface: Interface) -> None:
     names = ["x" * 62 + end for end in "ab"]
     for name in names:
-        lasting_door.connection.execute(
+        lasting_interface.connection.execute(
             f"create table {name} as select i % 2 as a from generate_series(1, 9) as i".encode()
         )
-        lasting_door.declare(name, quasi_identifiers=["a"])
-        lasting_door.anonymize(name, 2)
+        lasting_interface.declare(name, quasi_identifiers=["a"])
+        lasting_interface.anonymize(name, 2)
     for name in names:
-        assert len(published(lasting_door.connection, name, ["a"], "a")) == 9
-        lasting_door.drop(name)
-        lasting_door.undeclare(name)
+        assert len(published(lasting_interface.connection, name, ["a"], "a")) == 9
+        lasting_interface.drop(name)
+        lasting_interface.undeclare(name)
 
 
-def _release(door: Door, name: str) -> None:
-    door.anonymize("base", 5, quasi_identifiers=["a"], release=name)
+def _release(interface: Interface, name: str) -> None:
+    interface.anonymize("base", 5, quasi_identifiers=["a"], release=name)
 
 
 @pytest.mark.parametrize(
@@ -129,44 +131,44 @@ def _release(door: Door, name: str) -> None:
         ('a"b', '"a""b"'),
     ],
 )
-def test_a_release_is_found_as_sql_and_reports_write_it(door: Door, name: str, called: str) -> None:
-    connection = door.connection
+def test_a_release_is_found_as_sql_and_reports_write_it(interface: Interface, name: str, called: str) -> None:
+    connection = interface.connection
     connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
-    _release(door, name)
+    _release(interface, name)
     connection.execute("delete from base where a = 0")
-    door.refresh(called)
+    interface.refresh(called)
     left = connection.execute(sql.SQL("select count(*) from safe.{}").format(sql.Identifier(name)))
     assert left.fetchone() == (40,)
-    door.drop(called)
+    interface.drop(called)
     assert connection.execute("select release from kanon.releases").fetchall() == []
 
 
-def test_the_bare_name_comes_before_what_it_would_mean_in_sql(door: Door) -> None:
-    connection = door.connection
+def test_the_bare_name_comes_before_what_it_would_mean_in_sql(interface: Interface) -> None:
+    connection = interface.connection
     connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
     for name in ("people", "safe.people", '"people"'):
-        _release(door, name)
-    door.drop("safe.people")
-    door.drop('"people"')
+        _release(interface, name)
+    interface.drop("safe.people")
+    interface.drop('"people"')
     assert connection.execute("select release from kanon.releases").fetchall() == [("people",)]
 
 
 @pytest.mark.parametrize(
     "called", ["public.people", "x.safe.people", '"People"', "people;", '"people', "", "s." * 40]
 )
-def test_nothing_else_is_taken_for_a_release(door: Door, called: str) -> None:
-    connection = door.connection
+def test_nothing_else_is_taken_for_a_release(interface: Interface, called: str) -> None:
+    connection = interface.connection
     connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
-    _release(door, "people")
+    _release(interface, "people")
     with pytest.raises(UnknownName) as caught:
-        door.drop(called)
+        interface.drop(called)
     assert caught.value.message == "There is no such release."
 
 
-def test_a_name_that_was_cut_off_is_not_taken_for_another(door: Door) -> None:
-    connection = door.connection
+def test_a_name_that_was_cut_off_is_not_taken_for_another(interface: Interface) -> None:
+    connection = interface.connection
     connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
-    _release(door, "x" * 58)
+    _release(interface, "x" * 58)
     with pytest.raises(UnknownName):
-        door.drop(f"safe.{'x' * 62}")
+        interface.drop(f"safe.{'x' * 62}")
     assert connection.execute("select count(*) from kanon.releases").fetchone() == (1,)

@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 
 from kanon_pg.errors import InputError
 from tests.fixtures.audits import audit, is_anonymous, risk
-from tests.fixtures.doors import ClientDoor, Door
+from tests.fixtures.interfaces import ClientInterface, Interface
 from tests.integration.test_audit_commands import kanon
 
 K = 4
@@ -20,10 +20,10 @@ KEYS = ["age", "ward", "sex"]
 
 
 @pytest.fixture(scope="module")
-def released(audit_doors: tuple[Door, Door]) -> Iterator[str]:
+def released(audit_interfaces: tuple[Interface, Interface]) -> Iterator[str]:
     """Publish 600 rows of 200 people; return the storage, which has a hash of the person."""
-    door = audit_doors[0]
-    door.connection.execute(
+    interface = audit_interfaces[0]
+    interface.connection.execute(
         """
         create table stays as
             select i % 200 as person, i % 200 % 37 as age, (i % 200) * 7 % 5 as ward, i % 200 % 2 as sex,
@@ -31,17 +31,17 @@ def released(audit_doors: tuple[Door, Door]) -> Iterator[str]:
             from generate_series(1, 600) as i
         """
     )
-    door.declare("stays", quasi_identifiers=KEYS, sensitive=["illness"], entity="person")
-    door.anonymize("stays", K)
-    row: Any = door.connection.execute("select storage::text from kanon.releases").fetchone()
+    interface.declare("stays", quasi_identifiers=KEYS, sensitive=["illness"], entity="person")
+    interface.anonymize("stays", K)
+    row: Any = interface.connection.execute("select storage::text from kanon.releases").fetchone()
     yield row[0]
-    door.drop("stays")
-    door.undeclare("stays")
-    door.connection.execute("drop table stays")
+    interface.drop("stays")
+    interface.undeclare("stays")
+    interface.connection.execute("drop table stays")
 
 
-def classes(door: Door, storage: str) -> list[dict[str, Any]]:
-    with door.connection.cursor(row_factory=dict_row) as cursor:
+def classes(interface: Interface, storage: str) -> list[dict[str, Any]]:
+    with interface.connection.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(
             f"select count(*) as n, count(distinct kanon_person) as people,"
             f" count(distinct coalesce(illness, -1)) = 1 as is_same"
@@ -49,10 +49,10 @@ def classes(door: Door, storage: str) -> list[dict[str, Any]]:
         ).fetchall()
 
 
-def test_risk_counts_people(audit_door: Door, released: str) -> None:
-    counted = classes(audit_door, released)
+def test_risk_counts_people(audit_interface: Interface, released: str) -> None:
+    counted = classes(audit_interface, released)
     sizes = [row["people"] for row in counted]
-    _, found = risk(audit_door, "stays", threshold=0.15)
+    _, found = risk(audit_interface, "stays", threshold=0.15)
     assert (found.relation, found.rows, found.people) == ('"safe"."stays"', 600, sum(sizes))
     assert (found.classes, found.smallest_class) == (len(sizes), min(sizes))
     assert min(sizes) < min(row["n"] for row in counted)  # rows would flatter
@@ -68,65 +68,67 @@ def test_risk_counts_people(audit_door: Door, released: str) -> None:
         sum(row["people"] for row in same),
         sum(row["n"] for row in same),
     )
-    assert risk(audit_door, "safe.stays", threshold=0.15) == (found,)
+    assert risk(audit_interface, "safe.stays", threshold=0.15) == (found,)
 
 
-def test_a_sample_of_the_population_lowers_the_journalists_risk(audit_door: Door, released: str) -> None:
-    (alone,) = risk(audit_door, "safe.stays")
-    (found,) = risk(audit_door, "safe.stays", sampling_fraction=0.2)
+def test_a_sample_of_the_population_lowers_the_journalists_risk(
+    audit_interface: Interface, released: str
+) -> None:
+    (alone,) = risk(audit_interface, "safe.stays")
+    (found,) = risk(audit_interface, "safe.stays", sampling_fraction=0.2)
     assert found.journalist_basis == "sampling fraction"
     assert found.journalist_average < alone.journalist_average
     assert found.prosecutor_risk == alone.prosecutor_risk
 
 
-def test_k_anonymity_counts_people(audit_door: Door, released: str) -> None:
-    counted = classes(audit_door, released)
+def test_k_anonymity_counts_people(audit_interface: Interface, released: str) -> None:
+    counted = classes(audit_interface, released)
     smallest, rows = (min(row[name] for row in counted) for name in ("people", "n"))
     assert K <= smallest < rows
     for k in range(2, rows + 3):
-        assert is_anonymous(audit_door, "safe.stays", k) == (k <= smallest)
-    assert is_anonymous(audit_door, "safe.stays", smallest, ["age"])
-    assert not is_anonymous(audit_door, "safe.stays", 601, ["age"])
+        assert is_anonymous(audit_interface, "safe.stays", k) == (k <= smallest)
+    assert is_anonymous(audit_interface, "safe.stays", smallest, ["age"])
+    assert not is_anonymous(audit_interface, "safe.stays", 601, ["age"])
     with pytest.raises(InputError, match="does not tell whose rows it has"):
-        is_anonymous(audit_door, "safe.stays", smallest + 1, ["sex"])
+        is_anonymous(audit_interface, "safe.stays", smallest + 1, ["sex"])
 
 
-def test_an_audit_says_what_it_cannot_count(audit_door: Door, released: str) -> None:
-    counted = classes(audit_door, released)
+def test_an_audit_says_what_it_cannot_count(audit_interface: Interface, released: str) -> None:
+    counted = classes(audit_interface, released)
     smallest, k = min(row["people"] for row in counted), min(row["n"] for row in counted) + 1
-    audit_door.notices.clear()
-    assert audit(audit_door, "safe.stays", smallest) == ()
-    assert audit_door.notices == []
-    found = audit(audit_door, "safe.stays", k)
+    audit_interface.notices.clear()
+    assert audit(audit_interface, "safe.stays", smallest) == ()
+    assert audit_interface.notices == []
+    found = audit(audit_interface, "safe.stays", k)
     assert found
     assert {one.kind for one in found} == {"minimal"}
-    (said,) = audit_door.notices
+    (said,) = audit_interface.notices
     assert "does not tell whose rows it has" in said
     for one in found:  # fewer rows are fewer people
         names = ", ".join(one.columns).replace("kanon_suppressed", "kanon_pattern")
-        row: Any = audit_door.connection.execute(
+        row: Any = audit_interface.connection.execute(
             f"select min(n) from (select count(distinct kanon_person) as n from {released}"
             f" group by {names}) as c".encode()
         ).fetchone()
         assert row[0] < k
-    audit_door.notices.clear()
-    if isinstance(audit_door, ClientDoor):  # its result says that it is not complete
-        assert audit(audit_door, "safe.stays", smallest, columns=["illness"]) == ()
-        assert len(audit_door.notices) == 1
+    audit_interface.notices.clear()
+    if isinstance(audit_interface, ClientInterface):  # its result says that it is not complete
+        assert audit(audit_interface, "safe.stays", smallest, columns=["illness"]) == ()
+        assert len(audit_interface.notices) == 1
     else:
         with pytest.raises(InputError, match="rows show no set, people might"):
-            audit(audit_door, "safe.stays", smallest, columns=["illness"])
+            audit(audit_interface, "safe.stays", smallest, columns=["illness"])
 
 
-def test_a_gate_counts_people(audit_doors: tuple[Door, Door], released: str) -> None:
-    door = audit_doors[0]
-    smallest = min(row["people"] for row in classes(door, released))
-    passed = kanon(door.dsn, "audit", "safe.stays", "--fail-on", f"k<{smallest}", "--json")
+def test_a_gate_counts_people(audit_interfaces: tuple[Interface, Interface], released: str) -> None:
+    interface = audit_interfaces[0]
+    smallest = min(row["people"] for row in classes(interface, released))
+    passed = kanon(interface.dsn, "audit", "safe.stays", "--fail-on", f"k<{smallest}", "--json")
     assert passed.exit_code == 0, passed.stderr
     found = json.loads(passed.stdout)
     assert (found["rows"], found["people"], found["is_complete"]) == (600, 200, True)
     assert found["risk"]["smallest_class"] == smallest
-    failed = kanon(door.dsn, "audit", "safe.stays", "--fail-on", f"k<{smallest + 1}")
+    failed = kanon(interface.dsn, "audit", "safe.stays", "--fail-on", f"k<{smallest + 1}")
     assert failed.exit_code == 4
     assert "rows were counted" in failed.stdout
     assert "FROM kanon.releases WHERE release = 'stays'" in failed.stdout
@@ -134,10 +136,10 @@ def test_a_gate_counts_people(audit_doors: tuple[Door, Door], released: str) -> 
 
 
 def test_who_may_not_know_of_releases_counts_rows_and_is_told(
-    audit_doors: tuple[Door, Door], released: str
+    audit_interfaces: tuple[Interface, Interface], released: str
 ) -> None:
-    door = audit_doors[0]
-    with psycopg.connect(door.dsn, autocommit=True) as connection:
+    interface = audit_interfaces[0]
+    with psycopg.connect(interface.dsn, autocommit=True) as connection:
         notices: list[str] = []
         connection.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
         connection.execute("set role kanon_analyst")

@@ -1,4 +1,4 @@
-"""Risk, identifying sets, suggestions and the test of k-anonymity agree with plain SQL, by both doors."""
+"""Risk, identifying sets, suggestions and the test of k-anonymity agree with plain SQL, either way."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import pytest
 from kanon_pg.audit.findings import IdentifyingSet, Suggestion
 from kanon_pg.audit.risk_findings import RiskFigures
 from tests.fixtures.audits import COLUMNS, identify, is_anonymous, risk, suggest
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 
 
-def one(door: Door, query: str) -> Any:
-    row: Any = door.connection.execute(query.encode()).fetchone()
+def one(interface: Interface, query: str) -> Any:
+    row: Any = interface.connection.execute(query.encode()).fetchone()
     return row[0] if len(row) == 1 else row
 
 
 CLASSES = "(select count(*) as n from people group by age, ward, sex) as c"
 
 
-def test_risk_of_rows(audit_door: Door) -> None:
-    (found,) = risk(audit_door, "people", columns=COLUMNS, sensitive=["illness"], threshold=0.4)
+def test_risk_of_rows(audit_interface: Interface) -> None:
+    (found,) = risk(audit_interface, "people", columns=COLUMNS, sensitive=["illness"], threshold=0.4)
     classes, smallest, average, uniques, above = one(
-        audit_door,
+        audit_interface,
         "select count(*), min(n), count(*)::float8 / sum(n)::float8, count(*) filter (where n = 1),"
         f" coalesce(sum(n) filter (where n < 2.5), 0)::int from {CLASSES}",
     )
@@ -37,7 +37,7 @@ def test_risk_of_rows(audit_door: Door) -> None:
     assert found.share_above == pytest.approx(above / 211)
     assert found.journalist_basis == "the table itself"
     same = one(
-        audit_door,
+        audit_interface,
         "select count(*), coalesce(sum(n), 0)::int from ("
         " select count(*) as n from people group by age, ward, sex"
         " having count(distinct illness) + (count(*) > count(illness))::int = 1"
@@ -47,10 +47,10 @@ def test_risk_of_rows(audit_door: Door) -> None:
     assert found.homogeneous_people == same[1]
 
 
-def test_people_are_counted_where_they_are_declared(audit_door: Door) -> None:
-    (found,) = risk(audit_door, "of_persons")
+def test_people_are_counted_where_they_are_declared(audit_interface: Interface) -> None:
+    (found,) = risk(audit_interface, "of_persons")
     people, classes = one(
-        audit_door,
+        audit_interface,
         "select sum(n)::int, count(*) from (select count(distinct person) as n from of_persons"
         " group by age, ward, sex) as c",
     )
@@ -59,42 +59,42 @@ def test_people_are_counted_where_they_are_declared(audit_door: Door) -> None:
     assert [told.column for told in found.homogeneous] == ["illness"]
 
 
-def test_a_register_lowers_the_risk_of_a_journalist(audit_door: Door) -> None:
-    (alone,) = risk(audit_door, "people", columns=COLUMNS)
-    (found,) = risk(audit_door, "people", columns=COLUMNS, population="register")
+def test_a_register_lowers_the_risk_of_a_journalist(audit_interface: Interface) -> None:
+    (alone,) = risk(audit_interface, "people", columns=COLUMNS)
+    (found,) = risk(audit_interface, "people", columns=COLUMNS, population="register")
     assert found.journalist_basis == "population table"
     assert found.journalist_risk == pytest.approx(alone.journalist_risk / 3)
     assert found.prosecutor_risk == alone.prosecutor_risk
-    (sample,) = risk(audit_door, "people", columns=COLUMNS, sampling_fraction=0.1)
+    (sample,) = risk(audit_interface, "people", columns=COLUMNS, sampling_fraction=0.1)
     assert sample.journalist_basis == "sampling fraction"
     assert sample.journalist_average < alone.journalist_average
 
 
-def test_order_of_the_columns_of_a_register_does_not_matter(audit_door: Door) -> None:
-    audit_door.connection.execute("create view turned as select sex, age, ward from register")
+def test_order_of_the_columns_of_a_register_does_not_matter(audit_interface: Interface) -> None:
+    audit_interface.connection.execute("create view turned as select sex, age, ward from register")
     try:
-        assert risk(audit_door, "people", columns=COLUMNS, population="turned") == risk(
-            audit_door, "people", columns=COLUMNS, population="register"
+        assert risk(audit_interface, "people", columns=COLUMNS, population="turned") == risk(
+            audit_interface, "people", columns=COLUMNS, population="register"
         )
     finally:
-        audit_door.connection.execute("drop view turned")
+        audit_interface.connection.execute("drop view turned")
 
 
-def test_releases_follow_their_table(audit_door: Door) -> None:
-    audit_door.anonymize("of_persons", 5)
+def test_releases_follow_their_table(audit_interface: Interface) -> None:
+    audit_interface.anonymize("of_persons", 5)
     try:
-        before, after = risk(audit_door, "of_persons")
+        before, after = risk(audit_interface, "of_persons")
         assert (before.relation, after.relation) == ('"public"."of_persons"', '"safe"."of_persons"')
         assert after.prosecutor_risk <= 1 / 5 < before.prosecutor_risk
-        assert risk(audit_door, "safe.of_persons") == (after,)
+        assert risk(audit_interface, "safe.of_persons") == (after,)
     finally:
-        audit_door.drop("of_persons")
+        audit_interface.drop("of_persons")
 
 
-def test_minimal_uniques_are_counted_by_size(audit_door: Door) -> None:
-    (found,) = risk(audit_door, "people", columns=["age", "ward"])
+def test_minimal_uniques_are_counted_by_size(audit_interface: Interface) -> None:
+    (found,) = risk(audit_interface, "people", columns=["age", "ward"])
     alone = one(
-        audit_door,
+        audit_interface,
         "select count(*) from (select from people group by age having count(*) = 1"
         " union all select from people group by ward having count(*) = 1) as c",
     )
@@ -103,50 +103,55 @@ def test_minimal_uniques_are_counted_by_size(audit_door: Door) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 10])
-def test_k_anonymity_is_that_of_group_by(audit_door: Door, k: int) -> None:
-    smallest = one(audit_door, f"select min(n) from {CLASSES}")
-    assert is_anonymous(audit_door, "people", k, COLUMNS) == (smallest >= k)
+def test_k_anonymity_is_that_of_group_by(audit_interface: Interface, k: int) -> None:
+    smallest = one(audit_interface, f"select min(n) from {CLASSES}")
+    assert is_anonymous(audit_interface, "people", k, COLUMNS) == (smallest >= k)
     people = one(
-        audit_door,
+        audit_interface,
         "select min(n) from (select count(distinct person) as n from of_persons group by age, ward, sex) c",
     )
-    assert is_anonymous(audit_door, "of_persons", k) == (people >= k)
-    assert is_anonymous(audit_door, "people", k, ["sex"])
+    assert is_anonymous(audit_interface, "of_persons", k) == (people >= k)
+    assert is_anonymous(audit_interface, "people", k, ["sex"])
 
 
-def test_nobody_known_is_one_person(audit_door: Door) -> None:
-    audit_door.connection.execute(
+def test_nobody_known_is_one_person(audit_interface: Interface) -> None:
+    audit_interface.connection.execute(
         "create table shades as select 1 as a, null::int as who from generate_series(1, 9)"
     )
-    audit_door.declare("shades", quasi_identifiers=["a"], entity="who")
+    audit_interface.declare("shades", quasi_identifiers=["a"], entity="who")
     try:
-        assert not is_anonymous(audit_door, "shades", 2)
+        assert not is_anonymous(audit_interface, "shades", 2)
     finally:
-        audit_door.undeclare("shades")
-        audit_door.connection.execute("drop table shades")
+        audit_interface.undeclare("shades")
+        audit_interface.connection.execute("drop table shades")
 
 
-def test_identifying_sets_tell_all_rows_apart(audit_door: Door) -> None:
-    sets = identify(audit_door, "people", columns=[*COLUMNS, "illness", "person"])
+def test_identifying_sets_tell_all_rows_apart(audit_interface: Interface) -> None:
+    sets = identify(audit_interface, "people", columns=[*COLUMNS, "illness", "person"])
     assert sets[0].kind == "minimum"
     distinct = one(
-        audit_door, "select count(*) from (select distinct age, ward, sex, illness, person from people) as d"
+        audit_interface,
+        "select count(*) from (select distinct age, ward, sex, illness, person from people) as d",
     )
     for found in sets:
         names = ", ".join(found.columns)
         assert found.distinct_rows == distinct
-        assert one(audit_door, f"select count(*) from (select distinct {names} from people) as d") == distinct
+        assert (
+            one(audit_interface, f"select count(*) from (select distinct {names} from people) as d")
+            == distinct
+        )
         assert found.at_least <= found.size
         for name in found.columns:
             rest = ", ".join(other for other in found.columns if other != name) or "1"
             assert (
-                one(audit_door, f"select count(*) from (select distinct {rest} from people) as d") < distinct
+                one(audit_interface, f"select count(*) from (select distinct {rest} from people) as d")
+                < distinct
             )
 
 
 @pytest.fixture(scope="module")
-def clinic(audit_doors: tuple[Door, Door]) -> Iterator[None]:
-    connection = audit_doors[0].connection
+def clinic(audit_interfaces: tuple[Interface, Interface]) -> Iterator[None]:
+    connection = audit_interfaces[0].connection
     connection.execute(
         """
         create table clinic as
@@ -162,9 +167,9 @@ def clinic(audit_doors: tuple[Door, Door]) -> Iterator[None]:
     connection.execute("drop table clinic")
 
 
-def test_suggested_roles(audit_door: Door, clinic: None) -> None:
-    audit_door.notices.clear()
-    found = {one.column: one for one in suggest(audit_door, "clinic")}
+def test_suggested_roles(audit_interface: Interface, clinic: None) -> None:
+    audit_interface.notices.clear()
+    found = {one.column: one for one in suggest(audit_interface, "clinic")}
     assert {name: one.role for name, one in found.items()} == {
         "visit": "identifier",
         "insurance_number": "entity",
@@ -189,17 +194,17 @@ def test_suggested_roles(audit_door: Door, clinic: None) -> None:
     assert all("city 1" not in reason for one in found.values() for reason in one.reasons)
 
 
-def test_nothing_is_declared_but_the_statement_is_told(audit_door: Door, clinic: None) -> None:
-    audit_door.notices.clear()
-    suggest(audit_door, "clinic")
-    (told,) = [notice for notice in audit_door.notices if notice.startswith("Nothing was declared.")]
+def test_nothing_is_declared_but_the_statement_is_told(audit_interface: Interface, clinic: None) -> None:
+    audit_interface.notices.clear()
+    suggest(audit_interface, "clinic")
+    (told,) = [notice for notice in audit_interface.notices if notice.startswith("Nothing was declared.")]
     statement = told.partition("To do as proposed: ")[2]
     assert "entity => 'insurance_number'" in statement
     query = "select count(*) from kanon.declarations where relation = 'clinic'::regclass"
-    assert one(audit_door, query) == 0
-    audit_door.connection.execute(statement.encode())
-    assert one(audit_door, query) == 1
-    audit_door.undeclare("clinic")
+    assert one(audit_interface, query) == 0
+    audit_interface.connection.execute(statement.encode())
+    assert one(audit_interface, query) == 1
+    audit_interface.undeclare("clinic")
 
 
 @pytest.mark.parametrize(
@@ -207,9 +212,9 @@ def test_nothing_is_declared_but_the_statement_is_told(audit_door: Door, clinic:
     [("risk", RiskFigures), ("identifying_set", IdentifyingSet), ("suggestion", Suggestion)],
 )
 def test_types_have_the_fields_of_the_dataclasses(
-    audit_doors: tuple[Door, Door], type_name: str, kind: type
+    audit_interfaces: tuple[Interface, Interface], type_name: str, kind: type
 ) -> None:
-    rows = audit_doors[0].connection.execute(
+    rows = audit_interfaces[0].connection.execute(
         "select attname from pg_attribute where attrelid = %s::regclass and attnum > 0 order by attnum",
         [f"kanon.{type_name}"],
     )
@@ -217,12 +222,12 @@ def test_types_have_the_fields_of_the_dataclasses(
 
 
 def test_values_of_a_large_table_are_counted_in_a_sample(
-    audit_doors: tuple[Door, Door], clinic: None, monkeypatch: pytest.MonkeyPatch
+    audit_interfaces: tuple[Interface, Interface], clinic: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kanon_pg.audit.suggest._MOST_ROWS", 200)
-    door = audit_doors[1]
-    door.notices.clear()
-    found = {one.column: one for one in suggest(door, "clinic")}
-    assert "Values are counted in about 200 of 400 rows, drawn at random." in door.notices
+    interface = audit_interfaces[1]
+    interface.notices.clear()
+    found = {one.column: one for one in suggest(interface, "clinic")}
+    assert "Values are counted in about 200 of 400 rows, drawn at random." in interface.notices
     assert 0 < (found["visit"].distinct_values or 0) < 400
     assert found["visit"].distinct_ratio == 1

@@ -12,7 +12,7 @@ import pytest
 from psycopg.errors import QueryCanceled
 
 from tests.fixtures.calling import Caller, WatchedCaller, calling
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.phases import GATED_TABLE, HOLDS, Watched, children, wait_until
 from tests.fixtures.releases import everything
 
@@ -28,16 +28,16 @@ SEARCH_SECONDS = 0.1
 
 
 @pytest.fixture(scope="module")
-def prepared(lasting_door: Door) -> Door:
-    """A door to a published release, with the solver's worker at hand."""
-    lasting_door.connection.execute(GATED_TABLE.encode())
-    lasting_door.declare("patients", quasi_identifiers=["age", "tag"], sensitive=["id"])
-    lasting_door.anonymize("patients", 4)
-    return lasting_door
+def prepared(lasting_interface: Interface) -> Interface:
+    """An interface to a published release, with the solver's worker at hand."""
+    lasting_interface.connection.execute(GATED_TABLE.encode())
+    lasting_interface.declare("patients", quasi_identifiers=["age", "tag"], sensitive=["id"])
+    lasting_interface.anonymize("patients", 4)
+    return lasting_interface
 
 
 @pytest.fixture
-def watched(prepared: Door) -> Iterator[Watched]:
+def watched(prepared: Interface) -> Iterator[Watched]:
     with psycopg.connect(prepared.dsn, autocommit=True, application_name="watcher") as watcher:
         prepared.connection.execute("set application_name = 'mine'")
         if not Watched(prepared, watcher).workers():
@@ -55,16 +55,16 @@ def wait_patiently(_watched: Watched) -> None:
 
 
 def check_that_nothing_happened(watched: Watched, before: Any) -> None:
-    door = watched.door
-    assert everything(door.connection) == before
-    assert door.connection.execute("show application_name").fetchone() == ("mine",)
+    interface = watched.interface
+    assert everything(interface.connection) == before
+    assert interface.connection.execute("show application_name").fetchone() == ("mine",)
     if watched.stopped_worker is not None:
         stopped = watched.stopped_worker
         wait_until(lambda: stopped not in watched.workers(), "the end of the worker")
-    door.notices.clear()
-    report = door.anonymize("patients", 4)
+    interface.notices.clear()
+    report = interface.anonymize("patients", 4)
     assert (report.rows, report.smallest_class >= 4) == (60, True)
-    assert door.connection.execute("show application_name").fetchone() == ("mine",)
+    assert interface.connection.execute("show application_name").fetchone() == ("mine",)
 
 
 RUNNING_A_STATEMENT = [
@@ -81,7 +81,7 @@ cancels an idle session nor ends it after a time; see Ctrl-C, termination and ti
 def test_cancel(watched: Watched, phase: str) -> None:
     before = everything(watched.watcher)
     with watched.interrupting(phase, cancel), pytest.raises(QueryCanceled, match="due to user request"):
-        watched.door.anonymize("patients", 3)
+        watched.interface.anonymize("patients", 3)
     assert time.monotonic() - watched.interrupted_at < EFFECT_SECONDS
     check_that_nothing_happened(watched, before)
 
@@ -89,17 +89,17 @@ def test_cancel(watched: Watched, phase: str) -> None:
 @pytest.mark.parametrize("phase", RUNNING_A_STATEMENT)
 def test_statement_timeout(watched: Watched, phase: str) -> None:
     before = everything(watched.watcher)
-    watched.door.connection.execute(f"set statement_timeout = {int(LIMIT_SECONDS * 1000)}".encode())
+    watched.interface.connection.execute(f"set statement_timeout = {int(LIMIT_SECONDS * 1000)}".encode())
     started = time.monotonic()
     try:
         with (
             watched.interrupting(phase, wait_patiently),
             pytest.raises(QueryCanceled, match="statement timeout"),
         ):
-            watched.door.anonymize("patients", 3)
+            watched.interface.anonymize("patients", 3)
         assert time.monotonic() - started < 2 * LIMIT_SECONDS + EFFECT_SECONDS
     finally:
-        watched.door.connection.execute("reset statement_timeout")
+        watched.interface.connection.execute("reset statement_timeout")
     check_that_nothing_happened(watched, before)
 
 
@@ -107,19 +107,19 @@ def test_statement_timeout(watched: Watched, phase: str) -> None:
 def test_no_phase_ends_with_the_time_limit(watched: Watched, phase: str) -> None:
     """It is for searching: waiting for the release's name, counting, writing and recounting do not count."""
     with watched.delaying(phase, 4 * SEARCH_SECONDS):
-        report = watched.door.anonymize("patients", 3, time_limit=SEARCH_SECONDS)
+        report = watched.interface.anonymize("patients", 3, time_limit=SEARCH_SECONDS)
     assert (report.rows, report.smallest_class >= 3) == (60, True)
 
 
 @pytest.fixture(scope="module")
-def caller(prepared: Door) -> Iterator[Caller]:
-    """A process with a door of its own: a signal to the tests' process ended it where it came late."""
+def caller(prepared: Interface) -> Iterator[Caller]:
+    """A process with an interface of its own: a signal to the tests' process ended it where it came late."""
     with calling(prepared) as caller:
         yield caller
 
 
 @pytest.fixture
-def watched_caller(prepared: Door, caller: Caller) -> Iterator[WatchedCaller]:
+def watched_caller(prepared: Interface, caller: Caller) -> Iterator[WatchedCaller]:
     with psycopg.connect(prepared.dsn, autocommit=True, application_name="watcher") as watcher:
         watched = WatchedCaller(prepared, watcher, caller=caller)
         if not watched.workers():
@@ -161,11 +161,11 @@ def test_control_c(watched_caller: WatchedCaller, phase: str) -> None:
 
 
 def test_termination_while_solving_ends_the_call_and_the_worker(watched: Watched) -> None:
-    with psycopg.connect(watched.door.dsn, autocommit=True) as connection:
-        other = Watched(type(watched.door)(watched.door.dsn, connection), watched.watcher)  # type: ignore[call-arg]
+    with psycopg.connect(watched.interface.dsn, autocommit=True) as connection:
+        other = Watched(type(watched.interface)(watched.interface.dsn, connection), watched.watcher)  # type: ignore[call-arg]
         before = everything(watched.watcher)
-        other.door.anonymize("patients", 4, release="another")
-        other.door.drop("another")
+        other.interface.anonymize("patients", 4, release="another")
+        other.interface.drop("another")
         before = everything(watched.watcher)
 
         def terminate(stopped: Watched) -> None:
@@ -176,7 +176,7 @@ def test_termination_while_solving_ends_the_call_and_the_worker(watched: Watched
             other.interrupting("solving", terminate),
             pytest.raises(Exception, match=r"terminat|closed|57P01"),
         ):
-            other.door.anonymize("patients", 3)
+            other.interface.anonymize("patients", 3)
         assert time.monotonic() - other.interrupted_at < EFFECT_SECONDS
         stopped = other.stopped_worker
         assert stopped is not None
@@ -196,11 +196,14 @@ def test_any_session_sees_the_phase(watched: Watched, phase: str) -> None:
         stopped.watcher.execute("reset role")
         stopped.watcher.execute("select pg_terminate_backend(%s)", [stopped.pid])
 
-    with psycopg.connect(watched.door.dsn, autocommit=True) as connection:
-        door = type(watched.door)(watched.door.dsn, connection)  # type: ignore[call-arg]
-        door.anonymize("patients", 4)
-        with Watched(door, watched.watcher).interrupting(phase, look), pytest.raises(Exception, match=r".+"):
-            door.anonymize("patients", 3)
+    with psycopg.connect(watched.interface.dsn, autocommit=True) as connection:
+        interface = type(watched.interface)(watched.interface.dsn, connection)  # type: ignore[call-arg]
+        interface.anonymize("patients", 4)
+        with (
+            Watched(interface, watched.watcher).interrupting(phase, look),
+            pytest.raises(Exception, match=r".+"),
+        ):
+            interface.anonymize("patients", 3)
     assert len(seen) == 1
     assert seen[0].startswith(f"kanon: {phase}")
 
@@ -208,16 +211,18 @@ def test_any_session_sees_the_phase(watched: Watched, phase: str) -> None:
 def test_the_memory_budget_refuses_before_anything_is_built(watched: Watched) -> None:
     from kanon_pg.errors import MemoryExceeded
 
-    door = watched.door
-    door.connection.execute("create table many as select i as a, i as b from generate_series(1, 30000) as i")
+    interface = watched.interface
+    interface.connection.execute(
+        "create table many as select i as a, i as b from generate_series(1, 30000) as i"
+    )
     before = everything(watched.watcher)
-    door.connection.execute("set kanon.memory_budget = '1MB'")
+    interface.connection.execute("set kanon.memory_budget = '1MB'")
     with pytest.raises(MemoryExceeded, match="memory budget") as raised:
-        door.anonymize("many", 2)
+        interface.anonymize("many", 2)
     assert raised.value.hint is not None
     assert "kanon.memory_budget" in raised.value.hint
     assert everything(watched.watcher) == before
-    door.connection.execute("reset kanon.memory_budget")
-    assert door.anonymize("many", 2).rows == 30000
-    door.drop("many")
-    door.connection.execute("drop table many")
+    interface.connection.execute("reset kanon.memory_budget")
+    assert interface.anonymize("many", 2).rows == 30000
+    interface.drop("many")
+    interface.connection.execute("drop table many")

@@ -12,7 +12,7 @@ import pytest
 
 from kanon_pg.errors import KanonError, ReleaseBusy, VerificationFailed
 from kanon_pg.release.report import ReleaseReport
-from tests.fixtures.doors import ClientDoor, Door
+from tests.fixtures.interfaces import ClientInterface, Interface
 from tests.fixtures.phases import GATED_TABLE, Watched, wait_until
 from tests.fixtures.releases import everything, people_by_class, published
 
@@ -20,21 +20,21 @@ K = 4
 
 
 @pytest.fixture
-def prepared(door: Door) -> Door:
-    door.connection.execute(GATED_TABLE.encode())
-    door.declare("patients", quasi_identifiers=["age", "tag"], sensitive=["id"])
-    door.anonymize("patients", K)
-    return door
+def prepared(interface: Interface) -> Interface:
+    interface.connection.execute(GATED_TABLE.encode())
+    interface.declare("patients", quasi_identifiers=["age", "tag"], sensitive=["id"])
+    interface.anonymize("patients", K)
+    return interface
 
 
 @pytest.fixture
-def watched(prepared: Door) -> Iterator[Watched]:
+def watched(prepared: Interface) -> Iterator[Watched]:
     with psycopg.connect(prepared.dsn, autocommit=True) as watcher:
         yield Watched(prepared, watcher)
 
 
 @pytest.fixture
-def second(prepared: Door) -> Iterator[Door]:
+def second(prepared: Interface) -> Iterator[Interface]:
     with psycopg.connect(prepared.dsn, autocommit=True) as connection:
         yield type(prepared)(prepared.dsn, connection)  # type: ignore[call-arg]
 
@@ -44,31 +44,31 @@ def running(watched: Watched, phase: str) -> Iterator[Future[ReleaseReport]]:
     """Let a call stay in a phase while the block runs; its outcome is there after the block."""
     with ThreadPoolExecutor(1) as pool:
         with watched.holding(phase):
-            call = pool.submit(watched.door.anonymize, "patients", K)
+            call = pool.submit(watched.interface.anonymize, "patients", K)
             watched.wait_for_phase(phase)
             yield call
         call.exception()
 
 
-def queued(watched: Watched, second: Door) -> Watched:
+def queued(watched: Watched, second: Interface) -> Watched:
     other = Watched(second, watched.watcher)
     other.wait_for_phase("queued")
     return other
 
 
-def test_calls_for_one_release_queue_up(watched: Watched, second: Door) -> None:
+def test_calls_for_one_release_queue_up(watched: Watched, second: Interface) -> None:
     with ThreadPoolExecutor(1) as pool:
         with running(watched, "counting") as first:
             later = pool.submit(second.anonymize, "patients", K + 1)
             queued(watched, second)
         assert first.result().k == K
-        if isinstance(second, ClientDoor):
+        if isinstance(second, ClientInterface):
             with pytest.raises(ReleaseBusy, match="Another call published the same release") as raised:
                 later.result()
             assert raised.value.hint
         else:
             assert later.result().k == K + 1
-    last = K if isinstance(second, ClientDoor) else K + 1
+    last = K if isinstance(second, ClientInterface) else K + 1
     assert watched.watcher.execute("select k from kanon.releases").fetchall() == [(last,)]
     assert leftovers(watched) == 2
     rows = published(watched.watcher, "patients", ["age", "tag"], "id")
@@ -88,23 +88,23 @@ def leftovers(watched: Watched) -> int:
 
 @pytest.mark.parametrize("operation", ["drop", "refresh"])
 def test_other_operations_on_a_release_wait_for_its_publication(
-    watched: Watched, second: Door, operation: str
+    watched: Watched, second: Interface, operation: str
 ) -> None:
     with ThreadPoolExecutor(1) as pool:
         with running(watched, "counting") as first:
             later = pool.submit(getattr(second, operation), "patients")
             queued(watched, second)
         first.result()
-        if isinstance(second, ClientDoor):
+        if isinstance(second, ClientInterface):
             with pytest.raises(ReleaseBusy):
                 later.result()
         else:
             later.result()
-    expected = 0 if operation == "drop" and not isinstance(second, ClientDoor) else 2
+    expected = 0 if operation == "drop" and not isinstance(second, ClientInterface) else 2
     assert leftovers(watched) == expected
 
 
-def test_calls_for_different_releases_run_side_by_side(watched: Watched, second: Door) -> None:
+def test_calls_for_different_releases_run_side_by_side(watched: Watched, second: Interface) -> None:
     second.connection.execute("create table visits as select i % 3 as day from generate_series(1, 30) as i")
     with running(watched, "counting") as first:
         assert second.anonymize("visits", K).rows == 30
@@ -112,7 +112,7 @@ def test_calls_for_different_releases_run_side_by_side(watched: Watched, second:
     assert first.result().rows == 60
 
 
-def test_two_releases_of_one_table_run_side_by_side(watched: Watched, second: Door) -> None:
+def test_two_releases_of_one_table_run_side_by_side(watched: Watched, second: Interface) -> None:
     with running(watched, "waiting for readers") as first:
         assert second.anonymize("patients", K, release="others").rows == 60
         assert not first.done()
@@ -125,7 +125,7 @@ def test_readers_of_a_release_notice_no_republication(watched: Watched) -> None:
 
     def read() -> int:
         reads = 0
-        with psycopg.connect(watched.door.dsn, autocommit=True) as connection:
+        with psycopg.connect(watched.interface.dsn, autocommit=True) as connection:
             connection.prepare_threshold = 2
             while not finished.is_set() or not reads:
                 rows = published(connection, "patients", ["age", "tag"], "id")
@@ -138,17 +138,17 @@ def test_readers_of_a_release_notice_no_republication(watched: Watched) -> None:
         readers = [pool.submit(read) for _ in range(3)]
         try:
             for number in range(12):
-                watched.door.anonymize("patients", K + number % 3, seed=number)
+                watched.interface.anonymize("patients", K + number % 3, seed=number)
         finally:
             finished.set()
         assert min(reader.result() for reader in readers) > 1
 
 
 def test_a_reader_that_stays_keeps_its_release_and_no_other_reader_waiting(watched: Watched) -> None:
-    with psycopg.connect(watched.door.dsn) as staying:
+    with psycopg.connect(watched.interface.dsn) as staying:
         before = staying.execute("select age, id from safe.patients order by id").fetchall()
         with ThreadPoolExecutor(1) as pool:
-            call = pool.submit(watched.door.anonymize, "patients", 20)
+            call = pool.submit(watched.interface.anonymize, "patients", 20)
             watched.wait_for_phase("waiting for readers")
             for _ in range(5):
                 assert watched.watcher.execute("select count(*) from safe.patients").fetchone() == (60,)
@@ -160,14 +160,14 @@ def test_a_reader_that_stays_keeps_its_release_and_no_other_reader_waiting(watch
 
 
 def test_rows_that_come_after_counting_are_published_safely(watched: Watched) -> None:
-    """The server's door sees them and claims no bound; the client's transaction does not see them."""
+    """The server's interface sees them and claims no bound; the client's transaction does not see them."""
     with running(watched, "writing") as call:
         watched.watcher.execute("insert into patients values (61, 99, row(9)), (62, 0, row(0))")
         watched.watcher.execute("delete from patients where id < 3")
     report = call.result()
     rows = published(watched.watcher, "patients", ["age", "tag"], "id")
     assert min(people_by_class(rows).values()) >= K
-    if isinstance(watched.door, ClientDoor):
+    if isinstance(watched.interface, ClientInterface):
         assert sorted(row.carried for row in rows) == list(range(1, 61))
         assert report.lower_bound is not None
     else:
@@ -175,7 +175,7 @@ def test_rows_that_come_after_counting_are_published_safely(watched: Watched) ->
         assert sorted(row.carried for row in rows) == [*range(3, 61), 62]
         assert (report.rows, report.lower_bound, report.gap, report.optimal) == (59, None, None, False)
         assert report.bound_method == "none: the table changed during the call"
-        assert any("The table changed during the call" in notice for notice in watched.door.notices)
+        assert any("The table changed during the call" in notice for notice in watched.interface.notices)
 
 
 @pytest.mark.only_through("server")  # the client's transaction does not see it
@@ -193,18 +193,18 @@ def test_a_base_table_that_is_dropped_during_the_call_stays_until_its_end(watche
     """The call holds a lock on it from the first look on."""
     with (
         running(watched, "counting") as call,
-        psycopg.connect(watched.door.dsn, autocommit=True) as connection,
+        psycopg.connect(watched.interface.dsn, autocommit=True) as connection,
         ThreadPoolExecutor(1) as pool,
     ):
         dropping = pool.submit(connection.execute, "drop table patients cascade")
-        other = Watched(type(watched.door)(watched.door.dsn, connection), watched.watcher)  # type: ignore[call-arg]
+        other = Watched(type(watched.interface)(watched.interface.dsn, connection), watched.watcher)  # type: ignore[call-arg]
         wait_until(other.waits_for_lock, "the drop to wait")
         watched.watcher.execute("select pg_cancel_backend(%s)", [other.pid])
         assert isinstance(dropping.exception(), psycopg.errors.QueryCanceled)
     assert call.result().rows == 60
 
 
-def test_a_failed_call_lets_the_next_one_in_the_queue_go_on(watched: Watched, second: Door) -> None:
+def test_a_failed_call_lets_the_next_one_in_the_queue_go_on(watched: Watched, second: Interface) -> None:
     with ThreadPoolExecutor(1) as pool:
         with running(watched, "counting") as first:
             later = pool.submit(second.anonymize, "patients", K + 1)

@@ -11,16 +11,16 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
-from tests.fixtures.doors import Door
+from tests.fixtures.interfaces import Interface
 
 
 @pytest.fixture
-def table(door: Door) -> Door:
-    door.connection.execute(
+def table(interface: Interface) -> Interface:
+    interface.connection.execute(
         "create table people as select i / 2 as person, i % 9 as age, i % 4 as ward"
         " from generate_series(1, 90) as i"
     )
-    return door
+    return interface
 
 
 def violations(connection: psycopg.Connection[Any]) -> list[dict[str, Any]]:
@@ -28,11 +28,11 @@ def violations(connection: psycopg.Connection[Any]) -> list[dict[str, Any]]:
         return cursor.execute("select * from kanon.violations order by kind, relation").fetchall()
 
 
-def test_nothing_is_declared(door: Door) -> None:
-    assert violations(door.connection) == []
+def test_nothing_is_declared(interface: Interface) -> None:
+    assert violations(interface.connection) == []
 
 
-def test_a_declared_table_is_judged_by_two_until_there_is_a_release(table: Door) -> None:
+def test_a_declared_table_is_judged_by_two_until_there_is_a_release(table: Interface) -> None:
     table.declare("people", quasi_identifiers=["age", "ward"])
     assert violations(table.connection) == []  # 36 combinations, at least two rows each
     table.anonymize("people", 5)
@@ -47,7 +47,7 @@ def test_a_declared_table_is_judged_by_two_until_there_is_a_release(table: Door)
     assert (found["smallest_class"], found["classes_at_risk"], found["problem"]) == (2, 36, None)
 
 
-def test_people_are_counted_in_tables_and_releases(table: Door) -> None:
+def test_people_are_counted_in_tables_and_releases(table: Interface) -> None:
     table.declare("people", quasi_identifiers=["ward"], identifiers=["person"], entity="person")
     table.anonymize("people", 3)
     assert violations(table.connection) == []
@@ -65,7 +65,7 @@ def test_people_are_counted_in_tables_and_releases(table: Door) -> None:
     assert found["release"]["smallest_class"] == found["table"]["smallest_class"] == smallest[0]
 
 
-def test_what_cannot_be_counted_is_shown_with_a_reason(table: Door) -> None:
+def test_what_cannot_be_counted_is_shown_with_a_reason(table: Interface) -> None:
     table.declare("people", quasi_identifiers=["age"])
     table.connection.execute("alter table people rename column age to years")
     (found,) = violations(table.connection)
@@ -76,7 +76,7 @@ def test_what_cannot_be_counted_is_shown_with_a_reason(table: Door) -> None:
 
 
 @pytest.fixture
-def curator(table: Door) -> Iterator[str]:
+def curator(table: Interface) -> Iterator[str]:
     name = f"curator_{secrets.token_hex(4)}"
     table.connection.execute(f"create role {name} login in role kanon_curator".encode())
     yield name
@@ -84,7 +84,7 @@ def curator(table: Door) -> Iterator[str]:
     table.connection.execute(f"drop role {name}".encode())
 
 
-def test_tables_are_counted_with_the_rights_of_who_polls(table: Door, curator: str) -> None:
+def test_tables_are_counted_with_the_rights_of_who_polls(table: Interface, curator: str) -> None:
     table.declare("people", quasi_identifiers=["person"])
     table.anonymize("people", 5)
     with psycopg.connect(make_conninfo(table.dsn, user=curator), autocommit=True) as connection:
@@ -95,7 +95,7 @@ def test_tables_are_counted_with_the_rights_of_who_polls(table: Door, curator: s
         assert (found["classes_at_risk"], found["problem"]) == (46, None)
 
 
-def test_polling_runs_no_code_of_others(table: Door, curator: str) -> None:
+def test_polling_runs_no_code_of_others(table: Interface, curator: str) -> None:
     table.connection.execute(
         f"""
         create table traces (who name);
@@ -115,7 +115,7 @@ def test_polling_runs_no_code_of_others(table: Door, curator: str) -> None:
     assert table.connection.execute("select count(*) from traces").fetchone() == (0,)
 
 
-def test_nothing_is_written_by_polling(table: Door) -> None:
+def test_nothing_is_written_by_polling(table: Interface) -> None:
     table.declare("people", quasi_identifiers=["person"])
     table.connection.execute("set default_transaction_read_only = on")
     assert len(violations(table.connection)) == 1

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.solvers.audit.identifying import find_identifying_sets, minimal_identifying_set
-from kanon_pg.solvers.audit.risk import risk_of
-from kanon_pg.solvers.audit.smallest_identifying import greedy_factor, smallest_identifying_set
-from kanon_pg.solvers.audit.uniques import minimal_uniques
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.worker.audit.identifying import find_identifying_sets, minimal_identifying_set
+from kanon_pg.worker.audit.risk import risk_of
+from kanon_pg.worker.audit.smallest_identifying import greedy_factor, smallest_identifying_set
+from kanon_pg.worker.audit.uniques import minimal_uniques
+from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import classes_by_hand, identifies, minimal_by_hand, read, tables
 from tests.fixtures.examples import examples
 
@@ -186,7 +186,7 @@ def test_risk_of_attackers(table, threshold, times):
 @quick
 @given(st.integers(1, 40), st.floats(0.01, 1.0))
 def test_expected_inverse_size_is_the_sum_of_its_distribution(size, fraction):
-    from kanon_pg.solvers.audit.population import expected_inverse_sizes
+    from kanon_pg.worker.audit.population import expected_inverse_sizes
 
     total, mass, chance, larger = 0.0, 0.0, fraction**size, size
     while mass < 1 - 1e-13 and larger < 200_000:

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.patterns import parse_patterns, suppression_costs
 from kanon_pg.core.request import SolveRequest
-from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.errors import InfeasibleError
-from kanon_pg.solvers.bounds.prices import raise_prices
-from kanon_pg.solvers.brute_force import brute_force
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.exact.search import search_exactly
-from kanon_pg.solvers.search import search_greedily
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import parse_patterns, suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.brute_force import brute_force
+from kanon_pg.worker.solvers.exact.search import search_exactly
+from kanon_pg.worker.solvers.search import search_greedily
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from tests.fixtures.doors import Door
 from tests.fixtures.examples import examples
 from tests.fixtures.generalizing_solver import generalizing
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
 
 QUASI = ["a", "b", "c"]
@@ -57,8 +57,8 @@ changes: st.SearchStrategy[Change] = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def generalizing_door(lasting_door: Door) -> Iterator[Door]:
-    connection = lasting_door.connection
+def generalizing_interface(lasting_interface: Interface) -> Iterator[Interface]:
+    connection = lasting_interface.connection
     connection.execute(
         "insert into kanon.hierarchy (name, version, kind, spec, output, height, nodes, created_by)"
         " values ('letters', 1, 'rows', '{}', 'text', 2, '{}', 'postgres'),"
@@ -75,22 +75,24 @@ def generalizing_door(lasting_door: Door) -> Iterator[Door]:
             "insert into kanon.hierarchy_value values ('numbers', 1, %s, %s)", [str(number), nodes]
         )
     with generalizing(connection):
-        yield lasting_door
+        yield lasting_interface
 
 
 @contextmanager
-def base_table(door: Door, content: Sequence[tuple[Cells, int | None]], entity: str | None) -> Iterator[None]:
-    door.connection.execute(
+def base_table(
+    interface: Interface, content: Sequence[tuple[Cells, int | None]], entity: str | None
+) -> Iterator[None]:
+    interface.connection.execute(
         "create table base (id integer generated always as identity, a text, b integer, c integer, who int)"
     )
     try:
         for row, who in content:
-            door.connection.execute(_INSERT, (*row, who))
-        door.declare("base", quasi_identifiers=QUASI, sensitive=["id"], entity=entity)
+            interface.connection.execute(_INSERT, (*row, who))
+        interface.declare("base", quasi_identifiers=QUASI, sensitive=["id"], entity=entity)
         yield
     finally:
-        door.connection.execute("drop table base cascade")
-        door.connection.execute("delete from kanon.declaration")
+        interface.connection.execute("drop table base cascade")
+        interface.connection.execute("delete from kanon.declaration")
 
 
 def stands_for(cell: str | None, value: str | int | None) -> bool:
@@ -103,11 +105,12 @@ def stands_for(cell: str | None, value: str | int | None) -> bool:
     return int(low) <= value < int(high)
 
 
-def check_what_readers_see(door: Door, entity: str | None) -> None:
-    seen = published(door.connection, "base", QUASI, "id")
+def check_what_readers_see(interface: Interface, entity: str | None) -> None:
+    seen = published(interface.connection, "base", QUASI, "id")
     who = "id" if entity is None else entity
     base = {
-        row[0]: row[1:] for row in door.connection.execute(f"select id, {who}, a, b, c from base".encode())
+        row[0]: row[1:]
+        for row in interface.connection.execute(f"select id, {who}, a, b, c from base".encode())
     }
     classes = people_by_class(seen, {row_id: facts[0] for row_id, facts in base.items()})
     event(f"classes: {min(len(classes), 3)}")
@@ -130,7 +133,7 @@ def check_what_readers_see(door: Door, entity: str | None) -> None:
 )
 @settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 def test_no_change_shows_a_small_class_or_a_wrong_node(
-    generalizing_door: Door,
+    generalizing_interface: Interface,
     content: Sequence[tuple[Cells, int | None]],
     entity: str | None,
     seed: int,
@@ -138,20 +141,20 @@ def test_no_change_shows_a_small_class_or_a_wrong_node(
 ) -> None:
     if entity is not None and len({who for _, who in content} - {None}) < K:
         content = [*content, *((("aa", 1, 1), who) for who in (1, 2, 3))]
-    door = generalizing_door
-    with base_table(door, content, entity):
-        door.anonymize("base", K, hierarchies={"a": "letters", "b": "numbers"}, seed=seed)
-        check_what_readers_see(door, entity)
-        found = door.connection.execute(
+    interface = generalizing_interface
+    with base_table(interface, content, entity):
+        interface.anonymize("base", K, hierarchies={"a": "letters", "b": "numbers"}, seed=seed)
+        check_what_readers_see(interface, entity)
+        found = interface.connection.execute(
             "select storage::text, mapping::text, nodes[1]::text from kanon.release"
         ).fetchone()
         assert found is not None
         for step in history:
             for query, arguments in step:
                 text = query.replace("{mapping}", found[1]).replace("{nodes}", found[2])
-                door.connection.execute(text.encode(), arguments)
-            door.connection.execute("set role kanon_owner")
-            door.connection.execute(f"refresh materialized view {found[0]}".encode())
-            door.connection.execute("reset role")
-            check_what_readers_see(door, entity)
-        door.drop("base")
+                interface.connection.execute(text.encode(), arguments)
+            interface.connection.execute("set role kanon_owner")
+            interface.connection.execute(f"refresh materialized view {found[0]}".encode())
+            interface.connection.execute("reset role")
+            check_what_readers_see(interface, entity)
+        interface.drop("base")

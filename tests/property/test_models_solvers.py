@@ -7,18 +7,18 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.classes import classes_of
-from kanon_pg.core.patterns import parse_patterns, suppression_costs
-from kanon_pg.core.privacy import judge_of, violations
 from kanon_pg.core.request import PrivacyModels, SolveRequest
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.verify import recount, require_k
-from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import InfeasibleError
-from kanon_pg.solvers.brute_force import brute_force
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.models.feasible import adds_up, require_feasible
-from kanon_pg.solvers.models.search import satisfy_models, search_greedily_with_models
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.models.evaluator import evaluator_of, violations
+from kanon_pg.worker.patterns import parse_patterns, suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.brute_force import brute_force
+from kanon_pg.worker.solvers.models.feasible import adds_up, require_feasible
+from kanon_pg.worker.solvers.models.search import satisfy_models, search_greedily_with_models
+from kanon_pg.worker.verification.models import require_models
+from kanon_pg.worker.verification.recount import recount, require_k
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 from tests.fixtures.examples import examples
 
@@ -161,7 +161,7 @@ def test_any_assignment_can_be_made_to_satisfy_the_models(models, table, data):
         return
     classes = classes_of(types, found.solution.vector)
     assert classes.people.min() >= table[-1]
-    assert not violations(judge_of(types, models), classes.class_of, len(classes)).any.any()
+    assert not violations(evaluator_of(types, models), classes.class_of, len(classes)).any.any()
 
 
 @pytest.mark.parametrize("models", MODELS, ids=str)

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.certificate import certified_bound
-from kanon_pg.core.patterns import parse_patterns
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.bounds.prices import raise_prices
-from kanon_pg.solvers.bounds.reach import cheapest_reach
-from kanon_pg.solvers.brute_force import brute_force
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import parse_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
+from kanon_pg.worker.solvers.brute_force import brute_force
+from kanon_pg.worker.verification.certificate import certified_bound
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.privacy import judge_of, violations
 from kanon_pg.core.request import DISTANCES, DIVERSITIES, PrivacyModels
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.solution import Solution
-from kanon_pg.core.verify_models import require_models
 from kanon_pg.errors import SolverError
+from kanon_pg.worker.models.evaluator import evaluator_of, violations
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.verification.models import require_models
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 from tests.fixtures.examples import examples
 
@@ -52,7 +52,7 @@ def test_classes_of_row_types_are_judged_as_defined(table, models, data):
     class_of = np.array(
         data.draw(st.lists(st.integers(0, 3), min_size=len(types), max_size=len(types))), dtype=np.int64
     )
-    found = violations(judge_of(types, models), class_of, 4)
+    found = violations(evaluator_of(types, models), class_of, 4)
     type_of = types_of(rows, secrets)
     for number in range(4):
         members = [m for m, t in enumerate(type_of) if class_of[t] == number]
@@ -68,7 +68,7 @@ def test_the_whole_table_is_close_to_itself(table, models):
     rows, secrets, people = table
     packed = pack_sensitive(rows, secrets, people=people, ordered=models.distance == "ordered")
     types = RowTypeTable.from_packed(packed)
-    found = violations(judge_of(types, models), np.zeros(len(types), dtype=np.int64), 1)
+    found = violations(evaluator_of(types, models), np.zeros(len(types), dtype=np.int64), 1)
     assert not found.closeness.any()
 
 
@@ -78,14 +78,14 @@ def test_merging_satisfying_classes_satisfies(table, models, data):
     rows, secrets, _ = table
     packed = pack_sensitive(rows, secrets, ordered=models.distance == "ordered")
     types = RowTypeTable.from_packed(packed)
-    judge = judge_of(types, models)
+    evaluator = evaluator_of(types, models)
     halves = np.array(
         data.draw(st.lists(st.integers(0, 2), min_size=len(types), max_size=len(types))), dtype=np.int64
     )
-    apart = violations(judge, halves, 3).any
+    apart = violations(evaluator, halves, 3).any
     merged = np.where(halves == 2, 1, 0)
     if not apart[:2].any():
-        assert not violations(judge, merged, 2).any[0]
+        assert not violations(evaluator, merged, 2).any[0]
 
 
 @quick
@@ -120,7 +120,7 @@ def test_the_recount_counts_divided_row_types_by_their_parts(table, models, data
     solution = Solution.of_parts(type_of, of_row.astype(np.int64), np.ones(len(rows), dtype=np.int64))
     class_of = np.unique(solution.vector, return_inverse=True)[1].astype(np.int64)
     bad = [violated(models, np.flatnonzero(of_row == one).tolist(), secrets, None) for one in set(of_row)]
-    judged = violations(judge_of(solution.parts_of(types), models), class_of, int(class_of.max()) + 1)
+    judged = violations(evaluator_of(solution.parts_of(types), models), class_of, int(class_of.max()) + 1)
     assert judged.any.any() == any(bad)
     if any(bad):
         with pytest.raises(SolverError, match="violates"):

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from psycopg import sql
 
-from tests.fixtures.doors import Door
 from tests.fixtures.examples import examples
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
 
 QUASI = ["a", "b"]
@@ -66,41 +66,45 @@ changes = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def guarded_door(lasting_door: Door) -> Door:
-    lasting_door.connection.execute("create extension citext")
-    return lasting_door
+def guarded_interface(lasting_interface: Interface) -> Interface:
+    lasting_interface.connection.execute("create extension citext")
+    return lasting_interface
 
 
 @contextmanager
-def base_table(door: Door, content: Sequence[tuple[Cells, Person]], entity: str | None) -> Iterator[None]:
-    door.connection.execute(
+def base_table(
+    interface: Interface, content: Sequence[tuple[Cells, Person]], entity: str | None
+) -> Iterator[None]:
+    interface.connection.execute(
         "create table base (id integer generated always as identity, a citext, b integer, who integer)"
     )
     try:
-        insert(door, _INSERT, [(*row, who) for row, who in content])
-        door.declare("base", quasi_identifiers=QUASI, sensitive=["id"], entity=entity)
+        insert(interface, _INSERT, [(*row, who) for row, who in content])
+        interface.declare("base", quasi_identifiers=QUASI, sensitive=["id"], entity=entity)
         yield
     finally:
-        door.connection.execute("drop table base cascade")
-        door.connection.execute("delete from kanon.declaration")
+        interface.connection.execute("drop table base cascade")
+        interface.connection.execute("delete from kanon.declaration")
 
 
-def insert(door: Door, query: str | sql.Composed, arguments: Sequence[tuple[Any, ...]]) -> None:
+def insert(interface: Interface, query: str | sql.Composed, arguments: Sequence[tuple[Any, ...]]) -> None:
     text = query.encode() if isinstance(query, str) else query
     for values in arguments:
-        door.connection.execute(text, values or None)
+        interface.connection.execute(text, values or None)
 
 
-def row_types(door: Door) -> set[tuple[str | None, int | None]]:
-    return set(door.connection.execute("select lower(a::text), b from base").fetchall())
+def row_types(interface: Interface) -> set[tuple[str | None, int | None]]:
+    return set(interface.connection.execute("select lower(a::text), b from base").fetchall())
 
 
-def check_what_readers_see(door: Door, entity: str | None, known: set[Any], *, tampered: bool) -> None:
-    seen = published(door.connection, "base", QUASI, "id")
+def check_what_readers_see(
+    interface: Interface, entity: str | None, known: set[Any], *, tampered: bool
+) -> None:
+    seen = published(interface.connection, "base", QUASI, "id")
     who = "null" if entity is None else entity
     base = {
         row_id: (person, (a, b))
-        for row_id, person, a, b in door.connection.execute(
+        for row_id, person, a, b in interface.connection.execute(
             f"select id, {who}, lower(a::text), b from base".encode()
         )
     }
@@ -122,7 +126,7 @@ def check_what_readers_see(door: Door, entity: str | None, known: set[Any], *, t
 )
 @settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 def test_no_change_of_the_base_table_shows_a_small_class(
-    guarded_door: Door,
+    guarded_interface: Interface,
     content: Sequence[tuple[Cells, Person]],
     entity: str | None,
     history: Sequence[Sequence[Change]],
@@ -130,21 +134,23 @@ def test_no_change_of_the_base_table_shows_a_small_class(
     people = {who for _, who in content} - {None}
     if entity is not None and len(people) < K:
         content = [*content, *((("u", 1), who) for who in (1, 2, 3))]
-    door = guarded_door
-    with base_table(door, content, entity):
-        door.anonymize("base", K)
-        known = row_types(door)
-        check_what_readers_see(door, entity, known, tampered=False)
-        row = door.connection.execute("select storage::text, mapping::text from kanon.release").fetchone()
+    interface = guarded_interface
+    with base_table(interface, content, entity):
+        interface.anonymize("base", K)
+        known = row_types(interface)
+        check_what_readers_see(interface, entity, known, tampered=False)
+        row = interface.connection.execute(
+            "select storage::text, mapping::text from kanon.release"
+        ).fetchone()
         assert row is not None
         tampered = False
         for step in history:
             for change in step:
                 event(change.name)
                 tampered |= "{mapping}" in change.query
-                insert(door, change.query.replace("{mapping}", row[1]), change.rows)
-            door.connection.execute("set role kanon_owner")
-            door.connection.execute(f"refresh materialized view {row[0]}".encode())
-            door.connection.execute("reset role")
-            check_what_readers_see(door, entity, known, tampered=tampered)
-        door.drop("base")
+                insert(interface, change.query.replace("{mapping}", row[1]), change.rows)
+            interface.connection.execute("set role kanon_owner")
+            interface.connection.execute(f"refresh materialized view {row[0]}".encode())
+            interface.connection.execute("reset role")
+            check_what_readers_see(interface, entity, known, tampered=tampered)
+        interface.drop("base")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from kanon_pg.core.request import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from tests.fixtures.dividing_solver import dividing
-from tests.fixtures.doors import Door
 from tests.fixtures.examples import examples
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.measuring import measure
 from tests.fixtures.privacy_oracle import TOLERANCE, Held, satisfies
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
@@ -74,15 +74,15 @@ changes = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def dividing_door(lasting_door: Door) -> Iterator[Door]:
-    lasting_door.connection.execute("create extension citext")
-    with dividing(lasting_door.connection):
-        yield lasting_door
+def dividing_interface(lasting_interface: Interface) -> Iterator[Interface]:
+    lasting_interface.connection.execute("create extension citext")
+    with dividing(lasting_interface.connection):
+        yield lasting_interface
 
 
 @contextmanager
-def base_table(door: Door, content: Sequence[Row], entity: str | None) -> Iterator[None]:
-    run = door.connection.execute
+def base_table(interface: Interface, content: Sequence[Row], entity: str | None) -> Iterator[None]:
+    run = interface.connection.execute
     run(
         "create table base (id integer generated always as identity, a text, b integer, disease citext,"
         " wage numeric, who integer)"
@@ -90,12 +90,12 @@ def base_table(door: Door, content: Sequence[Row], entity: str | None) -> Iterat
     try:
         for values in content:
             run(_INSERT, values)
-        door.declare("base", quasi_identifiers=QUASI, insensitive=["id"], entity=entity)
+        interface.declare("base", quasi_identifiers=QUASI, insensitive=["id"], entity=entity)
         yield
     finally:
         run("drop table base cascade")
         run("delete from kanon.declaration; delete from kanon.release")
-        door.notices.clear()
+        interface.notices.clear()
 
 
 def options_of(models: PrivacyModels, columns: Sequence[str], seed: int) -> dict[str, Any]:
@@ -109,14 +109,14 @@ def options_of(models: PrivacyModels, columns: Sequence[str], seed: int) -> dict
 
 
 def check_what_readers_see(
-    door: Door, columns: Sequence[str], models: PrivacyModels, entity: str | None
+    interface: Interface, columns: Sequence[str], models: PrivacyModels, entity: str | None
 ) -> int:
     """Check every published class against the base table as it is; return the number of rows."""
-    seen = published(door.connection, "base", QUASI, "id")
+    seen = published(interface.connection, "base", QUASI, "id")
     who = "id" if entity is None else entity
     base = {
         row[0]: row[1:]
-        for row in door.connection.execute(
+        for row in interface.connection.execute(
             f"select id, {who}, lower(disease::text), wage::float8 from base".encode()
         )
     }
@@ -138,8 +138,8 @@ def check_what_readers_see(
     return len(seen)
 
 
-def check_measures(door: Door, columns: Sequence[str], models: PrivacyModels) -> None:
-    found = measure(door, "safe.base", QUASI, list(columns))
+def check_measures(interface: Interface, columns: Sequence[str], models: PrivacyModels) -> None:
+    found = measure(interface, "safe.base", QUASI, list(columns))
     assert found.k >= K
     assert found.p is not None
     assert found.p >= (models.p or 0)
@@ -167,7 +167,7 @@ def check_measures(door: Door, columns: Sequence[str], models: PrivacyModels) ->
 )
 @settings(max_examples=examples(10), suppress_health_check=list(HealthCheck))
 def test_no_class_ever_violates_what_was_asked_for(
-    dividing_door: Door,
+    dividing_interface: Interface,
     content: Sequence[Row],
     demand: tuple[tuple[str, ...], PrivacyModels],
     entity: str | None,
@@ -175,18 +175,18 @@ def test_no_class_ever_violates_what_was_asked_for(
     history: Sequence[Sequence[Any]],
 ) -> None:
     columns, models = demand
-    door = dividing_door
+    interface = dividing_interface
     if entity is not None:
         content = [*content, *(("u", 1, "flu", 1.0, who) for who in range(1, K + 1))]
-    with base_table(door, content, entity):
+    with base_table(interface, content, entity):
         try:
-            report = door.anonymize("base", K, **options_of(models, columns, seed))
+            report = interface.anonymize("base", K, **options_of(models, columns, seed))
         except InfeasibleError:
             event("infeasible")
             return
-        assert report.rows == len(content) == check_what_readers_see(door, columns, models, entity)
-        check_measures(door, columns, models)
-        names = door.connection.execute(
+        assert report.rows == len(content) == check_what_readers_see(interface, columns, models, entity)
+        check_measures(interface, columns, models)
+        names = interface.connection.execute(
             "select storage::text, mapping::text, parts::text from kanon.release"
         ).fetchone()
         assert names is not None
@@ -194,22 +194,24 @@ def test_no_class_ever_violates_what_was_asked_for(
         for step in history:
             for change in step:
                 for query, values in change:
-                    run_change(door, query, values, names)
-            door.connection.execute(f"refresh materialized view {names[0]}".encode())
-            shown = check_what_readers_see(door, columns, models, entity)
+                    run_change(interface, query, values, names)
+            interface.connection.execute(f"refresh materialized view {names[0]}".encode())
+            shown = check_what_readers_see(interface, columns, models, entity)
             event(f"shown after a change: {min(shown, 1)}")
-        door.drop("base")
-        assert leftovers(door) == []
+        interface.drop("base")
+        assert leftovers(interface) == []
 
 
-def run_change(door: Door, query: str, values: Any, names: Any) -> None:
+def run_change(interface: Interface, query: str, values: Any, names: Any) -> None:
     if "{parts}" in query and names[2] is None:
         return
     text = query.replace("{parts}", names[2] or "").replace("{mapping}", names[1])
-    door.connection.execute(text.replace("%%", "%").encode() if values is None else text.encode(), values)
+    interface.connection.execute(
+        text.replace("%%", "%").encode() if values is None else text.encode(), values
+    )
 
 
-def leftovers(door: Door) -> list[Any]:
-    return door.connection.execute(
+def leftovers(interface: Interface) -> list[Any]:
+    return interface.connection.execute(
         "select relname from pg_class where relnamespace = 'kanon'::regnamespace and relname ~ '^base_'"
     ).fetchall()

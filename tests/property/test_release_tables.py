@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from psycopg import sql
 
 from kanon_pg.errors import InfeasibleError
-from tests.fixtures.doors import Door
 from tests.fixtures.examples import examples
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published, suppressed_cells_with_values
 
 _PREPARE = """
@@ -121,26 +121,26 @@ def tables(draw: st.DrawFn) -> Table:
 
 
 @pytest.fixture(scope="module")
-def typed_door(lasting_door: Door) -> Door:
-    lasting_door.connection.execute(_PREPARE)
-    return lasting_door
+def typed_interface(lasting_interface: Interface) -> Interface:
+    lasting_interface.connection.execute(_PREPARE)
+    return lasting_interface
 
 
 @contextmanager
-def stored(door: Door, table: Table) -> Iterator[None]:
+def stored(interface: Interface, table: Table) -> Iterator[None]:
     columns = [*table.columns, *([table.entity] if table.entity else [])]
     definition = ", ".join(f"{column.name} {column.type}" for column in columns)
     values = ", ".join(f"{column.name}::{column.type.split(' collate')[0]}" for column in columns)
     arrays = ", ".join("%s::text[]" for _ in columns)
     names = ", ".join(column.name for column in columns)
-    door.connection.execute(f"create table t ({definition}, row_id integer)".encode())
+    interface.connection.execute(f"create table t ({definition}, row_id integer)".encode())
     try:
-        door.connection.execute(
+        interface.connection.execute(
             f"insert into t select {values}, row_id "
             f"from unnest({arrays}) with ordinality as u({names}, row_id)".encode(),
             [list(column.cells) for column in columns],
         )
-        door.declare(
+        interface.declare(
             "t",
             quasi_identifiers=table.quasi,
             sensitive=["row_id"],
@@ -149,36 +149,36 @@ def stored(door: Door, table: Table) -> Iterator[None]:
         )
         yield
     finally:
-        door.connection.execute("drop table t cascade")
-        door.connection.execute("delete from kanon.release; delete from kanon.declaration")
-        for (name,) in door.connection.execute(
+        interface.connection.execute("drop table t cascade")
+        interface.connection.execute("delete from kanon.release; delete from kanon.declaration")
+        for (name,) in interface.connection.execute(
             "select relname from pg_class"
             " where relnamespace = 'kanon'::regnamespace and relname ~ '_(mapping|parts)$'"
         ).fetchall():
-            door.connection.execute(sql.SQL("drop table kanon.{}").format(sql.Identifier(name)))
+            interface.connection.execute(sql.SQL("drop table kanon.{}").format(sql.Identifier(name)))
 
 
-def persons(door: Door, table: Table) -> dict[Any, Any]:
+def persons(interface: Interface, table: Table) -> dict[Any, Any]:
     """Number the people as the type's own equality tells them apart."""
     who = "row_id" if table.entity is None else table.entity.name
     query = f"select row_id, case when {who} is not null then dense_rank() over (order by {who}) end from t"
-    return dict(door.connection.execute(query.encode()).fetchall())
+    return dict(interface.connection.execute(query.encode()).fetchall())
 
 
 @given(table=tables())
 @settings(max_examples=examples(12), suppress_health_check=list(HealthCheck))
 def test_a_release_hides_everybody_among_k_people_and_changes_nothing_else(
-    typed_door: Door, table: Table
+    typed_interface: Interface, table: Table
 ) -> None:
-    with stored(typed_door, table):
-        person_of = persons(typed_door, table)
+    with stored(typed_interface, table):
+        person_of = persons(typed_interface, table)
         people = set(person_of.values()) - {None}
         if len(people) < table.k:
             with pytest.raises(InfeasibleError, match="fewer than k"):
-                typed_door.anonymize("t", table.k)
+                typed_interface.anonymize("t", table.k)
             return
-        report = typed_door.anonymize("t", table.k)
-        rows = published(typed_door.connection, "t", table.quasi, "row_id")
+        report = typed_interface.anonymize("t", table.k)
+        rows = published(typed_interface.connection, "t", table.quasi, "row_id")
         classes = people_by_class(rows, person_of)
         stars = Counter(name for row in rows for name in row.suppressed)
         weights = {name: (table.weights or {}).get(name, 1.0) for name in table.quasi}
@@ -188,11 +188,11 @@ def test_a_release_hides_everybody_among_k_people_and_changes_nothing_else(
         assert Counter(row.carried for row in rows) == Counter(list(person_of)), "every row once"
         assert set(stars) <= set(table.quasi)
         assert suppressed_cells_with_values(rows, table.quasi) == 0
-        assert changed_cells(typed_door, table) == []
-        assert retyped_columns(typed_door) == []
+        assert changed_cells(typed_interface, table) == []
+        assert retyped_columns(typed_interface) == []
 
         assert (report.k, report.rows, report.people) == (table.k, len(rows), len(people))
-        assert report.row_types == count_row_types(typed_door, table)
+        assert report.row_types == count_row_types(typed_interface, table)
         assert report.classes == len(classes)
         assert report.smallest_class == min(classes.values())
         assert report.largest_class == max(classes.values())
@@ -207,23 +207,23 @@ def test_a_release_hides_everybody_among_k_people_and_changes_nothing_else(
         assert 0 <= report.usefulness <= len(table.quasi) + 1e-9
 
 
-def changed_cells(door: Door, table: Table) -> list[Any]:
+def changed_cells(interface: Interface, table: Table) -> list[Any]:
     """Return the rows with a cell that is neither suppressed nor, as SQL compares, the base table's."""
     differs = " or ".join(
         f"('{name}' <> all (v.kanon_suppressed) and v.{name} is distinct from t.{name})"
         for name in table.quasi
     )
-    return door.connection.execute(
+    return interface.connection.execute(
         f"select t.row_id from t join safe.t as v using (row_id) where {differs}".encode()
     ).fetchall()
 
 
-def retyped_columns(door: Door) -> list[Any]:
+def retyped_columns(interface: Interface) -> list[Any]:
     """Return the columns with another type in the release than in the base table.
 
     A domain may forbid NULL, which suppressed cells are: its base type takes its place.
     """
-    return door.connection.execute(
+    return interface.connection.execute(
         "select v.attname from pg_attribute as v join pg_attribute as t using (attname)"
         " join pg_type as y on y.oid = t.atttypid"
         " where v.attrelid = 'safe.t'::regclass and t.attrelid = 't'::regclass and v.attnum > 0 and"
@@ -232,9 +232,9 @@ def retyped_columns(door: Door) -> list[Any]:
     ).fetchall()
 
 
-def count_row_types(door: Door, table: Table) -> int:
+def count_row_types(interface: Interface, table: Table) -> int:
     groups = ", ".join(table.quasi)
-    row = door.connection.execute(
+    row = interface.connection.execute(
         f"select count(*) from (select 1 from t group by {groups}) as g".encode()
     ).fetchone()
     assert row is not None

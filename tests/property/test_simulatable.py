@@ -38,7 +38,7 @@ QUESTIONS = {
         step.text: list(step.params)
         for attack in ATTACKS
         for step in flat(attack.steps)
-        if step.via is Via.DOOR
+        if step.via is Via.INTERFACE
     },
 }
 """Texts with the values of their parameters."""

@@ -10,15 +10,15 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.single_attribute.exact_labels import exact_labels
-from kanon_pg.solvers.single_attribute.fold import fold
-from kanon_pg.solvers.single_attribute.intervals import intervals
-from kanon_pg.solvers.single_attribute.rectangles import rectangles
-from kanon_pg.solvers.single_attribute.regions import regions
-from kanon_pg.solvers.single_attribute.relaxed import relaxed, relaxed_classes
-from kanon_pg.solvers.single_attribute.result import SingleAttribute, cost_of
-from kanon_pg.solvers.single_attribute.spread import by_theorem, simplified_spread, spread
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.grouping.exact_labels import exact_labels
+from kanon_pg.worker.grouping.fold import fold
+from kanon_pg.worker.grouping.intervals import intervals
+from kanon_pg.worker.grouping.rectangles import rectangles
+from kanon_pg.worker.grouping.regions import regions
+from kanon_pg.worker.grouping.relaxed import relaxed, relaxed_classes
+from kanon_pg.worker.grouping.result import SingleAttribute, cost_of
+from kanon_pg.worker.grouping.spread import by_theorem, simplified_spread, spread
 from tests.fixtures.examples import examples
 
 KINDS = st.sampled_from(["max", "sum"])

@@ -30,7 +30,7 @@ def main() -> None:
         timed(step.text, snapshot)[1]
         for attack in ATTACKS
         for step in flat(attack.steps)
-        if step.via is Via.DOOR
+        if step.via is Via.INTERFACE
     ]
     for question, finding in refused:
         say(f"refused  {question.author}: {question.name} ({question.expected.value})\n")

@@ -28,7 +28,7 @@ class Secret(Enum):
 
 
 class Outcome(Enum):
-    """What a door can do with a statement."""
+    """What an interface can do with a statement."""
 
     ANSWERED = "answered"
     EXPLAINED = "refused for a reason that the text and the catalog alone give, and that is said"
@@ -93,7 +93,7 @@ def limited(why: str) -> Expectation:
 class Via(Enum):
     """Where a step happens."""
 
-    DOOR = "asked through the door under test"
+    INTERFACE = "asked through the interface under test"
     SESSION = "run as it stands in the attacker's own session with the server"
     ADMIN = "done by an administrator beforehand, in good faith"
 
@@ -105,7 +105,7 @@ class Step:
     text: str
     params: Sequence[Any] = ()
     role: str = ADA
-    via: Via = Via.DOOR
+    via: Via = Via.INTERFACE
     session: int = 1
 
 

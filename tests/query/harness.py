@@ -1,10 +1,10 @@
-"""Runs attacks against any door, in two worlds, and judges what came back.
+"""Runs attacks against any interface, in two worlds, and judges what came back.
 
-A door is three callables, so that whoever writes one plugs it in with a few lines:
+An interface is three callables, so that whoever writes one plugs it in with a few lines:
 
-* ``ask(role, sql, params, session)`` asks a question through the door and returns what came back;
+* ``ask(role, sql, params, session)`` asks a question through the interface and returns what came back;
 * ``in_session(role, sql, params, session)`` runs a statement as it stands, in the same session with the
-  server that `ask` uses, if the door leaves one (a gateway passes both through itself);
+  server that `ask` uses, if the interface leaves one (a gateway passes both through itself);
 * ``as_admin(sql)`` prepares the database beforehand.
 
 An error of the server itself, such as a missing right, counts as an explained refusal, unless its bytes are
@@ -58,7 +58,7 @@ Run = Callable[[str, str, Sequence[Any], int], Seen]
 
 
 @dataclass(frozen=True)
-class Door:
+class Interface:
     """A way to ask questions; see the head of this module."""
 
     ask: Run
@@ -66,7 +66,7 @@ class Door:
     as_admin: Callable[[str], None] | None = None
 
     def can_run(self, attack: Attack) -> bool:
-        """Whether the door has what the attack's steps need."""
+        """Whether the interface has what the attack's steps need."""
         vias = {step.via for step in flat(attack.steps)}
         return (Via.SESSION not in vias or self.in_session is not None) and (
             Via.ADMIN not in vias or self.as_admin is not None
@@ -96,15 +96,15 @@ def worlds(attack: Attack) -> tuple[World, World]:
     return World.AS_IS, World.ABSENT if attack.secret is Secret.PRESENCE else World.OTHER
 
 
-def run(attack: Attack, door: Door) -> Trial:
+def run(attack: Attack, interface: Interface) -> Trial:
     """Let the attacker do all steps, whatever happens to each.
 
     Parameters
     ----------
     attack : Attack
-        With ``door.can_run(attack)``.
-    door : Door
-        A door to a database in one of the worlds.
+        With ``interface.can_run(attack)``.
+    interface : Interface
+        An interface to a database in one of the worlds.
 
     Returns
     -------
@@ -114,37 +114,37 @@ def run(attack: Attack, door: Door) -> Trial:
     seen: list[Seen] = []
     for step in attack.steps:
         if isinstance(step, Together):
-            seen.extend(_together(step, door))
+            seen.extend(_together(step, interface))
         else:
-            seen.extend(_one(step, door))
+            seen.extend(_one(step, interface))
     return Trial(tuple(seen))
 
 
-def _one(step: Step, door: Door) -> list[Seen]:
+def _one(step: Step, interface: Interface) -> list[Seen]:
     if step.via is Via.ADMIN:
-        if door.as_admin is None:
-            raise ValueError("the door has no administrator")
-        door.as_admin(step.text)
+        if interface.as_admin is None:
+            raise ValueError("the interface has no administrator")
+        interface.as_admin(step.text)
         return []
-    ask = door.ask if step.via is Via.DOOR else door.in_session
+    ask = interface.ask if step.via is Via.INTERFACE else interface.in_session
     if ask is None:
-        raise ValueError("the door leaves no session")
+        raise ValueError("the interface leaves no session")
     return [ask(step.role, step.text, step.params, step.session)]
 
 
-def _together(together: Together, door: Door) -> list[Seen]:
+def _together(together: Together, interface: Interface) -> list[Seen]:
     ready = Barrier(len(together.steps))
 
     def start(step: Step) -> list[Seen]:
         ready.wait()
-        return _one(step, door)
+        return _one(step, interface)
 
     with ThreadPoolExecutor(len(together.steps)) as threads:
         return [seen for found in threads.map(start, together.steps) for seen in found]
 
 
 def complaints(attack: Attack, first: Trial, second: Trial) -> list[str]:
-    """Judge an attack by what was seen in its two worlds.
+    """ModelEvaluator an attack by what was seen in its two worlds.
 
     Parameters
     ----------

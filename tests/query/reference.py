@@ -1,7 +1,7 @@
-"""The smallest door that enforces: check, run once, look at the hidden columns. No ledger, no budget.
+"""The smallest interface that enforces: check, run once, look at the hidden columns. No ledger, no budget.
 
 It follows what the head of `kanon_pg.queries.check.checker` says and nothing else, so that the checker can
-be attacked without the services around it, and so that doors have something to be compared with.
+be attacked without the services around it, and so that interfaces have something to be compared with.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import psycopg
 
 from kanon_pg.queries.check.checker import Options, Verdict, check
 from tests.query.cases import Policy
-from tests.query.harness import Answer, Door, Refusal, Run, Seen
+from tests.query.harness import Answer, Interface, Refusal, Run, Seen
 from tests.query.snapshot import hospital
 
 WITHHELD = Refusal(explained=False, seen=b"The answer is withheld.")
 
 
-def reference_door(connection: psycopg.Connection[Any], policy: Policy) -> Door:
-    """Return a door to a database; the connection may read everything."""
+def reference_interface(connection: psycopg.Connection[Any], policy: Policy) -> Interface:
+    """Return an interface to a database; the connection may read everything."""
     options = Options(mode=policy.mode, strict=policy.strict, dominance=policy.dominance)  # type: ignore[arg-type]
-    return Door(asking(connection, options))
+    return Interface(asking(connection, options))
 
 
 def asking(connection: psycopg.Connection[Any], options: Options) -> Run:

@@ -10,19 +10,19 @@ from tests.query.corpus import ATTACKS
 from tests.query.harness import Answer, Trial, complaints, constant_words, run, worlds
 from tests.query.honest import Expected, HonestQuestion, workload
 from tests.query.people import World
-from tests.query.reference import reference_door
+from tests.query.reference import reference_interface
 
 BY_CHECKER = [
     attack
     for attack in ATTACKS
     if attack.policy.ledger == "off"
     and attack.policy.budget is None
-    and all(step.via is Via.DOOR for step in flat(attack.steps))
+    and all(step.via is Via.INTERFACE for step in flat(attack.steps))
 ]
 
 
 def tried(attack: Attack, bare_worlds: Worlds) -> list[Trial]:
-    return [run(attack, reference_door(bare_worlds[world], attack.policy)) for world in worlds(attack)]
+    return [run(attack, reference_interface(bare_worlds[world], attack.policy)) for world in worlds(attack)]
 
 
 @pytest.mark.parametrize("attack", BY_CHECKER, ids=lambda attack: f"{attack.kind}: {attack.name}")
@@ -38,8 +38,8 @@ def test_an_attack_is_refused_or_harmless(attack: Attack, bare_worlds: Worlds) -
     ids=lambda question: f"{question.author}: {question.name}",
 )
 def test_an_honest_question_is_answered(question: HonestQuestion, bare_worlds: Worlds) -> None:
-    door = reference_door(bare_worlds[World.AS_IS], Policy())
+    interface = reference_interface(bare_worlds[World.AS_IS], Policy())
     values = [parameter.value for parameter in question.parameters]
-    seen = door.ask("", question.text, values, 1)
+    seen = interface.ask("", question.text, values, 1)
     assert isinstance(seen, Answer)
     assert seen.rows or "no row" in question.tags

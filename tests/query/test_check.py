@@ -21,7 +21,7 @@ def of_attack(attack: Attack, text: str) -> Verdict:
     return verdict(text, mode, attack.policy.dominance)
 
 
-ASKED = [attack for attack in ATTACKS if any(step.via is Via.DOOR for step in flat(attack.steps))]
+ASKED = [attack for attack in ATTACKS if any(step.via is Via.INTERFACE for step in flat(attack.steps))]
 
 
 def named(attack: Attack) -> str:
@@ -30,12 +30,12 @@ def named(attack: Attack) -> str:
 
 def needs_no_data(attack: Attack) -> bool:
     """Whether the text and the catalog are enough to refuse the last step."""
-    return attack.expect.outcomes == {Outcome.EXPLAINED} and flat(attack.steps)[-1].via is Via.DOOR
+    return attack.expect.outcomes == {Outcome.EXPLAINED} and flat(attack.steps)[-1].via is Via.INTERFACE
 
 
 @pytest.mark.parametrize("attack", ASKED, ids=named)
 def test_a_verdict_is_sound_the_same_each_time_and_refuses_what_needs_no_data_for_it(attack: Attack) -> None:
-    texts = [step.text for step in flat(attack.steps) if step.via is Via.DOOR]
+    texts = [step.text for step in flat(attack.steps) if step.via is Via.INTERFACE]
     verdicts = [of_attack(attack, text) for text in texts]
     for text, found in zip(texts, verdicts, strict=True):
         assert found.accepted != bool(found.findings)

@@ -1,4 +1,4 @@
-"""The harness complains about doors that let attacks through, and about nothing else."""
+"""The harness complains about interfaces that let attacks through, and about nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.query.cases import Attack, Channel, Outcome, Via, flat
 from tests.query.corpus import ATTACKS
 from tests.query.harness import (
     Answer,
-    Door,
+    Interface,
     Refusal,
     Run,
     Seen,
@@ -40,15 +40,15 @@ def nothing(_text: str) -> None:
     return None
 
 
-def tells(world: World) -> Door:
+def tells(world: World) -> Interface:
     def ask(_role: str, _text: str, _params: Sequence[Any], _session: int) -> Seen:
         return Answer.of([(world.value,)])
 
-    return Door(ask, ask, nothing)
+    return Interface(ask, ask, nothing)
 
 
-def judged(attack: Attack, doors: Sequence[Door]) -> list[str]:
-    first, second = (run(attack, door) for door in doors)
+def judged(attack: Attack, interfaces: Sequence[Interface]) -> list[str]:
+    first, second = (run(attack, interface) for interface in interfaces)
     return complaints(attack, first, second)
 
 
@@ -61,17 +61,17 @@ def names(attacks: Iterable[Attack]) -> list[str]:
     [(refuses, Outcome.EXPLAINED), (withholds, Outcome.WITHHELD)],
     ids=["refuses", "withholds"],
 )
-def test_a_door_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refusal(
+def test_a_interface_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refusal(
     ask: Run, outcome: Outcome
 ) -> None:
-    door = Door(ask, ask, nothing)
-    assert all(map(door.can_run, ATTACKS))
-    blamed = [attack for attack in ATTACKS if judged(attack, (door, door))]
+    interface = Interface(ask, ask, nothing)
+    assert all(map(interface.can_run, ATTACKS))
+    blamed = [attack for attack in ATTACKS if judged(attack, (interface, interface))]
     assert names(blamed) == names(attack for attack in ATTACKS if outcome not in attack.expect.outcomes)
     assert 0 < len(blamed) < len(ATTACKS)
 
 
-def test_a_door_that_tells_the_world_is_blamed() -> None:
+def test_a_interface_that_tells_the_world_is_blamed() -> None:
     blamed = [attack for attack in ATTACKS if judged(attack, [tells(world) for world in worlds(attack)])]
     may_be_told = [
         attack
@@ -83,11 +83,11 @@ def test_a_door_that_tells_the_world_is_blamed() -> None:
 
 
 def test_a_refusal_whose_words_depend_on_the_world_is_blamed() -> None:
-    def speaks_of(world: World) -> Door:
+    def speaks_of(world: World) -> Interface:
         def ask(_role: str, _text: str, _params: Sequence[Any], _session: int) -> Seen:
             return Refusal(explained=False, seen=world.value.encode())
 
-        return Door(ask, ask, nothing)
+        return Interface(ask, ask, nothing)
 
     alike = [attack for attack in ATTACKS if not attack.expect.may_differ]
     assert alike
@@ -99,13 +99,13 @@ def test_a_refusal_whose_words_depend_on_the_world_is_blamed() -> None:
     )
 
 
-def test_a_door_without_sessions_cannot_run_attacks_on_sessions() -> None:
+def test_a_interface_without_sessions_cannot_run_attacks_on_sessions() -> None:
     in_sessions = [
         attack for attack in ATTACKS if any(step.via is Via.SESSION for step in flat(attack.steps))
     ]
     assert in_sessions
-    assert not any(Door(refuses).can_run(attack) for attack in in_sessions)
-    assert all(Door(refuses).can_run(attack) for attack in ATTACKS if attack.channel is Channel.ROWS)
+    assert not any(Interface(refuses).can_run(attack) for attack in in_sessions)
+    assert all(Interface(refuses).can_run(attack) for attack in ATTACKS if attack.channel is Channel.ROWS)
 
 
 def test_constant_words_are_counted() -> None:

@@ -1,4 +1,4 @@
-"""The door without a guard: runs every question as it stands, as a role that may read everything.
+"""The interface without a guard: runs every question as it stands, as a role that may read everything.
 
 It shows that an attack would work, so that a test of its refusal means something.
 """
@@ -10,13 +10,13 @@ from typing import Any
 
 import psycopg
 
-from tests.query.harness import Answer, Door, Refusal, Seen
+from tests.query.harness import Answer, Interface, Refusal, Seen
 
 TIMEOUT = "20s"
 
 
-def unguarded(connection: psycopg.Connection[Any]) -> Door:
-    """Return a door through which everything is run and rolled back."""
+def unguarded(connection: psycopg.Connection[Any]) -> Interface:
+    """Return an interface through which everything is run and rolled back."""
     connection.execute("set search_path = hospital, public")
     connection.execute(f"set statement_timeout = '{TIMEOUT}'")
 
@@ -29,4 +29,4 @@ def unguarded(connection: psycopg.Connection[Any]) -> Door:
         except psycopg.Error as error:
             return Refusal(explained=True, seen=f"{error.sqlstate} {error}".encode())
 
-    return Door(ask)
+    return Interface(ask)

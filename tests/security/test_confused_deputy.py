@@ -14,7 +14,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from kanon_pg.errors import NotPermitted, UnsuitableRelation
-from tests.fixtures.doors import ClientDoor, Door, door_of
+from tests.fixtures.interfaces import ClientInterface, Interface, interface_of
 
 _numbers = count(1)
 
@@ -74,12 +74,12 @@ class Cast:
 
 
 @pytest.fixture
-def cast(door: Door) -> Iterator[Cast]:
+def cast(interface: Interface) -> Iterator[Cast]:
     """Create the roles, the victim's table, published once, and the attacker's schema."""
     number = next(_numbers)
     names = Cast(f"victim_{number}", f"attacker_{number}")
-    run = door.connection.execute
-    more = ", kanon_owner" if isinstance(door, ClientDoor) else ""
+    run = interface.connection.execute
+    more = ", kanon_owner" if isinstance(interface, ClientInterface) else ""
     run(
         f"""
         create role {names.victim} login in role kanon_curator{more};
@@ -92,9 +92,9 @@ def cast(door: Door) -> Iterator[Cast]:
         alter table clinic.patients owner to {names.victim};
         """.encode()
     )
-    with door_of(names.victim, door) as own:
+    with interface_of(names.victim, interface) as own:
         own.anonymize("clinic.patients", 5, quasi_identifiers=["age"], release="victims")
-    with psycopg.connect(make_conninfo(door.dsn, user=names.attacker), autocommit=True) as connection:
+    with psycopg.connect(make_conninfo(interface.dsn, user=names.attacker), autocommit=True) as connection:
         connection.execute(
             """
             create table trap.loot (who text, what text);
@@ -110,22 +110,22 @@ def cast(door: Door) -> Iterator[Cast]:
             """
         )
     yield names
-    with psycopg.connect(door.dsn, autocommit=True) as connection:
+    with psycopg.connect(interface.dsn, autocommit=True) as connection:
         for name in (names.attacker, names.victim):
             connection.execute(f"drop owned by {name} cascade; drop role {name}".encode())
 
 
 @pytest.mark.parametrize("definition", BASES.values(), ids=BASES)
 def test_no_code_of_others_runs_with_the_rights_of_the_owner_role(
-    door: Door, cast: Cast, definition: str
+    interface: Interface, cast: Cast, definition: str
 ) -> None:
-    with psycopg.connect(make_conninfo(door.dsn, user=cast.attacker), autocommit=True) as connection:
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.attacker), autocommit=True) as connection:
         connection.execute(definition.encode())
         connection.execute("grant select on trap.base to kanon_owner")
-    # by the client's door the owner role's members; what matters is whose code runs, not who calls
-    role = cast.victim if isinstance(door, ClientDoor) else cast.attacker
-    door.connection.execute(f"grant select on trap.base to {role}; truncate trap.loot".encode())
-    with door_of(role, door) as own:
+    # by the client's interface the owner role's members; what matters is whose code runs, not who calls
+    role = cast.victim if isinstance(interface, ClientInterface) else cast.attacker
+    interface.connection.execute(f"grant select on trap.base to {role}; truncate trap.loot".encode())
+    with interface_of(role, interface) as own:
         for call in (
             lambda: own.anonymize("trap.base", 2, quasi_identifiers=["one"], sensitive=[]),
             lambda: own.declare("trap.base", quasi_identifiers=["one"]),
@@ -133,27 +133,31 @@ def test_no_code_of_others_runs_with_the_rights_of_the_owner_role(
             with pytest.raises(UnsuitableRelation, match="kanon_owner") as raised:
                 call()
             assert raised.value.hint is not None
-    assert door.connection.execute("select who from trap.loot where who = 'kanon_owner'").fetchall() == []
+    assert (
+        interface.connection.execute("select who from trap.loot where who = 'kanon_owner'").fetchall() == []
+    )
 
 
-def test_a_view_that_was_exchanged_after_publishing_is_not_refreshed(door: Door, cast: Cast) -> None:
-    run = door.connection.execute
+def test_a_view_that_was_exchanged_after_publishing_is_not_refreshed(
+    interface: Interface, cast: Cast
+) -> None:
+    run = interface.connection.execute
     run("create view trap.base as select i % 2 as one from generate_series(1, 9) as i")
     run(f"alter view trap.base owner to {cast.attacker}".encode())
-    door.anonymize("trap.base", 2)
-    with psycopg.connect(make_conninfo(door.dsn, user=cast.attacker), autocommit=True) as connection:
+    interface.anonymize("trap.base", 2)
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.attacker), autocommit=True) as connection:
         connection.execute("create or replace view trap.base as select trap.run(1) as one")
         connection.execute("truncate trap.loot")
     with pytest.raises(UnsuitableRelation, match=r"trap\.run"):
-        door.refresh("base")
+        interface.refresh("base")
     assert run("select * from trap.loot").fetchall() == []
 
 
-def test_functions_of_a_superuser_may_be_part_of_a_view(door: Door) -> None:
-    run = door.connection.execute
+def test_functions_of_a_superuser_may_be_part_of_a_view(interface: Interface) -> None:
+    run = interface.connection.execute
     run("create function public.decade(i integer) returns integer language sql immutable return i / 10")
     run("create view public.decades as select public.decade(i) as d from generate_series(1, 29) as i")
-    assert door.anonymize("decades", 5).rows == 29
+    assert interface.anonymize("decades", 5).rows == 29
 
 
 TRAPS = {
@@ -173,10 +177,10 @@ TRAPS = {
 
 @pytest.mark.parametrize(("prepare", "maintain"), TRAPS.values(), ids=TRAPS)
 def test_code_that_a_superuser_runs_with_its_owners_rights_has_no_more_of_them(
-    door: Door, cast: Cast, prepare: str, maintain: str
+    interface: Interface, cast: Cast, prepare: str, maintain: str
 ) -> None:
     """The login is a superuser, but the code is the attacker's, and so are its rights."""
-    with psycopg.connect(make_conninfo(door.dsn, user=cast.attacker), autocommit=True) as connection:
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.attacker), autocommit=True) as connection:
         connection.execute(
             """
             create table trap.bait as select 1 as one;
@@ -193,15 +197,15 @@ def test_code_that_a_superuser_runs_with_its_owners_rights_has_no_more_of_them(
             """
         )
         connection.execute(prepare.encode())
-    door.connection.execute(maintain.encode())
-    assert door.connection.execute("select distinct sqlstate from trap.tried").fetchall() == [
+    interface.connection.execute(maintain.encode())
+    assert interface.connection.execute("select distinct sqlstate from trap.tried").fetchall() == [
         (NotPermitted.sqlstate,)
     ]
-    assert door.connection.execute("select release from kanon.releases").fetchall() == [("victims",)]
+    assert interface.connection.execute("select release from kanon.releases").fetchall() == [("victims",)]
 
 
 def test_an_inner_function_serves_nobody_who_did_not_come_through_the_outer_one(
-    door: Door, cast: Cast
+    interface: Interface, cast: Cast
 ) -> None:
     inner = {
         "kanon.anonymize('clinic.patients', 2, null, null, 'auto', null, null, null, null, null, 30,"
@@ -209,7 +213,7 @@ def test_an_inner_function_serves_nobody_who_did_not_come_through_the_outer_one(
         "kanon.declare('clinic.patients', '{}', '{}', '{}', '{}', null, null)",
         "kanon.undeclare('clinic.patients')",
     }
-    with psycopg.connect(make_conninfo(door.dsn, user=cast.attacker), autocommit=True) as connection:
+    with psycopg.connect(make_conninfo(interface.dsn, user=cast.attacker), autocommit=True) as connection:
         for call in inner:
             with pytest.raises(psycopg.Error, match="called directly"):
                 connection.execute(f"select {call}".encode())
@@ -222,5 +226,5 @@ def test_an_inner_function_serves_nobody_who_did_not_come_through_the_outer_one(
         for operation in ("anonymize", "declare"):
             connection.execute(f"insert into kanon.request (operation) values ('{operation}')".encode())
     # what was left behind is good for no other transaction
-    with door_of(cast.victim, door) as own, pytest.raises(psycopg.Error, match="called directly"):
+    with interface_of(cast.victim, interface) as own, pytest.raises(psycopg.Error, match="called directly"):
         own.connection.execute("select kanon.undeclare('clinic.patients')")

@@ -30,13 +30,13 @@ def remembers(policy: Policy) -> bool:
     return policy.ledger != "off" or policy.budget is not None
 
 
-AT_ONCE = [attack for attack in ATTACKS if vias(attack) == {Via.DOOR} and not remembers(attack.policy)]
+AT_ONCE = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE} and not remembers(attack.policy)]
 """Attacks that can share sessions: they find and leave nothing."""
 
-WITH_A_PAST = [attack for attack in ATTACKS if vias(attack) == {Via.DOOR} and remembers(attack.policy)]
+WITH_A_PAST = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE} and remembers(attack.policy)]
 """Attacks that find what earlier ones asked, unless the records begin anew."""
 
-IN_SESSIONS = [attack for attack in ATTACKS if vias(attack) in ({Via.SESSION}, {Via.SESSION, Via.DOOR})]
+IN_SESSIONS = [attack for attack in ATTACKS if vias(attack) in ({Via.SESSION}, {Via.SESSION, Via.INTERFACE})]
 """Attacks that leave something in their sessions, and must not leave anything else."""
 
 PREPARED = [attack for attack in ATTACKS if Via.ADMIN in vias(attack)]
@@ -96,7 +96,7 @@ def in_both_worlds(attack: Attack, trial: Callable[[World], Trial]) -> list[Tria
         return list(threads.map(trial, worlds(attack)))
 
 
-def judge(attack: Attack, trials: list[Trial], words: set[bytes]) -> None:
+def evaluator(attack: Attack, trials: list[Trial], words: set[bytes]) -> None:
     assert not complaints(attack, *trials)
     words |= constant_words(trials)
     assert len(words) <= 1
@@ -107,7 +107,7 @@ def test_an_attack_is_refused_or_harmless(
     attack: Attack, unchanged: Mapping[World, Guarded], words: set[bytes]
 ) -> None:
     protect_all(unchanged, attack.policy)
-    judge(attack, in_both_worlds(attack, lambda world: run(attack, unchanged[world].door())), words)
+    evaluator(attack, in_both_worlds(attack, lambda world: run(attack, unchanged[world].interface())), words)
 
 
 @pytest.mark.parametrize("attack", IN_SESSIONS, ids=named)
@@ -117,11 +117,11 @@ def test_an_attack_in_a_session_is_refused_or_harmless(
     protect_all(unchanged, attack.policy)
 
     def trial(world: World) -> Trial:
-        with unchanged[world].new_sessions() as door:
-            return run(attack, door)
+        with unchanged[world].new_sessions() as interface:
+            return run(attack, interface)
 
     # a session may ask for messages that others do not get
-    judge(attack, in_both_worlds(attack, trial), set())
+    evaluator(attack, in_both_worlds(attack, trial), set())
 
 
 @pytest.mark.parametrize("attack", WITH_A_PAST, ids=named)
@@ -132,9 +132,9 @@ def test_an_attack_with_a_past_is_refused_or_harmless(
         one = forgetful[world]
         protect(one.admin, attack.policy)
         one.forget()
-        return run(attack, one.door())
+        return run(attack, one.interface())
 
-    judge(attack, in_both_worlds(attack, trial), set())
+    evaluator(attack, in_both_worlds(attack, trial), set())
 
 
 @pytest.mark.parametrize("attack", PREPARED, ids=named)
@@ -144,6 +144,6 @@ def test_an_attack_on_a_prepared_database_is_refused_or_harmless(
     def trial(world: World) -> Trial:
         with guarded_clone(server, hospitals[world], kanon_template) as one:
             protect(one.admin, attack.policy)
-            return run(attack, one.door())
+            return run(attack, one.interface())
 
-    judge(attack, in_both_worlds(attack, trial), set())
+    evaluator(attack, in_both_worlds(attack, trial), set())

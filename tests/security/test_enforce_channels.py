@@ -119,10 +119,10 @@ def test_a_session_that_ends_at_errors_hears_the_same_words(own_hospital: Guarde
     own_hospital.admin.execute("select kanon_protect('large', 5)")
     heard = []
     for question in ("select sum(share) from large", "select sum(share) from large where sex = 7"):
-        with own_hospital.new_sessions() as door:
-            assert door.in_session is not None
-            door.in_session(ADA, "set exit_on_error = on", (), 1)
-            heard.append(door.ask(ADA, question, (), 1))
+        with own_hospital.new_sessions() as interface:
+            assert interface.in_session is not None
+            interface.in_session(ADA, "set exit_on_error = on", (), 1)
+            heard.append(interface.ask(ADA, question, (), 1))
     assert isinstance(heard[0], Refusal)
     assert not heard[0].explained
     assert heard[0] == heard[1]

@@ -11,7 +11,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.fixtures.questions import Guarded
-from tests.query.harness import Answer, Door, Refusal
+from tests.query.harness import Answer, Interface, Refusal
 from tests.query.hospital import ADA, BEN
 
 _numbers = count(1)
@@ -20,8 +20,8 @@ PAYROLL = "select * from hospital.payroll"
 
 
 @pytest.fixture
-def door(own_hospital: Guarded) -> Door:
-    return own_hospital.door()
+def interface(own_hospital: Guarded) -> Interface:
+    return own_hospital.interface()
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def curator(own_hospital: Guarded) -> Iterator[str]:
     own_hospital.admin.execute(f"drop owned by {name} cascade; drop role {name}")
 
 
-def told(door: Door, text: str, role: str = ADA) -> bool:
-    return isinstance(door.ask(role, text, (), 1), Answer)
+def told(interface: Interface, text: str, role: str = ADA) -> bool:
+    return isinstance(interface.ask(role, text, (), 1), Answer)
 
 
 def sqlstate(seen: object) -> str:
@@ -105,14 +105,18 @@ def test_a_role_that_was_switched_to_asks_with_its_own_rights(own_hospital: Guar
 
 
 @pytest.mark.parametrize("function", ["kanon.serve_question()", "kanon.hold_relations()"])
-def test_inner_functions_serve_nobody_who_calls_them(function: str, door: Door, curator: str) -> None:
-    assert door.in_session is not None
+def test_inner_functions_serve_nobody_who_calls_them(
+    function: str, interface: Interface, curator: str
+) -> None:
+    assert interface.in_session is not None
     for role in (ADA, curator):
         # in a fresh session there is not even the package
-        assert isinstance(door.in_session(role, f"select {function}", (), 1), Refusal)
-        kept = door.in_session(role, "select kanon_query('select count(*) from hospital.patients')", (), 1)
+        assert isinstance(interface.in_session(role, f"select {function}", (), 1), Refusal)
+        kept = interface.in_session(
+            role, "select kanon_query('select count(*) from hospital.patients')", (), 1
+        )
         assert isinstance(kept, Answer)
-        assert sqlstate(door.in_session(role, f"select {function}", (), 1)) == "KA102"
+        assert sqlstate(interface.in_session(role, f"select {function}", (), 1)) == "KA102"
 
 
 def test_types_of_the_caller_are_converted_to_with_the_callers_rights(
@@ -148,12 +152,12 @@ def test_types_of_the_caller_are_converted_to_with_the_callers_rights(
     ],
 )
 def test_a_relation_of_the_askers_own_is_not_asked(
-    made: str, own_hospital: Guarded, trap: str, door: Door
+    made: str, own_hospital: Guarded, trap: str, interface: Interface
 ) -> None:
     ada = own_hospital.sessions.of(ADA, 1)
     ada.execute(made.encode())
     ada.execute(f"grant usage on schema {trap} to kanon_reader; grant select on trap.own to kanon_reader")
-    seen = door.ask(ADA, "select floor, count(*) from trap.own group by floor", (), 1)
+    seen = interface.ask(ADA, "select floor, count(*) from trap.own group by floor", (), 1)
     assert isinstance(seen, Refusal)
     assert b"could exchange it" in seen.seen
 
@@ -173,12 +177,12 @@ def test_a_relation_of_the_askers_own_is_not_asked(
     ],
 )
 def test_what_depends_on_somebody_untrusted_is_not_asked(
-    made: str, own_hospital: Guarded, trap: str, door: Door
+    made: str, own_hospital: Guarded, trap: str, interface: Interface
 ) -> None:
     own_hospital.admin.execute(made.encode())
     schema = trap if "trap.ours" in made else "hospital"
     own_hospital.admin.execute(f"grant usage on schema {schema} to kanon_reader")
-    seen = door.ask(ADA, f"select floor from {schema}.ours", (), 1)
+    seen = interface.ask(ADA, f"select floor from {schema}.ours", (), 1)
     assert isinstance(seen, Refusal)
     assert b"could exchange it" in seen.seen
 
@@ -196,22 +200,22 @@ def test_what_depends_on_somebody_untrusted_is_not_asked(
         "create view hospital.ours as select 'x' as ward where exists (select from hospital.patients)",
     ],
 )
-def test_protection_follows_what_is_read(made: str, own_hospital: Guarded, door: Door) -> None:
+def test_protection_follows_what_is_read(made: str, own_hospital: Guarded, interface: Interface) -> None:
     own_hospital.admin.execute(made.encode())
     own_hospital.admin.execute(f"grant select on hospital.ours to {ADA}, kanon_reader")
-    seen = door.ask(ADA, "select ward, count(*) from ours group by ward", (), 1)
+    seen = interface.ask(ADA, "select ward, count(*) from ours group by ward", (), 1)
     assert isinstance(seen, Refusal)
     assert b"reads a protected table" in seen.seen
 
 
-def test_a_release_is_public(own_hospital: Guarded, door: Door) -> None:
+def test_a_release_is_public(own_hospital: Guarded, interface: Interface) -> None:
     own_hospital.admin.execute(
         "select kanon_anonymize('hospital.patients', 5, '{sex,zip}', sensitive => '{ward}')"
     )
     own_hospital.admin.execute("create view hospital.ours as select sex, ward from safe.patients")
     own_hospital.admin.execute(f"grant select on hospital.ours to {ADA}, kanon_reader")
-    assert told(door, "select sex, count(*) from safe.patients group by sex")
-    assert told(door, "select sex, ward from ours")
+    assert told(interface, "select sex, count(*) from safe.patients group by sex")
+    assert told(interface, "select sex, ward from ours")
 
 
 @pytest.mark.parametrize(
@@ -226,11 +230,11 @@ def test_a_release_is_public(own_hospital: Guarded, door: Door) -> None:
         "create view hospital.ours with (security_invoker) as select 1 as floor",
     ],
 )
-def test_what_may_run_code_is_not_asked(made: str, own_hospital: Guarded, door: Door) -> None:
+def test_what_may_run_code_is_not_asked(made: str, own_hospital: Guarded, interface: Interface) -> None:
     own_hospital.admin.execute("create function hospital.yes() returns boolean language sql as 'select true'")
     own_hospital.admin.execute(made.encode())
     own_hospital.admin.execute(f"grant select on hospital.ours to {ADA}, kanon_reader")
-    seen = door.ask(ADA, "select floor from ours", (), 1)
+    seen = interface.ask(ADA, "select floor from ours", (), 1)
     assert isinstance(seen, Refusal)
     assert b"Q105" in seen.seen
 
@@ -314,4 +318,4 @@ def test_an_owner_who_is_curator_lends_what_questions_need_and_no_more(
         connection.execute("select kanon_declare('clinic.people', quasi_identifiers => '{age}')")
         connection.execute("select kanon_protect('clinic.people', 5)")
     assert admin.execute(rights).fetchone() == (True, False)
-    assert told(own_hospital.door(), "select count(*) from clinic.people")
+    assert told(own_hospital.interface(), "select count(*) from clinic.people")

@@ -104,19 +104,19 @@ def prepared(server: Server, kanon_template: str) -> Iterator[Prepared]:
             yield Prepared(dsn, admin)
 
 
-@pytest.mark.parametrize("door", ["through_the_server", "through_the_client"])
-def test_a_question_can_read(door: str, prepared: Prepared) -> None:
-    assert getattr(prepared, door)("select * from generate_series(1, 3)") == "3"
+@pytest.mark.parametrize("interface", ["through_the_server", "through_the_client"])
+def test_a_question_can_read(interface: str, prepared: Prepared) -> None:
+    assert getattr(prepared, interface)("select * from generate_series(1, 3)") == "3"
 
 
-@pytest.mark.parametrize("door", ["through_the_server", "through_the_client"])
+@pytest.mark.parametrize("interface", ["through_the_server", "through_the_client"])
 @pytest.mark.parametrize("function", ["note", "keep", "free", "draw", "turn", "hide"])
-def test_a_function_that_writes_is_stopped(function: str, door: str, prepared: Prepared) -> None:
+def test_a_function_that_writes_is_stopped(function: str, interface: str, prepared: Prepared) -> None:
     if function == "hide" and prepared.admin.info.server_version < LARGE_OBJECTS_COUNT_AS_WRITING:
         pytest.skip("before PostgreSQL 16 only the checker keeps large objects from being made")
     prepared.admin.execute("alter sequence public.ticket restart")
     before = prepared.written()
-    refused = getattr(prepared, door)(f"select public.{function}()")
+    refused = getattr(prepared, interface)(f"select public.{function}()")
     assert refused == ("25001" if function == "free" else READ_ONLY)
     assert prepared.written() == before
     with prepared.admin.transaction(force_rollback=True):
@@ -125,7 +125,7 @@ def test_a_function_that_writes_is_stopped(function: str, door: str, prepared: P
         assert prepared.written() != before
 
 
-@pytest.mark.parametrize("door", ["through_the_server", "through_the_client"])
+@pytest.mark.parametrize("interface", ["through_the_server", "through_the_client"])
 @pytest.mark.parametrize(
     "command",
     [
@@ -134,10 +134,10 @@ def test_a_function_that_writes_is_stopped(function: str, door: str, prepared: P
         "select what into temp kept from public.seen",
     ],
 )
-def test_a_statement_that_writes_is_stopped(command: str, door: str, prepared: Prepared) -> None:
+def test_a_statement_that_writes_is_stopped(command: str, interface: str, prepared: Prepared) -> None:
     before = prepared.written()
     # the server's interface names what a function that is not volatile may not do
-    assert getattr(prepared, door)(command) in (READ_ONLY, "0A000")
+    assert getattr(prepared, interface)(command) in (READ_ONLY, "0A000")
     assert prepared.written() == before
 
 

@@ -12,7 +12,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from kanon_pg.errors import KanonError, NotPermitted
-from tests.fixtures.doors import ClientDoor, Door, door_of
+from tests.fixtures.interfaces import ClientInterface, Interface, interface_of
 from tests.fixtures.releases import everything
 
 _numbers = count(1)
@@ -29,12 +29,14 @@ class Logins:
 
 
 @pytest.fixture
-def logins(door: Door) -> Iterator[Logins]:
-    """Create the roles; through the client's door, curators act as kanon_owner by being its members."""
+def logins(interface: Interface) -> Iterator[Logins]:
+    """Create the roles; through the client's interface, curators act as kanon_owner by being its members."""
     number = next(_numbers)
     names = Logins(*(f"{role}_{number}" for role in ("analyst", "curator", "owner", "stranger")))
-    curators = ", ".join(["kanon_curator", *(["kanon_owner"] if isinstance(door, ClientDoor) else [])])
-    run = door.connection.execute
+    curators = ", ".join(
+        ["kanon_curator", *(["kanon_owner"] if isinstance(interface, ClientInterface) else [])]
+    )
+    run = interface.connection.execute
     run(f"create role {names.analyst} login in role kanon_analyst".encode())
     run(f"create role {names.curator} login in role {curators}".encode())
     run(f"create role {names.owner} login in role {curators}".encode())
@@ -46,20 +48,20 @@ def logins(door: Door) -> Iterator[Logins]:
     )
     run(f"alter table clinic.patients owner to {names.owner}".encode())
     yield names
-    with psycopg.connect(door.dsn, autocommit=True) as connection:
+    with psycopg.connect(interface.dsn, autocommit=True) as connection:
         for name in (names.analyst, names.curator, names.owner, names.stranger):
             connection.execute(f"drop owned by {name} cascade; drop role {name}".encode())
 
 
-def publish(door: Door, login: str) -> None:
-    with door_of(login, door) as own:
+def publish(interface: Interface, login: str) -> None:
+    with interface_of(login, interface) as own:
         own.declare("clinic.patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
         own.anonymize("clinic.patients", 5)
 
 
-def test_an_owner_needs_no_superuser_and_no_grant(door: Door, logins: Logins) -> None:
-    publish(door, logins.owner)
-    with door_of(logins.owner, door) as own:
+def test_an_owner_needs_no_superuser_and_no_grant(interface: Interface, logins: Logins) -> None:
+    publish(interface, logins.owner)
+    with interface_of(logins.owner, interface) as own:
         own.refresh("patients")
         own.drop("patients")
         own.undeclare("clinic.patients")
@@ -100,18 +102,18 @@ ATTACKS = {
 
 
 @pytest.fixture
-def attacked(door: Door, logins: Logins) -> dict[str, str]:
-    publish(door, logins.owner)
-    row = door.connection.execute("select storage::text, mapping::text from kanon.release").fetchone()
+def attacked(interface: Interface, logins: Logins) -> dict[str, str]:
+    publish(interface, logins.owner)
+    row = interface.connection.execute("select storage::text, mapping::text from kanon.release").fetchone()
     assert row is not None
     return {"storage": row[0], "mapping": row[1]}
 
 
 def test_an_analyst_reads_the_release_and_nothing_behind_it(
-    door: Door, logins: Logins, attacked: dict[str, str]
+    interface: Interface, logins: Logins, attacked: dict[str, str]
 ) -> None:
     for login, may_read in ((logins.analyst, True), (logins.stranger, False)):
-        with psycopg.connect(make_conninfo(door.dsn, user=login), autocommit=True) as connection:
+        with psycopg.connect(make_conninfo(interface.dsn, user=login), autocommit=True) as connection:
             if may_read:
                 assert connection.execute("select count(*) from safe.patients").fetchone() == (50,)
             else:
@@ -153,91 +155,93 @@ def works(connection: psycopg.Connection, query: str) -> bool:
 
 
 def test_statistics_of_the_storage_are_hidden_from_analysts(
-    door: Door, logins: Logins, attacked: dict[str, str]
+    interface: Interface, logins: Logins, attacked: dict[str, str]
 ) -> None:
-    with psycopg.connect(make_conninfo(door.dsn, user=logins.analyst), autocommit=True) as connection:
+    with psycopg.connect(make_conninfo(interface.dsn, user=logins.analyst), autocommit=True) as connection:
         rows = connection.execute("select * from pg_stats where schemaname in ('kanon', 'clinic')").fetchall()
     assert attacked
     assert rows == []
 
 
-def test_a_curator_who_may_not_read_the_base_table_is_refused(door: Door, logins: Logins) -> None:
-    door.connection.execute(f"grant usage on schema clinic to {logins.curator}".encode())
-    before = everything(door.connection)
-    with door_of(logins.curator, door) as other:
+def test_a_curator_who_may_not_read_the_base_table_is_refused(interface: Interface, logins: Logins) -> None:
+    interface.connection.execute(f"grant usage on schema clinic to {logins.curator}".encode())
+    before = everything(interface.connection)
+    with interface_of(logins.curator, interface) as other:
         for call in (lambda: other.anonymize("clinic.patients", 2), lambda: other.declare("clinic.patients")):
             with pytest.raises(NotPermitted, match=r'may not read "clinic"."patients"') as raised:
                 call()
             assert raised.value.hint is not None
             assert "GRANT SELECT" in raised.value.hint
-    assert everything(door.connection) == before
+    assert everything(interface.connection) == before
 
 
-def test_a_base_table_that_nobody_lends_is_refused(door: Door, logins: Logins) -> None:
+def test_a_base_table_that_nobody_lends_is_refused(interface: Interface, logins: Logins) -> None:
     """The curator may read, but not pass the right on."""
-    door.connection.execute(
+    interface.connection.execute(
         f"grant usage on schema clinic to {logins.curator};"
         f" grant select on clinic.patients to {logins.curator}".encode()
     )
-    with door_of(logins.curator, door) as other:
+    with interface_of(logins.curator, interface) as other:
         with pytest.raises(NotPermitted, match="role kanon_owner, which builds releases") as raised:
             other.anonymize("clinic.patients", 2)
         assert raised.value.hint
-        door.connection.execute(
+        interface.connection.execute(
             "grant usage on schema clinic to kanon_owner; grant select on clinic.patients to kanon_owner"
         )
         assert other.anonymize("clinic.patients", 2).rows == 50
 
 
-def test_the_role_that_was_set_counts_and_stays(door: Door, logins: Logins) -> None:
+def test_the_role_that_was_set_counts_and_stays(interface: Interface, logins: Logins) -> None:
     """Rights of the login do not help, and a session does not get them back by a call."""
-    connection = door.connection
+    connection = interface.connection
     connection.execute(f"grant usage on schema clinic to {logins.curator}".encode())
     connection.execute(f"set role {logins.curator}".encode())
     with pytest.raises(NotPermitted):
-        door.anonymize("clinic.patients", 2)
+        interface.anonymize("clinic.patients", 2)
     assert connection.execute("select current_user::text").fetchone() == (logins.curator,)
     connection.execute(f"set role {logins.owner}".encode())
-    door.anonymize("clinic.patients", 2)
+    interface.anonymize("clinic.patients", 2)
     assert connection.execute("select current_user::text").fetchone() == (logins.owner,)
     connection.execute("reset role")
     publisher = connection.execute("select published_by from kanon.releases").fetchone()
     assert publisher == (logins.owner,)
 
 
-def test_rights_of_some_columns_suffice_only_if_they_are_all(door: Door, logins: Logins) -> None:
-    publish(door, logins.owner)
-    door.connection.execute(
+def test_rights_of_some_columns_suffice_only_if_they_are_all(interface: Interface, logins: Logins) -> None:
+    publish(interface, logins.owner)
+    interface.connection.execute(
         f"grant usage on schema clinic to {logins.curator};"
         f" grant select (age, diagnosis) on clinic.patients to {logins.curator}".encode()
     )
-    if isinstance(door, ClientDoor):
+    if isinstance(interface, ClientInterface):
         # members of the owner role have what was lent to it
-        door.connection.execute(f"revoke kanon_owner from {logins.curator}".encode())
-    with door_of(logins.curator, door) as other, pytest.raises(KanonError) as raised:
+        interface.connection.execute(f"revoke kanon_owner from {logins.curator}".encode())
+    with interface_of(logins.curator, interface) as other, pytest.raises(KanonError) as raised:
         other.anonymize("clinic.patients", 2)
     assert isinstance(raised.value, NotPermitted)
 
 
-def test_a_definer_function_has_its_owners_rights_and_not_its_callers(door: Door, logins: Logins) -> None:
+def test_a_definer_function_has_its_owners_rights_and_not_its_callers(
+    interface: Interface, logins: Logins
+) -> None:
     """As everywhere in PostgreSQL; what the login may do counts for nothing inside."""
-    door.connection.execute(
+    interface.connection.execute(
         f"grant create on schema public to {logins.owner}, {logins.curator};"
         f" grant usage on schema clinic to {logins.curator}".encode()
     )
     for login in (logins.owner, logins.curator):
-        with psycopg.connect(make_conninfo(door.dsn, user=login), autocommit=True) as connection:
+        with psycopg.connect(make_conninfo(interface.dsn, user=login), autocommit=True) as connection:
             connection.execute(
                 f"create function public.publish_as_{login}() returns bigint language sql security definer"
                 " begin atomic select (kanon_anonymize('clinic.patients', 2)).rows; end".encode()
             )
-    if isinstance(door, ClientDoor):
+    if isinstance(interface, ClientInterface):
         # a member of the owner role has what was lent to it
-        door.connection.execute(f"revoke kanon_owner from {logins.curator}".encode())
-    with psycopg.connect(make_conninfo(door.dsn, user=logins.stranger), autocommit=True) as connection:
+        interface.connection.execute(f"revoke kanon_owner from {logins.curator}".encode())
+    with psycopg.connect(make_conninfo(interface.dsn, user=logins.stranger), autocommit=True) as connection:
         query = f"select public.publish_as_{logins.owner}()"
         assert connection.execute(query.encode()).fetchone() == (50,)
-    with psycopg.connect(make_conninfo(door.dsn, user=logins.owner), autocommit=True) as connection:
+    with psycopg.connect(make_conninfo(interface.dsn, user=logins.owner), autocommit=True) as connection:
         connection.execute("select kanon_drop('patients')")
         with pytest.raises(psycopg.Error, match=f'"{logins.curator}" may not read'):
             connection.execute(f"select public.publish_as_{logins.curator}()".encode())
@@ -245,23 +249,26 @@ def test_a_definer_function_has_its_owners_rights_and_not_its_callers(door: Door
 
 @pytest.mark.only_through("client")  # the server's functions act as the owner role by themselves
 def test_a_curator_who_is_no_member_of_the_owner_role_is_told_so_by_the_client(
-    door: Door, logins: Logins
+    interface: Interface, logins: Logins
 ) -> None:
-    door.connection.execute(f"revoke kanon_owner from {logins.owner}".encode())
-    with door_of(logins.owner, door) as own, pytest.raises(NotPermitted, match="kanon_owner") as raised:
+    interface.connection.execute(f"revoke kanon_owner from {logins.owner}".encode())
+    with (
+        interface_of(logins.owner, interface) as own,
+        pytest.raises(NotPermitted, match="kanon_owner") as raised,
+    ):
         own.anonymize("clinic.patients", 2)
     assert raised.value.hint is not None
     assert "members of kanon_owner" in raised.value.hint
     assert "GRANT" not in raised.value.hint
 
 
-def test_analysts_do_not_read_what_a_release_has_of_hierarchies(door: Door, logins: Logins) -> None:
-    with door_of(logins.owner, door) as own:
+def test_analysts_do_not_read_what_a_release_has_of_hierarchies(interface: Interface, logins: Logins) -> None:
+    with interface_of(logins.owner, interface) as own:
         own.declare("clinic.patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
         own.anonymize(
             "clinic.patients", 5, hierarchies={"age": {"builder": "intervals", "width": 2, "lowest": 1}}
         )
-    with psycopg.connect(make_conninfo(door.dsn, user=logins.analyst), autocommit=True) as connection:
+    with psycopg.connect(make_conninfo(interface.dsn, user=logins.analyst), autocommit=True) as connection:
         ages = connection.execute("select distinct age::text from safe.patients order by 1").fetchall()
         assert ages == [("[0,2)",), ("[2,4)",)]
         for closed in ("patients_v1_nodes_1", "patients_v1_unknown", "hierarchy", "hierarchy_value"):
@@ -269,15 +276,15 @@ def test_analysts_do_not_read_what_a_release_has_of_hierarchies(door: Door, logi
                 connection.execute(f"select * from kanon.{closed}".encode())
 
 
-def test_a_curator_publishes_by_no_hierarchy_that_is_not_shared(door: Door, logins: Logins) -> None:
+def test_a_curator_publishes_by_no_hierarchy_that_is_not_shared(interface: Interface, logins: Logins) -> None:
     rows = [[str(age), f"from {age // 2 * 2}"] for age in range(4)]
     define = "select kanon_hierarchy_define('ages', %s::jsonb, %s::jsonb)"
-    door.connection.execute(f"grant usage on schema clinic to {logins.curator}, kanon_owner".encode())
-    door.connection.execute(f"grant select on clinic.patients to {logins.curator}, kanon_owner".encode())
+    interface.connection.execute(f"grant usage on schema clinic to {logins.curator}, kanon_owner".encode())
+    interface.connection.execute(f"grant select on clinic.patients to {logins.curator}, kanon_owner".encode())
     for options in ({}, {"shared": True}):
-        with psycopg.connect(make_conninfo(door.dsn, user=logins.owner), autocommit=True) as connection:
+        with psycopg.connect(make_conninfo(interface.dsn, user=logins.owner), autocommit=True) as connection:
             connection.execute(define, [json.dumps(rows), json.dumps(options)])
-        with door_of(logins.curator, door) as other:
+        with interface_of(logins.curator, interface) as other:
             asked = {"quasi_identifiers": ["age"], "hierarchies": {"age": "ages"}, "release": "other"}
             if options:
                 assert other.anonymize("clinic.patients", 5, **asked).rows == 50

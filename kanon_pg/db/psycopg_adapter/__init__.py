@@ -1,4 +1,4 @@
-"""The client's door: `Database` over a psycopg connection. Nothing else imports psycopg."""
+"""The client's interface: `Database` over a psycopg connection. Nothing else imports psycopg."""
 
 from kanon_pg.db.psycopg_adapter.answers import (
     TUPLES,

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import psycopg
 
-from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.admin.cluster.programs import newest_with_python
 from tests.fixtures.databases import Server, private_server
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.generalizing_solver import generalizing
@@ -104,9 +104,9 @@ def _dumped(server: Server, database: str, *arguments: str) -> str:
 
 
 def _installed_by_this_version() -> str:
+    from kanon_pg.admin.install.scripts import script_names
     from kanon_pg.db.identifiers import Fragment
     from kanon_pg.db.queries import render
-    from kanon_pg.install.scripts import script_names
 
     parts = {"api": "%(api)s", "python_path": "%(python_path)s", "version": "%(version)s"}
     texts = []
@@ -119,7 +119,7 @@ def _installed_by_this_version() -> str:
 def main(folder: Path) -> None:
     """Write the three files with the version that runs."""
     from kanon_pg import __version__
-    from kanon_pg.install.installer import install
+    from kanon_pg.admin.install.installer import install
 
     with private_server("living") as server, server.database("living") as name:
         install(server.dsn(name))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 
-from kanon_pg.install.python_path import own_folders
+from kanon_pg.admin.install.python_path import own_folders
 from tests.fixtures.databases import Server
 
 HERE = Path(__file__).parent

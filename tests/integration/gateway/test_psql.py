@@ -8,7 +8,7 @@ import subprocess
 import psycopg
 import pytest
 
-from kanon_pg.cluster.programs import newest_with_python
+from kanon_pg.admin.cluster.programs import newest_with_python
 from tests.fixtures.gateways import ANALYST, PASSWORD, ClinicGateway
 
 

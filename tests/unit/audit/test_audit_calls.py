@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.errors import InputError
-from kanon_pg.solvers.audit.figures import figures_of
-from kanon_pg.solvers.audit.identifying import find_identifying_sets, minimal_identifying_set
-from kanon_pg.solvers.audit.risk import risk_of
-from kanon_pg.solvers.audit.smallest_identifying import smallest_identifying_set
-from kanon_pg.solvers.audit.uniques import minimal_uniques
-from kanon_pg.solvers.audit.violating import find_violating_sets, is_anonymous
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.worker.audit.figures import figures_of
+from kanon_pg.worker.audit.identifying import find_identifying_sets, minimal_identifying_set
+from kanon_pg.worker.audit.risk import risk_of
+from kanon_pg.worker.audit.smallest_identifying import smallest_identifying_set
+from kanon_pg.worker.audit.uniques import minimal_uniques
+from kanon_pg.worker.audit.violating import find_violating_sets, is_anonymous
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.row_types import RowTypeTable
 from tests.fixtures.auditing import read
 from tests.fixtures.diversity import pack_sensitive
 

@@ -8,8 +8,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.column_profiles import column_profiles, dependencies
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.solvers.column_profiles import column_profiles, dependencies
 from tests.fixtures.auditing import read, tables
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.audit.grouping import People, grouping_of
-from kanon_pg.solvers.audit.identifying import find_identifying_sets
-from kanon_pg.solvers.audit.violating import find_violating_sets
+from kanon_pg.worker.audit.grouping import People, grouping_of
+from kanon_pg.worker.audit.identifying import find_identifying_sets
+from kanon_pg.worker.audit.violating import find_violating_sets
+from kanon_pg.worker.row_types import RowTypeTable
 from tests.fixtures.auditing import minimal_by_hand
 from tests.fixtures.packing import integers
 

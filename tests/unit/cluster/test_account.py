@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.cluster import account as account_module
-from kanon_pg.cluster.account import ServerAccount, server_account
+from kanon_pg.admin.cluster import account as account_module
+from kanon_pg.admin.cluster.account import ServerAccount, server_account
 from kanon_pg.errors import ClusterError
 
 

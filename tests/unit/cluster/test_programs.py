@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.cluster.programs import installed, newest_with_python, with_major_version
+from kanon_pg.admin.cluster.programs import installed, newest_with_python, with_major_version
 from kanon_pg.errors import ClusterError
 
 

@@ -8,10 +8,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kanon_pg.core.certificate import PRICE_UNIT, certified_bound, check_prices, price_cap, unit_costs
-from kanon_pg.core.patterns import all_patterns
-from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.errors import SolverError
+from kanon_pg.worker.patterns import all_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.verification.certificate import (
+    PRICE_UNIT,
+    certified_bound,
+    check_prices,
+    price_cap,
+    unit_costs,
+)
 from tests.fixtures.packing import pack
 
 # Rows 0 and 1 agree on the first column, rows 1 and 2 on the second; nothing else agrees.

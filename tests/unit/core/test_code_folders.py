@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 import kanon_pg
-from kanon_pg.core import code_folders, compiled
-from kanon_pg.core.compiled import kernel
+from kanon_pg.core import code_folders
+from kanon_pg.worker import compiled
+from kanon_pg.worker.compiled import kernel
 
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """Return a store beside a package of its own, published from a folder with one set."""
     package = tmp_path / "kanon_pg"
-    shutil.copytree(Path(kanon_pg.__file__).parent / "core", package / "core")
+    for folder in ("core", "worker"):
+        shutil.copytree(Path(kanon_pg.__file__).parent / folder, package / folder)
     (package / "__init__.py").touch()
     monkeypatch.setattr(kanon_pg, "__file__", str(package / "__init__.py"))
     own = tmp_path / "own"
@@ -50,11 +52,11 @@ def test_a_set_without_all_of_its_files_is_not_complete(store, tmp_path):
 
 @pytest.mark.parametrize(
     ("source", "is_known"),
-    [("numbering.py", True), ("packed.py", True), ("measures.py", False)],
+    [("worker/numbering.py", True), ("core/packed.py", True), ("core/measures.py", False)],
 )
 def test_other_sources_are_not_compiled(store, monkeypatch, source, is_known):
     """A file with kernels, one that they import, and one that no kernel uses."""
-    file = store.parents[1] / "core" / source
+    file = store.parents[1] / source
     file.write_text((file.read_text() if file.exists() else "") + "# changed")
     code_folders._sources.cache_clear()
     assert code_folders.is_complete("plain", (store,)) != is_known
@@ -215,7 +217,7 @@ def test_a_kernel_does_not_use_a_whole_module_of_the_package():
     def lazy(number: int) -> int:
         return number + compiled.STEP
 
-    with pytest.raises(TypeError, match=r"kanon_pg\.core\.compiled"):
+    with pytest.raises(TypeError, match=r"kanon_pg\.worker\.compiled"):
         lazy(1)
 
 

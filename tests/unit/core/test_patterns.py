@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.packed import QuasiIdentifier
-from kanon_pg.core.patterns import MOST_PATTERNS, all_patterns, parse_patterns
 from kanon_pg.errors import InputError, UnknownName
+from kanon_pg.worker.patterns import MOST_PATTERNS, all_patterns, parse_patterns
 
 ABCD = tuple(QuasiIdentifier(name) for name in "abcd")
 FULL = 0b1111

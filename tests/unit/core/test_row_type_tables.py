@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.core.classes import classes_of
-from kanon_pg.core.numbering import _by_occurrence, number_values
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.solution import Solution
-from kanon_pg.core.usefulness import usefulness
-from kanon_pg.core.verify import Recount, recount, require_k
 from kanon_pg.errors import SolverError
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.measures.usefulness import usefulness
+from kanon_pg.worker.numbering import _by_occurrence, number_values
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.verification.recount import Recount, recount, require_k
 from tests.fixtures.packing import pack
 
 

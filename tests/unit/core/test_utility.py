@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.core.generalization import PackedHierarchy
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.utility import utility
+from kanon_pg.worker.measures.utility import utility
+from kanon_pg.worker.row_types import RowTypeTable
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import identity, integers, masks, pack
 

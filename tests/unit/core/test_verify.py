@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.core.solution import Solution
-from kanon_pg.core.verify import recount
 from kanon_pg.errors import SolverError
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.packing import pack
 
 SIX_ROWS = [("a",)] * 6

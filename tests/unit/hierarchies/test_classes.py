@@ -20,8 +20,8 @@ from kanon_pg.hierarchies.classes import classes
 from kanon_pg.hierarchies.dates import roundest_moment
 from kanon_pg.hierarchies.spec import Spec
 from kanon_pg.hierarchies.values import ColumnValues
-from kanon_pg.solvers.single_attribute.intervals import intervals
-from kanon_pg.solvers.single_attribute.labels import group_labels
+from kanon_pg.worker.grouping.intervals import intervals
+from kanon_pg.worker.grouping.labels import group_labels
 
 
 def find(task: Task, weights: Sequence[int], least: int, *, cost: Any, method: str) -> list[int]:

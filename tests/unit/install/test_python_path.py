@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import kanon_pg
-from kanon_pg.install import probe, python_path, runtime
-from kanon_pg.install.python_path import SERVER_MODULES, own_folders, settle_python_path
+from kanon_pg.admin.install import probe, python_path, runtime
+from kanon_pg.admin.install.python_path import SERVER_MODULES, own_folders, settle_python_path
 
 _OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -12,8 +12,8 @@ import pytest
 from kanon_pg.core.termination import Termination
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.plots.curve import draw_curve, write_curve
-from kanon_pg.plots.figure_file import figure_format
+from kanon_pg.reports.plots.curve import draw_curve, write_curve
+from kanon_pg.reports.plots.figure_file import figure_format
 
 
 def point(
@@ -120,7 +120,7 @@ def test_a_curve_of_one_point_without_any_loss_can_be_drawn(tmp_path: Path) -> N
 
 
 def test_drawing_neither_needs_a_screen_nor_touches_the_state_of_pyplot() -> None:
-    program = "import sys, kanon_pg.plots.curve\nassert 'matplotlib.pyplot' not in sys.modules"
+    program = "import sys, kanon_pg.reports.plots.curve\nassert 'matplotlib.pyplot' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
-from kanon_pg.plots.grouping import COLOURS, draw_grouping, write_grouping
+from kanon_pg.reports.plots.grouping import COLOURS, draw_grouping, write_grouping
 
 
 def grouped(kind: str = "labels", **fields: object) -> Grouped:

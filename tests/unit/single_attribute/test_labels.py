@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName
-from kanon_pg.solvers.single_attribute.bounds import lower_bound
-from kanon_pg.solvers.single_attribute.exact_labels import exact_labels
-from kanon_pg.solvers.single_attribute.fold import fold
-from kanon_pg.solvers.single_attribute.labels import group_labels
-from kanon_pg.solvers.single_attribute.spread import by_theorem, simplified_spread, spread
+from kanon_pg.worker.grouping.bounds import lower_bound
+from kanon_pg.worker.grouping.exact_labels import exact_labels
+from kanon_pg.worker.grouping.fold import fold
+from kanon_pg.worker.grouping.labels import group_labels
+from kanon_pg.worker.grouping.spread import by_theorem, simplified_spread, spread
 
 K = 100
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName
-from kanon_pg.solvers.single_attribute.rectangles import rectangles
-from kanon_pg.solvers.single_attribute.regions import regions
-from kanon_pg.solvers.single_attribute.spanning_tree import low_degree_tree, neighbours_of
+from kanon_pg.worker.grouping.rectangles import rectangles
+from kanon_pg.worker.grouping.regions import regions
+from kanon_pg.worker.grouping.spanning_tree import low_degree_tree, neighbours_of
 
 
 def grid(width: int, height: int) -> list[tuple[int, int]]:

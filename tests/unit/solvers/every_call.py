@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from kanon_pg.core.compiled import watched
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import KERNELS, PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
-from kanon_pg.solvers.auditor import work
-from kanon_pg.solvers.clock import silent
-from kanon_pg.solvers.methods import METHODS
-from kanon_pg.solvers.recoding.search import RECODINGS
-from kanon_pg.solvers.registry import solve
-from kanon_pg.solvers.warm_up import warm_up
+from kanon_pg.worker.audit.auditor import work
+from kanon_pg.worker.clock import silent
+from kanon_pg.worker.compiled import watched
+from kanon_pg.worker.solvers.methods import METHODS
+from kanon_pg.worker.solvers.recoding.search import RECODINGS
+from kanon_pg.worker.solvers.registry import solve
+from kanon_pg.worker.warm_up import warm_up
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import integers, pack
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.core.request import PrivacyModels, SolveRequest
-from kanon_pg.solvers.exact import integer_program
-from kanon_pg.solvers.exact.apart import WorkFailed, run_apart
-from kanon_pg.solvers.registry import solve
+from kanon_pg.worker.solvers.exact import integer_program
+from kanon_pg.worker.solvers.exact.apart import WorkFailed, run_apart
+from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.diversity import pack_sensitive
 
 LONG = 3600.0
@@ -60,7 +60,7 @@ def test_work_that_fails_says_so_without_values(work: Callable[[], bytes], sente
 
 def test_nothing_stays_when_the_process_ends_that_waits() -> None:
     code = (
-        "import os, time; from kanon_pg.solvers.exact.apart import run_apart;"
+        "import os, time; from kanon_pg.worker.solvers.exact.apart import run_apart;"
         "run_apart(lambda: os.write(1, b'at work\\n') and time.sleep(3600), 3600)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as waiting:

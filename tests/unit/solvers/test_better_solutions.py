@@ -7,18 +7,18 @@ from functools import cache
 import numpy as np
 import pytest
 
-from kanon_pg.core.patterns import suppression_costs
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.solution import Solution
-from kanon_pg.solvers.annealing.graph import graph_around
-from kanon_pg.solvers.annealing.search import anneal
-from kanon_pg.solvers.annealing.thinning import thin
-from kanon_pg.solvers.brute_force import brute_force
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.compatibility import compatibility_of
-from kanon_pg.solvers.refinement.flow import cost_of, reassign
-from kanon_pg.solvers.refinement.refine import refine
-from kanon_pg.solvers.refinement.regions import improve_by_regions
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.annealing.graph import graph_around
+from kanon_pg.worker.solvers.annealing.search import anneal
+from kanon_pg.worker.solvers.annealing.thinning import thin
+from kanon_pg.worker.solvers.brute_force import brute_force
+from kanon_pg.worker.solvers.compatibility import compatibility_of
+from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.worker.solvers.refinement.refine import refine
+from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 from tests.fixtures.packing import pack
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
 

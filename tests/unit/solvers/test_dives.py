@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.core.classes import classes_of
-from kanon_pg.core.verify import recount
-from kanon_pg.solvers.annealing.board import board_of
-from kanon_pg.solvers.annealing.thinning import thin
-from kanon_pg.solvers.bounds.lagrangian import Counts, Pool, Usage, climb
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.refinement.diving import dive
-from kanon_pg.solvers.refinement.flow import assign_to, cost_of, reassign
-from kanon_pg.solvers.refinement.region import layout_of, region_of
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.solvers.annealing.assignment import board_of
+from kanon_pg.worker.solvers.annealing.thinning import thin
+from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, Usage, climb
+from kanon_pg.worker.solvers.refinement.diving import dive
+from kanon_pg.worker.solvers.refinement.flow import assign_to, cost_of, reassign
+from kanon_pg.worker.solvers.refinement.region import layout_of, region_of
+from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
 
 CASES = range(8)

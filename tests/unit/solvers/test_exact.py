@@ -9,20 +9,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kanon_pg.core.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.core.patterns import all_patterns, parse_patterns
 from kanon_pg.core.request import SolveRequest
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.solution import Solution
 from kanon_pg.errors import InfeasibleError
-from kanon_pg.solvers.bounds.prices import raise_prices
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.exact.granularity import granularity, rounded_up
-from kanon_pg.solvers.exact.integer_program import solve_sub_problem
-from kanon_pg.solvers.exact.search import ALL_PATTERNS_NOT_SEARCHED, search_exactly
-from kanon_pg.solvers.exact.sub_problem import Demand, SubProblem
-from kanon_pg.solvers.refinement.flow import cost_of
-from kanon_pg.solvers.search import Found, search_greedily
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import all_patterns, parse_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
+from kanon_pg.worker.solvers.exact.integer_program import solve_sub_problem
+from kanon_pg.worker.solvers.exact.search import ALL_PATTERNS_NOT_SEARCHED, search_exactly
+from kanon_pg.worker.solvers.exact.sub_problem import Demand, SubProblem
+from kanon_pg.worker.solvers.refinement.flow import cost_of
+from kanon_pg.worker.solvers.search import SearchResult, search_greedily
+from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 from tests.fixtures.packing import pack
 
 ROWS = [("a", 1), ("a", 1), ("a", 1), ("a", 2), ("b", 2), ("b", 3)]
@@ -88,7 +88,7 @@ def test_rows_dearer_than_full_suppression_do_not_raise_the_bound_of_their_compo
     dear = Solution.of_parts(
         np.concatenate([lonely, others, others]), np.repeat([apart, apart, 0], 3), np.repeat([1, 3, 5], 3)
     )
-    found = search_exactly(table, mask, SolveRequest(k=4), Clock(0.0), Found(dear, "given"), prices)
+    found = search_exactly(table, mask, SolveRequest(k=4), Clock(0.0), SearchResult(dear, "given"), prices)
     assert found.lower_bound is not None
     assert found.lower_bound <= 16.0
 
@@ -101,7 +101,7 @@ def test_a_known_cost_that_the_searched_instances_cannot_have_strikes_out_no_bet
     prices = raise_prices(table, mask.vectors, 2, Clock(), target=20.0).prices
     start = Solution.of_parts(np.array([0, 0, 1, 2]), np.array([0, 3, 0, 3]), np.array([3, 1, 2, 1]))
     assert cost_of(table, start) == 22.0
-    found = search_exactly(table, mask, SolveRequest(k=2), Clock(), Found(start, "given"), prices)
+    found = search_exactly(table, mask, SolveRequest(k=2), Clock(), SearchResult(start, "given"), prices)
     assert cost_of(table, found.solution) == found.lower_bound == 20.0
 
 
@@ -133,6 +133,6 @@ def test_further_rows_and_columns_are_obeyed():
 
 
 def test_the_solver_library_is_loaded_only_when_it_is_needed():
-    program = "import sys, kanon_pg.solvers.exact.search; print('ortools' in sys.modules)"
+    program = "import sys, kanon_pg.worker.solvers.exact.search; print('ortools' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -8,9 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kanon_pg.solvers.pairs.forest import NOBODY
-from kanon_pg.solvers.pairs.matching import UNIT, cost_of, perfect_matching
-from kanon_pg.solvers.pairs.rematching import Rematching
+from kanon_pg.worker.solvers.pairs.forest import NOBODY
+from kanon_pg.worker.solvers.pairs.matching import UNIT, cost_of, perfect_matching
+from kanon_pg.worker.solvers.pairs.rematching import Rematching
 
 SIZES = (2, 4, 10, 1000)
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.classes import classes_of
-from kanon_pg.core.patterns import all_patterns, suppression_costs
-from kanon_pg.core.privacy import judge_of, require_usable, violations
 from kanon_pg.core.request import PrivacyModels, SolveRequest
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.solution import Solution
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName, UnsuitableColumn
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.models.exact import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
-from kanon_pg.solvers.models.feasible import require_feasible
-from kanon_pg.solvers.models.flow import reassign_sensitively
-from kanon_pg.solvers.models.search import search_greedily_with_models
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.models.evaluator import evaluator_of, require_usable, violations
+from kanon_pg.worker.patterns import all_patterns, suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.models.exact import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
+from kanon_pg.worker.solvers.models.feasible import require_feasible
+from kanon_pg.worker.solvers.models.flow import reassign_sensitively
+from kanon_pg.worker.solvers.models.search import search_greedily_with_models
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
@@ -126,8 +126,8 @@ def test_a_frequent_value_is_thinned_out_of_its_group():
         types, all_patterns(types.columns), SolveRequest(3, models=PrivacyModels(l=3)), Clock()
     )
     classes = classes_of(types, found.solution.vector)
-    judge = judge_of(types, PrivacyModels(l=3))
-    assert not violations(judge, classes.class_of, len(classes)).any.any()
+    evaluator = evaluator_of(types, PrivacyModels(l=3))
+    assert not violations(evaluator, classes.class_of, len(classes)).any.any()
     assert len(classes) > 1
 
 
@@ -197,8 +197,8 @@ def test_the_flow_is_the_cheapest_distribution(data, k, p):
     classes = classes_of(parts, found.vector)
     assert len(classes) == len(outputs)
     assert (classes.rows >= k).all()
-    judge = judge_of(parts, PrivacyModels(p=p))
-    assert not violations(judge, classes.class_of, len(classes)).any.any()
+    evaluator = evaluator_of(parts, PrivacyModels(p=p))
+    assert not violations(evaluator, classes.class_of, len(classes)).any.any()
 
 
 def test_under_p_sensitivity_the_greedy_search_distributes_rows_by_flow():

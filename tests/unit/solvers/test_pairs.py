@@ -7,21 +7,21 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
-from kanon_pg.core.classes import classes_of
-from kanon_pg.core.patterns import all_patterns, bounded_patterns, parse_patterns, suppression_costs
 from kanon_pg.core.request import PrivacyModels, SolveRequest
-from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.termination import Termination
-from kanon_pg.core.verify import recount
 from kanon_pg.errors import KanonError
-from kanon_pg.solvers.brute_force import brute_force
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.pairs.costs import paired_with_itself, single_rows
-from kanon_pg.solvers.pairs.search import MOST_ROWS, search_by_pairs
-from kanon_pg.solvers.pairs.triple_changes import gains_of
-from kanon_pg.solvers.pairs.triples import best_grouping
-from kanon_pg.solvers.row_assignment.search import search_by_row_assignment
-from kanon_pg.solvers.search import BOUND_METHOD as GREEDY_BOUND_METHOD
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patterns, suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.brute_force import brute_force
+from kanon_pg.worker.solvers.pairs.costs import paired_with_itself, single_rows
+from kanon_pg.worker.solvers.pairs.search import MOST_ROWS, search_by_pairs
+from kanon_pg.worker.solvers.pairs.triple_changes import gains_of
+from kanon_pg.worker.solvers.pairs.triples import best_grouping
+from kanon_pg.worker.solvers.row_assignment.search import search_by_row_assignment
+from kanon_pg.worker.solvers.search import BOUND_METHOD as GREEDY_BOUND_METHOD
+from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.packing import pack
 from tests.instances.known import Known
 from tests.instances.optimum import least_cost, least_cost_by_subsets
@@ -121,10 +121,10 @@ def test_an_instance_gains_from_its_three_dearest_rows():
         gains = gains_of(rows, (), price)
         for place in range(rows.place_cost.size):
             members = rows.members(place)
-            dearest = np.sort(price[members])[-3:]
-            assert gains.least[place] == 3 * rows.place_cost[place] - dearest.sum()
-            assert price[gains.dearest[place]] == dearest[-1]
-            assert gains.dearest[place] in members
+            max_cost_per_row = np.sort(price[members])[-3:]
+            assert gains.least[place] == 3 * rows.place_cost[place] - max_cost_per_row.sum()
+            assert price[gains.max_cost_per_row[place]] == max_cost_per_row[-1]
+            assert gains.max_cost_per_row[place] in members
 
 
 def test_many_equal_rows_are_paired_among_themselves():

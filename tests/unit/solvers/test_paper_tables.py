@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.core.classes import classes_of, suppressed_cells
-from kanon_pg.core.patterns import all_patterns, parse_patterns, star_counts
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.usefulness import usefulness
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.greedy.heuristic import greedy
-from kanon_pg.solvers.greedy.order import paper_order
+from kanon_pg.worker.classes import classes_of, suppressed_cells
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.measures.usefulness import usefulness
+from kanon_pg.worker.patterns import all_patterns, parse_patterns, star_counts
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.greedy.heuristic import greedy
+from kanon_pg.worker.solvers.greedy.order import paper_order
 from tests.fixtures.packing import pack, published_table, shared_rows
 
 ADULT_2 = [

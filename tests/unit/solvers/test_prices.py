@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.core.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.core.certificate_groups import Priced, visit_broken_groups
-from kanon_pg.core.patterns import all_patterns
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.solvers.bounds.pool import Collected, Demand, collect_and_repair
-from kanon_pg.solvers.bounds.prices import raise_prices
-from kanon_pg.solvers.bounds.reach import cheapest_reach
-from kanon_pg.solvers.clock import Clock
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import all_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.bounds.pool import Collected, Demand, collect_and_repair
+from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
+from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
+from kanon_pg.worker.verification.certificate_groups import Priced, visit_broken_groups
 from tests.fixtures.packing import pack, shared_rows
 from tests.unit.solvers.test_paper_tables import CMC
 

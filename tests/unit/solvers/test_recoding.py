@@ -9,14 +9,14 @@ import pytest
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.request import PrivacyModels, SolveRequest, kernels_for
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.solution import Solution
 from kanon_pg.core.termination import Termination
-from kanon_pg.core.verify import recount
 from kanon_pg.errors import InputError, SolverError, UnknownName
-from kanon_pg.solvers.recoding import full_domain, improvement, reach, search
-from kanon_pg.solvers.registry import solve
-from kanon_pg.solvers.search import Found
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.recoding import full_domain, improvement, reach, search
+from kanon_pg.worker.solvers.registry import solve
+from kanon_pg.worker.solvers.search import SearchResult
+from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import identity, integers, masks, pack
 from tests.fixtures.recoding import Tree, with_trees
@@ -109,7 +109,7 @@ def test_a_wrong_solution_is_refused(monkeypatch):
     def nothing(task):
         rows = np.empty_like(task.table.rows)
         rows[task.order] = task.table.rows
-        return Found(Solution(np.arange(rows.size), np.zeros_like(rows), rows), "nothing generalized")
+        return SearchResult(Solution(np.arange(rows.size), np.zeros_like(rows), rows), "nothing generalized")
 
     monkeypatch.setitem(search.RECODINGS, "greedy", nothing)
     with pytest.raises(SolverError, match="fewer than 5"):
@@ -145,7 +145,7 @@ def test_local_recoding_is_no_dearer_than_greedy_and_that_no_dearer_than_suppres
 
 def test_many_columns_are_split_from_the_top(monkeypatch):
     packed = packed_people(300)
-    monkeypatch.setattr("kanon_pg.solvers.recoding.search.is_lattice_small", lambda *_: False)
+    monkeypatch.setattr("kanon_pg.worker.solvers.recoding.search.is_lattice_small", lambda *_: False)
     assert "along hierarchies" in solve(packed, SolveRequest(5, "local")).method
 
 

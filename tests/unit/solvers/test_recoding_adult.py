@@ -6,7 +6,7 @@ import pytest
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveRequest
-from kanon_pg.solvers.registry import solve
+from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import QI8
 from tests.benchmarks.generalization import generalized_file
 from tests.benchmarks.settings import DATA

@@ -8,16 +8,16 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kanon_pg.core.classes import classes_of
-from kanon_pg.core.patterns import all_patterns, bounded_patterns, parse_patterns
 from kanon_pg.core.request import PrivacyModels, SolveRequest
-from kanon_pg.core.row_types import RowTypeTable
-from kanon_pg.core.verify import recount
 from kanon_pg.errors import InfeasibleError, InputError
-from kanon_pg.solvers.brute_force import brute_force
-from kanon_pg.solvers.clock import Clock
-from kanon_pg.solvers.row_assignment.flow import assign_rows
-from kanon_pg.solvers.row_assignment.search import MOST_ROW_TYPES, search_by_row_assignment
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.brute_force import brute_force
+from kanon_pg.worker.solvers.row_assignment.flow import assign_rows
+from kanon_pg.worker.solvers.row_assignment.search import MOST_ROW_TYPES, search_by_row_assignment
+from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.packing import pack
 from tests.instances.bipartite import subgraph_table
 from tests.instances.greedy_worst import greedy_trap

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kanon_pg.core.classes import classes_of
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import PrivacyModels, SolveOutcome, SolveRequest
-from kanon_pg.core.row_types import RowTypeTable
 from kanon_pg.core.termination import Termination
-from kanon_pg.solvers import portfolio
-from kanon_pg.solvers.registry import solve
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers import portfolio
+from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import pack, solution_of
 from tests.fixtures.recoding import Tree, with_trees

@@ -1,0 +1,231 @@
+"""The server in one folder: make its data, start it, stop it, ask it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from kanon_pg.admin.cluster.account import ServerAccount
+from kanon_pg.admin.cluster.places import HOME_VARIABLE, socket_folder
+from kanon_pg.admin.cluster.processes import RunningServer, clear_after_crash, running_server
+from kanon_pg.admin.cluster.programs import ServerPrograms, newest_with_python, with_major_version
+from kanon_pg.admin.cluster.settings import AUTHENTICATION, configuration, memory_of_machine, rendered
+from kanon_pg.errors import ClusterError
+
+SUPERUSER = "postgres"
+"""Role of the person who runs the server."""
+
+SOCKET_PORT = 5432
+"""Number in the socket's name while nothing listens on TCP; every server has a socket folder of its own."""
+
+START_SECONDS = 300
+"""How long recovery after an unclean stop may take before starting is called a failure."""
+
+STOP_SECONDS = 60
+
+_LARGEST_LOG = 16 * 1024 * 1024
+_PSQL_OPTIONS = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1"]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A server's folder. Callers make sure that no two of them work on it at once.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds the data folder, the log and, if its path is short enough, the socket.
+    account : ServerAccount
+        Who runs the server.
+    settings : mapping
+        PostgreSQL settings in place of the usual ones.
+    """
+
+    folder: Path
+    account: ServerAccount
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Path:
+        """The data folder."""
+        return self.folder / "data"
+
+    @property
+    def log(self) -> Path:
+        """The server's log file."""
+        return self.folder / "server.log"
+
+    @property
+    def sockets(self) -> Path:
+        """The folder of the socket."""
+        return socket_folder(self.folder, self.account.uid)
+
+    @property
+    def major(self) -> int | None:
+        """PostgreSQL's major version, None while there is no data folder."""
+        try:
+            return int((self.data / "PG_VERSION").read_text())
+        except FileNotFoundError:
+            return None
+
+    @property
+    def programs(self) -> ServerPrograms:
+        """The programs for this data or, while there is none, the newest ones."""
+        return newest_with_python() if self.major is None else with_major_version(self.major)
+
+    def running(self) -> RunningServer | None:
+        """Return the live server, None if it does not run."""
+        return running_server(self.data)
+
+    def dsn(self, running: RunningServer, database: str) -> str:
+        """Return how to connect through the socket, as a URI."""
+        host = quote(str(running.socket_folder), safe="")
+        return f"postgresql://{SUPERUSER}@/{quote(database, safe='')}?host={host}&port={running.port}"
+
+    def tcp_dsn(self, running: RunningServer, database: str) -> str:
+        """Return how to connect over TCP, as a URI with the password."""
+        password = (self.folder / "password").read_text()
+        return f"postgresql://{SUPERUSER}:{password}@127.0.0.1:{running.port}/{quote(database, safe='')}"
+
+    def create(self) -> None:
+        """Make the data folder; an interrupted attempt leaves nothing that looks like one.
+
+        Raises
+        ------
+        ClusterError
+            If PostgreSQL is missing, the account cannot reach the folder, or ``initdb`` fails.
+        """
+        self.account.own_folder(self.folder)
+        self._check_reachable()
+        unfinished = self.folder / "data.unfinished"
+        if unfinished.exists():
+            shutil.rmtree(unfinished)
+        options = ["--encoding=UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-instructions"]
+        self._run("initdb", "--pgdata", unfinished, f"--username={SUPERUSER}", "--data-checksums", *options)
+        standard = (unfinished / "postgresql.conf").read_text()
+        self.account.write(unfinished / "postgresql.conf", standard + "include 'kanon.conf'\n")
+        self.account.write(unfinished / "pg_hba.conf", AUTHENTICATION)
+        unfinished.rename(self.data)
+
+    def _check_reachable(self) -> None:
+        try:
+            self.account.run(["/usr/bin/test", "-w", self.folder], folder=Path("/"))
+        except ClusterError:
+            raise ClusterError(
+                f'The account "{self.account.name}", which runs the server, cannot reach {self.folder}.',
+                hint="Open the folders above it for others (chmod o+x), or name another home of the clusters "
+                f"in the environment variable {HOME_VARIABLE}.",
+            ) from None
+
+    def start(self, tcp_port: int | None) -> None:
+        """Start a server that does not run, and wait until it accepts connections.
+
+        Parameters
+        ----------
+        tcp_port : int or None
+            Port of 127.0.0.1 to listen on as well.
+
+        Raises
+        ------
+        ClusterError
+            If it does not start; the detail is the end of its log.
+        """
+        self.account.own_folder(self.sockets)
+        clear_after_crash(self.data, self.sockets)
+        standard = configuration(
+            memory=memory_of_machine(),
+            processors=os.cpu_count() or 1,
+            socket_folder=self.sockets,
+            port=tcp_port or SOCKET_PORT,
+            tcp=tcp_port is not None,
+        )
+        self.account.write(self.data / "kanon.conf", rendered(standard | dict(self.settings)))
+        size = self.log.stat().st_size if self.log.exists() else 0
+        if size > _LARGEST_LOG:
+            self.log.replace(self.folder / "server.log.old")
+            size = 0
+        try:
+            self._control("start", "--log", self.log, seconds=START_SECONDS)
+        except ClusterError as error:
+            raise ClusterError(
+                "The private server did not start.",
+                detail=self._last_lines(size) or error.detail,
+                hint=f"The server's log is {self.log}.",
+            ) from error
+        if tcp_port is not None:
+            self._set_password()
+
+    def _last_lines(self, position: int) -> str:
+        if not self.log.exists():
+            return ""
+        with self.log.open("rb") as file:
+            file.seek(position)
+            lines = file.read().decode(errors="replace").splitlines()
+        return "\n".join(lines[-5:])
+
+    def _set_password(self) -> None:
+        password = secrets.token_urlsafe(24)
+        self.account.write(self.folder / "password", password)
+        self.ask(f"alter role {SUPERUSER} password '{password}'")
+
+    def answers(self, running: RunningServer) -> bool:
+        """Whether the server accepts connections through its socket.
+
+        One that was just killed, or whose socket was cleared away with other temporary files, does not.
+        """
+        try:
+            self._run("pg_isready", "--quiet", "--host", running.socket_folder, "--port", str(running.port))
+        except ClusterError:
+            return False
+        return True
+
+    def stop(self) -> None:
+        """Stop a server, and wait until it has ended; one that ends by itself meanwhile is fine.
+
+        Raises
+        ------
+        ClusterError
+            If it does not end.
+        """
+        # a session that does not end holds a fast stop up; an immediate one is recovered from the log
+        for mode in ("fast", "immediate"):
+            try:
+                self._control("stop", f"--mode={mode}", seconds=STOP_SECONDS)
+            except ClusterError as error:
+                failure = error
+            if self.running() is None:
+                return
+        raise failure
+
+    def delete(self) -> None:
+        """Delete all files of a server that does not run."""
+        if self.data.exists():
+            clear_after_crash(self.data, self.sockets)
+        shutil.rmtree(self.sockets, ignore_errors=True)
+        shutil.rmtree(self.folder)
+
+    def ask(self, command: str) -> str:
+        """Run SQL in the maintenance database of a running server and return what psql printed.
+
+        Raises
+        ------
+        ClusterError
+            If the server does not run or refuses the command.
+        """
+        running = self.running()
+        if running is None:
+            raise ClusterError("The private server is not running.")
+        return self._run("psql", *_PSQL_OPTIONS, "--dbname", self.dsn(running, "postgres"), text=command)
+
+    def _control(self, action: str, *options: str | Path, seconds: int) -> None:
+        self._run(
+            "pg_ctl", action, "--pgdata", self.data, "--wait", f"--timeout={seconds}", "--silent", *options
+        )
+
+    def _run(self, program: str, *arguments: str | Path, text: str | None = None) -> str:
+        return self.account.run([self.programs.program(program), *arguments], folder=self.folder, text=text)

@@ -1,0 +1,288 @@
+"""Proves on the user's own server that an installation works; leaves nothing behind."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import kanon_pg
+from kanon_pg.admin.install.facts import ServerFacts, read_facts
+from kanon_pg.admin.install.orphans import described, find_orphans
+from kanon_pg.admin.install.recorded import missing_tables, read_recorded
+from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import InstallError, KanonError
+from kanon_pg.runner.limits import default_memory_budget
+from kanon_pg.runner.parent import solve_in_child
+
+Trial = Callable[[str, str], None]
+"""Publishes a relation with k = 2 under a release name, with the owner's rights."""
+
+Records = Callable[[], list[dict[str, Any]]]
+"""Says of every protected table whether its record of questions can be used, as
+`kanon_pg.queries.record_states.record_states` does."""
+
+TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
+"""Columns of the trial's table that it publishes as quasi-identifiers, all of them."""
+
+_TRIAL_BASE = Identifier.of("safe", "kanon_install_check_base")
+_TRIAL_VIEW = Identifier.of("safe", "kanon_install_check")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckItem:
+    """One thing that was checked.
+
+    Parameters
+    ----------
+    item : str
+        What.
+    ok : bool
+        Whether it is as it must be.
+    detail : str
+        What was found.
+    hint : str or None
+        What to do if it is not as it must be.
+    """
+
+    item: str
+    ok: bool
+    detail: str
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Versions of the SQL objects and the server, and how the objects were made.
+
+    Parameters
+    ----------
+    sql : str or None
+        What is recorded; None if nothing that could be a version is.
+    server : str
+        The server's.
+    extension : str or None
+        Version of the extension; None if `kanon install` made the objects.
+    """
+
+    sql: str | None
+    server: str
+    extension: str | None
+
+    @property
+    def installation(self) -> str:
+        """How the objects were made, in the words that upgrade them."""
+        return "kanon install" if self.extension is None else "extension"
+
+
+class _Undo(Exception):
+    """Ends the trial: everything in its savepoint is rolled back."""
+
+
+def versions(db: Database) -> Versions:
+    """Return the versions in the database; that the package has the same is up to ``kanon.boot()``."""
+    facts = read_facts(db, "public")
+    server = db.row(Statement("SELECT pg_catalog.current_setting('server_version') AS server"))["server"]
+    return Versions(read_recorded(db, facts).version, server, facts.extension)
+
+
+def check_database(db: Database, trial: Trial) -> list[CheckItem]:
+    """Check through the client's interface: inside the server if it has the functions, else from here.
+
+    Parameters
+    ----------
+    db : Database
+        The rights of a curator or analyst suffice if the server has the functions. Everything it did
+        is to be rolled back.
+    trial : callable
+        See `run`.
+
+    Raises
+    ------
+    InstallError
+        If nothing is installed.
+    """
+    if not read_facts(db, "public").installed:
+        raise InstallError("kanon is not installed in this database.", hint="kanon install DSN")
+    found = db.rows(statement("find_install_check"))
+    if found:
+        function = Identifier.of(found[0]["schema"], "kanon_install_check")
+        return [CheckItem(**row) for row in db.rows(statement("call_install_check", function=function))]
+    db.execute(statement("act_as", role=Identifier.of("kanon_owner")))
+    return run(db, trial)
+
+
+def run(db: Database, trial: Trial, records: Records | None = None) -> list[CheckItem]:
+    """Check everything, whatever the outcome of single items.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    trial : callable
+        Publishes a release; an argument because this package does not know the release service.
+    records : callable, optional
+        For functions in the server, which keep records of questions.
+    """
+    facts = read_facts(db, "public")
+    recorded = read_recorded(db, facts)
+    return [
+        _version_item(versions(db)),
+        _table_item(facts),
+        *_catalog_items(db),
+        *_public_items(db, recorded.api_schema or "public"),
+        *_orphan_items(db, facts),
+        *(_record_items(db, records) if records is not None else ()),
+        _attempt("solver process", "a small table was solved", lambda: _solve(db), db),
+        _attempt(
+            "trial release", "published, recounted, readable for analysts", lambda: _release(db, trial), db
+        ),
+    ]
+
+
+def _version_item(found: Versions) -> CheckItem:
+    again = (
+        "Run `kanon install` again."
+        if found.extension is None
+        else "ALTER EXTENSION kanon_pg UPDATE TO 'unpackaged'; ALTER EXTENSION kanon_pg UPDATE;"
+    )
+    if found.sql != kanon_pg.__version__:
+        said = "no version of the SQL objects" if found.sql is None else f"version {found.sql}"
+        return CheckItem(
+            "versions", False, f"{said} is recorded, the Python package is {kanon_pg.__version__}", again
+        )
+    return CheckItem(
+        "versions", True, f"kanon {found.sql} by {found.installation}, PostgreSQL {found.server}"
+    )
+
+
+def _table_item(facts: ServerFacts) -> CheckItem:
+    missing = missing_tables(facts)
+    if not missing:
+        return CheckItem("tables", True, "all are there")
+    return CheckItem(
+        "tables",
+        False,
+        "missing in schema kanon: " + ", ".join(missing),
+        "Restore a dump of the database, or make them anew, empty: run `kanon install` again.",
+    )
+
+
+def _orphan_items(db: Database, facts: ServerFacts) -> Iterator[CheckItem]:
+    if not {"release", "declaration"}.issubset(facts.tables):
+        return  # nothing can be told without them, which is said already
+    orphans = [row for row in find_orphans(db) if row["published"]]
+    for row in orphans:
+        again = None if row["filled"] else "Run `kanon install` again, which drops it."
+        yield CheckItem("releases", False, described(row), again)
+    if not orphans:
+        yield CheckItem("releases", True, "every view in schema safe is recorded")
+
+
+def _record_items(db: Database, records: Records) -> list[CheckItem]:
+    try:
+        with db.savepoint():
+            found = records()
+    except KanonError as error:
+        return [CheckItem("records of questions", False, error.message, error.hint)]
+    damaged = sum(not row["ok"] for row in found)
+    if damaged:
+        # analysts may run this, and are told the reason of no refusal
+        said = f"{damaged} of {len(found)} protected table(s) withhold every answer"
+        return [
+            CheckItem(
+                "records of questions", False, said, "Curators see why: SELECT * FROM kanon.record_states;"
+            )
+        ]
+    said = f"complete for {len(found)} protected table(s)" if found else "no protected table keeps one"
+    return [CheckItem("records of questions", True, said)]
+
+
+def _catalog_items(db: Database) -> Iterator[CheckItem]:
+    row = db.row(statement("check_catalog"))
+    yield CheckItem(
+        "roles",
+        row["roles_safe"],
+        "kanon_owner cannot log in and none of the roles is a superuser"
+        if row["roles_safe"]
+        else "unsafe roles",
+        None if row["roles_safe"] else "ALTER ROLE kanon_owner NOLOGIN NOSUPERUSER NOCREATEROLE;",
+    )
+    strangers = row["strangers"]
+    yield CheckItem(
+        "ownership",
+        not strangers,
+        "kanon_owner owns all objects"
+        if not strangers
+        else "not owned by kanon_owner: " + ", ".join(strangers),
+        None if not strangers else "Move objects of your own elsewhere, then run `kanon install` again.",
+    )
+    opened = row["open_to_public"]
+    yield CheckItem(
+        "internals",
+        not opened,
+        "closed to PUBLIC" if not opened else "open to PUBLIC: " + ", ".join(opened),
+        None if not opened else "REVOKE ALL ON these FROM PUBLIC.",
+    )
+
+
+def _public_items(db: Database, api_schema: str) -> Iterator[CheckItem]:
+    rights = db.rows(statement("public_rights"), api_schema)
+    for row in rights:
+        yield CheckItem(
+            "rights of PUBLIC",
+            False,
+            f"PUBLIC has {row['privilege']} on {row['kind']} {row['name']}",
+            f"REVOKE {row['privilege']} ON {row['kind'].upper()} {Identifier.of(row['name'])} FROM PUBLIC;",
+        )
+    if not rights:
+        yield CheckItem("rights of PUBLIC", True, "neither TEMPORARY nor CREATE")
+
+
+def _attempt(item: str, success: str, operation: Callable[[], None], db: Database) -> CheckItem:
+    try:
+        with db.savepoint():
+            operation()
+            raise _Undo
+    except _Undo:
+        return CheckItem(item, True, success)
+    except KanonError as error:
+        detail = error.message if error.detail is None else f"{error.message} {error.detail}"
+        return CheckItem(item, False, detail, error.hint)
+
+
+def _solve(db: Database) -> None:
+    """Let the worker solve four row types of one person each; loads and compiles the solvers."""
+    four = struct.pack(">4q", 1, 2, 3, 4)
+    row_types = PackedRowTypes(
+        columns=(QuasiIdentifier("a"), QuasiIdentifier("b")),
+        keys=four,
+        rows=struct.pack(">4q", 1, 1, 1, 1),
+        people=struct.pack(">4q", 1, 1, 1, 1),
+        cells=(struct.pack(">4q", 1, 1, 2, 2), four),
+        values=(None, None),
+    )
+    solve_in_child(
+        row_types,
+        SolveRequest(k=2),
+        checkpoint=db.checkpoint,
+        progress=db.progress,
+        memory_bytes=default_memory_budget(),
+    )
+
+
+def _release(db: Database, trial: Trial) -> None:
+    db.execute(statement("check_create_base", relation=_TRIAL_BASE))
+    trial(str(_TRIAL_BASE), _TRIAL_VIEW.name)
+    row = db.row(statement("check_trial", view=_TRIAL_VIEW), str(_TRIAL_VIEW))
+    if row["smallest"] < 2 or not row["readable"]:
+        raise KanonError(
+            "The trial release is not as it must be.",
+            detail=f"Smallest class: {row['smallest']}; readable for analysts: {row['readable']}.",
+            hint="Run `kanon install` again; if that does not help, please report it.",
+        )

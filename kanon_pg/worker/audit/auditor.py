@@ -1,0 +1,239 @@
+"""What a worker does for an audit: reads packed row types, asks the solvers, answers in plain JSON values.
+
+Columns are numbers in questions and answers, as the row types have them; whoever asks knows their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.risk import DEEPEST
+from kanon_pg.core.termination import Termination
+from kanon_pg.errors import SolverError
+from kanon_pg.worker.audit.figures import figures_of
+from kanon_pg.worker.audit.grouping import Grouping, People, grouping_of
+from kanon_pg.worker.audit.identifying import minimal_identifying_set
+from kanon_pg.worker.audit.risk import risk_of
+from kanon_pg.worker.audit.smallest_identifying import smallest_identifying_set
+from kanon_pg.worker.audit.uniques import minimal_uniques
+from kanon_pg.worker.audit.violating import find_violating_sets
+from kanon_pg.worker.clock import Clock, Progress
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.column_profiles import column_profiles, dependencies
+
+Arguments = Mapping[str, Any]
+Answer = dict[str, Any]
+
+_SEARCH_SHARE = 0.7
+"""Share of the time for the search; figures of the sets get the rest, and what the search leaves."""
+
+_EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)
+"""Sizes at which bars of the histogram begin; above, each bar has ten times the size of the one before."""
+
+
+def work(task: str, tables: Sequence[PackedRowTypes], arguments: Arguments, progress: Progress) -> Answer:
+    """Do a task of an audit.
+
+    Parameters
+    ----------
+    task : str
+        'violating', 'identifying', 'risk' or 'columns'.
+    tables : sequence of PackedRowTypes
+        What it is about.
+    arguments : mapping
+        Plain JSON values; the functions below say which.
+    progress : callable
+        Receives phases and shares.
+
+    Raises
+    ------
+    KanonError
+        Whatever the solvers refuse.
+    """
+    if task not in _TASKS:
+        raise SolverError("The worker does not know this task of an audit.", hint="This is a defect.")
+    clock = Clock(arguments["seconds"], progress)
+    read = [RowTypeTable.from_packed(table, clock.heartbeat) for table in tables]
+    return _TASKS[task](read, arguments, clock)
+
+
+def _violating(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with the minimal violating sets; arguments k, max_columns, quasi_identifiers, details."""
+    (table,), k = tables, arguments["k"]
+    details = _details(table, k, arguments["quasi_identifiers"], clock) if arguments["details"] else None
+    found = find_violating_sets(table, k, clock.part(_SEARCH_SHARE), max_columns=arguments["max_columns"])
+    most = arguments["max_columns"]
+    is_as_asked = found.is_complete or (most is not None and found.complete_columns >= most)
+    ended = _ended(is_as_asked, clock)
+    figures: list[Answer | None] = []
+    for _, one in figures_of(table, found.sets, k):
+        figures.append(asdict(one))
+        if clock.is_over():
+            break
+        clock.report("figures", len(figures) / len(found.sets))
+    figures += [None] * (len(found.sets) - len(figures))
+    return {
+        "sets": [list(columns) for columns in found.sets],
+        "figures": figures,
+        "complete_columns": found.complete_columns,
+        "is_complete": found.is_complete,
+        "minimum": found.minimum,
+        "details": details,
+        "termination": ended,
+    }
+
+
+def _ended(is_whole: bool, clock: Clock) -> Termination:
+    """Return how a search ended."""
+    if is_whole:
+        return Termination.OPTIMAL
+    return Termination.TIME if clock.has_cut else Termination.EXHAUSTED
+
+
+def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], clock: Clock) -> Answer | None:
+    """Return figures of each column and of all together; None if the time was over before."""
+    people = People.of(table)
+    every = range(table.width)
+    clock.report("columns", 0.0)
+    alone = [asdict(figures) for _, figures in figures_of(table, [(column,) for column in every], k)]
+    without: list[int] = [0] * table.width
+
+    def leave_out(columns: Sequence[int], grouping: Grouping) -> bool:
+        """Count for each of some columns what the others show; these are in the grouping already."""
+        if clock.is_over():
+            return False
+        clock.heartbeat()
+        if len(columns) == 1:
+            is_small = people.sizes(grouping) < k
+            without[columns[0]] = people.within(is_small, grouping)
+            return True
+        half = len(columns) // 2
+        halves = columns[:half], columns[half:]
+        return all(leave_out(one, _divided(table, grouping, other)) for one, other in (halves, halves[::-1]))
+
+    if not leave_out(every, Grouping.single(len(table))):
+        return None
+    return {
+        "alone": alone,
+        "without": without,
+        "audited": _whole(table, people, every, k),
+        "quasi_identifiers": _whole(table, people, quasi_identifiers, k),
+    }
+
+
+def _divided(table: RowTypeTable, grouping: Grouping, columns: Sequence[int]) -> Grouping:
+    for column in columns:
+        grouping = grouping.divided(table.codes[column], int(table.cardinalities[column]))
+    return grouping
+
+
+def _whole(table: RowTypeTable, people: People, columns: Sequence[int], k: int) -> Answer:
+    """Return the classes of some columns together, with the histogram of their sizes."""
+    grouping = grouping_of(table, columns)
+    sizes = people.sizes(grouping)
+    rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count).astype(np.int64)
+    is_small = sizes < k
+    bars = []
+    edges = _edges(int(sizes.max()), k)
+    for smallest, after in pairwise(edges):
+        inside = (sizes >= smallest) & (sizes < after)
+        if inside.any():
+            bars.append(
+                [smallest, after - 1, int(inside.sum()), int(sizes[inside].sum()), int(rows[inside].sum())]
+            )
+    return {
+        "classes": grouping.count,
+        "classes_at_risk": int(is_small.sum()),
+        "smallest_class": int(sizes.min()),
+        "people_at_risk": people.within(is_small, grouping) if is_small.any() else 0,
+        "rows_at_risk": int(rows[is_small].sum()),
+        "sizes": bars,
+    }
+
+
+def _edges(largest: int, k: int) -> list[int]:
+    """Return where bars of the histogram begin, k among them, and one beyond the last.
+
+    Examples
+    --------
+    >>> _edges(30, 4)
+    [1, 2, 3, 4, 5, 10, 20, 50]
+    """
+    edges = sorted({*_EDGES, k})
+    while edges[-1] <= largest:
+        edges.append(10 * edges[-1])
+    return edges[: next(place for place, edge in enumerate(edges) if edge > largest) + 1]
+
+
+def _identifying(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with a minimal and a smallest identifying set; no arguments."""
+    del arguments
+    (table,) = tables
+    clock.report("leaving out columns", None)
+    minimal = minimal_identifying_set(table)
+    found = smallest_identifying_set(table, clock)
+    return {
+        "minimal": list(minimal),
+        "smallest": list(found.columns),
+        "at_least": found.lower_bound,
+        "method": found.method,
+        "termination": _ended(found.is_optimal, clock),
+        "distinct_rows": grouping_of(table, range(table.width)).count,
+    }
+
+
+def _risk(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with `Risk` and `MinimalUniques` of `kanon_pg.core.risk`.
+
+    Arguments are threshold, sampling_fraction and uniques_seconds: most time for minimal uniques, None for
+    all there is. The tables are the one at risk and, if there is a register of the population, that by the
+    same columns.
+    """
+    table, *population = tables
+    columns = range(table.width)
+    clock.report("risk", None)
+    risk = risk_of(
+        table,
+        columns,
+        threshold=arguments["threshold"],
+        sampling_fraction=arguments["sampling_fraction"],
+        population=_people_in(population[0], table) if population else None,
+    )
+    most, left = arguments["uniques_seconds"], clock.left()
+    within = clock if most is None or left is None or left <= most else clock.without(left - most)
+    uniques = minimal_uniques(table, columns, within)
+    is_whole = uniques.complete_columns >= min(DEEPEST, table.width)
+    return {"risk": asdict(risk), "uniques": asdict(uniques), "termination": _ended(is_whole, clock)}
+
+
+def _people_in(population: RowTypeTable, table: RowTypeTable) -> NDArray[np.int64]:
+    """Return the people of the population who agree with each row type on all columns."""
+    theirs, ours = population.hashes.sum(axis=0), table.hashes.sum(axis=0)
+    order = np.argsort(theirs)
+    place = order[np.minimum(np.searchsorted(theirs, ours, sorter=order), len(population) - 1)]
+    return np.where(theirs[place] == ours, population.people[place], 0)
+
+
+def _columns(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
+    """Answer with the profile of each column and which columns tell others; no arguments."""
+    del arguments
+    (table,) = tables
+    clock.report("columns", None)
+    profiles = [asdict(profile) for profile in column_profiles(table)]
+    found, is_complete = dependencies(table, clock)
+    return {"profiles": profiles, "told": [asdict(one) for one in found], "is_complete": is_complete}
+
+
+_TASKS: dict[str, Callable[[Sequence[RowTypeTable], Arguments, Clock], Answer]] = {
+    "violating": _violating,
+    "identifying": _identifying,
+    "risk": _risk,
+    "columns": _columns,
+}

@@ -1,0 +1,190 @@
+"""Difference sets: on which columns two rows differ. A set of columns identifies if it meets them all.
+
+A pair of different rows is told apart by exactly the columns of its difference set, so that the sets that
+identify are those that hit every difference set. There are too many pairs to write all of them down; pairs
+that a candidate leaves together are looked up when they are needed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.audit.grouping import Codes, Numbers
+from kanon_pg.worker.audit.lines import Lines, unmergeable
+from kanon_pg.worker.audit.splitting import Partitions, Scratch, descend, room_for
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.row_types import RowTypeTable
+
+Masks = NDArray[np.uint64]
+
+_PAIRS = 256
+"""Pairs of rows that are looked at where a candidate leaves rows together."""
+
+
+class Differences(NamedTuple):
+    """Difference sets of some pairs of rows, none of which contains another one.
+
+    Parameters
+    ----------
+    masks : ndarray of uint64, shape (capacity,)
+        Columns as bits.
+    total : ndarray of int64, shape (1,)
+        How many of them are there.
+    """
+
+    masks: Masks
+    total: Numbers
+
+    def known(self) -> Masks:
+        """Return the difference sets, a copy."""
+        return self.masks[: self.total[0]].copy()
+
+
+class DistinctRows(NamedTuple):
+    """The different rows of a table, and room for dividing them.
+
+    Parameters
+    ----------
+    lines : Lines
+        One line per row, over all columns.
+    by_row : ndarray of int32, shape (n, m)
+        The same codes, row by row.
+    partitions : Partitions
+        One more than columns.
+    scratch : Scratch
+    """
+
+    lines: Lines
+    by_row: Codes
+    partitions: Partitions
+    scratch: Scratch
+
+
+def distinct_rows(table: RowTypeTable) -> DistinctRows:
+    """Return the different rows of a table."""
+    rows = _rows_of(table.codes)
+    by_many_values_first = np.argsort(-table.cardinalities, kind="stable")
+    descend(by_many_values_first, rows.lines, rows.partitions, rows.scratch)
+    classes = int(rows.partitions.classes[table.width])
+    if classes == 0:
+        return rows
+    held, starts = rows.partitions.lines[table.width], rows.partitions.starts[table.width]
+    is_first = np.ones(len(table), dtype=np.bool_)
+    is_first[held[: starts[classes]]] = False
+    is_first[held[starts[:classes]]] = True
+    return _rows_of(table.codes[:, is_first])
+
+
+def _rows_of(codes: Codes) -> DistinctRows:
+    lines = unmergeable(np.ascontiguousarray(codes))
+    return DistinctRows(lines, np.ascontiguousarray(codes.T), *room_for(lines, codes.shape[0] + 1))
+
+
+def no_differences(capacity: int = 1024) -> Differences:
+    """Return no difference sets, with room for some."""
+    return Differences(np.zeros(capacity, dtype=np.uint64), np.zeros(1, dtype=np.int64))
+
+
+def with_room(differences: Differences) -> Differences:
+    """Return the difference sets with room for as many pairs as one look gives."""
+    if differences.total[0] + _PAIRS <= differences.masks.size:
+        return differences
+    larger = no_differences(2 * differences.masks.size + _PAIRS)
+    larger.masks[: differences.masks.size] = differences.masks
+    larger.total[0] = differences.total[0]
+    return larger
+
+
+@kernel
+def has_room(differences: Differences) -> bool:
+    """Return whether one more look at pairs fits."""
+    return bool(differences.total[0] + _PAIRS <= differences.masks.size)
+
+
+@kernel
+def separates(columns: Numbers, rows: DistinctRows, differences: Differences) -> bool:
+    """Return whether some columns identify; else learn difference sets that they don't meet.
+
+    Parameters
+    ----------
+    columns : ndarray of int64, shape (s,)
+    rows : DistinctRows
+    differences : Differences
+        With room for pairs; grows unless the columns identify.
+    """
+    descend(columns, rows.lines, rows.partitions, rows.scratch)
+    if rows.partitions.classes[columns.size] == 0:
+        return True
+    _learn(columns.size, rows, differences)
+    return False
+
+
+@kernel
+def _learn(depth: int, rows: DistinctRows, differences: Differences) -> None:
+    """Add difference sets of pairs that a partition leaves together."""
+    held, starts = rows.partitions.lines[depth], rows.partitions.starts[depth]
+    classes = rows.partitions.classes[depth]
+    pairs = starts[classes] - classes
+    step = max(1, pairs // _PAIRS)
+    number, begin = 0, differences.total[0]
+    for looked in range(min(pairs, _PAIRS)):
+        pair = looked * step
+        # Pair number p of neighbours lies at place p plus the number of classes before it.
+        while pair + number + 1 >= starts[number + 1]:
+            number += 1
+        _add(_difference(rows.by_row, held[pair + number], held[pair + number + 1]), begin, differences)
+    _drop_supersets(begin, differences)
+
+
+@kernel
+def _difference(by_row: Codes, one: int, other: int) -> np.uint64:
+    mask = np.uint64(0)
+    for column in range(by_row.shape[1]):
+        if by_row[one, column] != by_row[other, column]:
+            mask |= np.uint64(1) << np.uint64(column)
+    return mask
+
+
+@kernel
+def _add(mask: np.uint64, begin: int, differences: Differences) -> None:
+    """Add a mask unless it contains one of those from `begin` on; drop those that contain it."""
+    masks = differences.masks
+    for place in range(begin, differences.total[0]):
+        if masks[place] & mask == masks[place]:
+            return
+    end = begin
+    for place in range(begin, differences.total[0]):
+        if masks[place] & mask != mask:
+            masks[end] = masks[place]
+            end += 1
+    masks[end] = mask
+    differences.total[0] = end + 1
+
+
+@kernel
+def _drop_supersets(begin: int, differences: Differences) -> None:
+    """Drop masks before `begin` that contain one from there on."""
+    masks, count = differences.masks, differences.total[0]
+    end = 0
+    for place in range(count):
+        keep = True
+        if place < begin:
+            for new in range(begin, count):
+                if masks[place] & masks[new] == masks[new]:
+                    keep = False
+                    break
+        if keep:
+            masks[end] = masks[place]
+            end += 1
+    differences.total[0] = end
+
+
+def sample(rows: DistinctRows, differences: Differences) -> Differences:
+    """Learn difference sets of pairs that agree on a single column, for each column."""
+    for column in range(rows.by_row.shape[1]):
+        differences = with_room(differences)
+        separates(np.array([column]), rows, differences)
+    return differences

@@ -1,0 +1,182 @@
+"""Classes of column sets, and the people and rows in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.row_types import RowTypeTable
+
+Numbers = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+_DIRECT = 4
+"""Slots per row type up to which classes are numbered through a table of all combinations."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Row types divided into classes.
+
+    Parameters
+    ----------
+    class_of : ndarray of int32, shape (n,)
+        Class of each row type, numbered from 0 without gaps.
+    count : int
+        Number of classes, >= 1.
+    """
+
+    class_of: Codes
+    count: int
+
+    @classmethod
+    def single(cls, size: int) -> Grouping:
+        """Return one class with everything: that of the empty set of columns."""
+        return cls(np.zeros(size, dtype=np.int32), 1)
+
+    def divided(self, codes: Codes, cardinality: int) -> Grouping:
+        """Return the classes divided further by one column.
+
+        Parameters
+        ----------
+        codes : ndarray of int32, shape (n,)
+            Values of the column, from 0.
+        cardinality : int
+            One more than the greatest of them.
+
+        Notes
+        -----
+        O(n) with a table of all combinations or, if these are many, with hashing.
+        """
+        slots = self.count * cardinality
+        if slots <= _DIRECT * max(codes.size, 1024):
+            return Grouping(*_directly(self.class_of, codes, cardinality, slots))
+        numbers, first = number_values(self.class_of.astype(np.int64) * cardinality + codes)
+        return Grouping(numbers.astype(np.int32), first.size)
+
+
+@kernel
+def _directly(class_of: Codes, codes: Codes, cardinality: int, slots: int) -> tuple[Codes, int]:
+    number = np.full(slots, -1, dtype=np.int32)
+    divided = np.empty(class_of.size, dtype=np.int32)
+    count = 0
+    for place in range(class_of.size):
+        slot = np.int64(class_of[place]) * cardinality + codes[place]
+        if number[slot] < 0:
+            number[slot] = count
+            count += 1
+        divided[place] = number[slot]
+    return divided, count
+
+
+def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> Grouping:
+    """Return the classes of a set of columns.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    columns : iterable of int
+        Numbers of columns, from 0; none gives one class.
+    """
+    found = Grouping.single(len(table))
+    for column in columns:
+        if found.count == len(table):
+            break  # no column divides classes of one row type
+        found = found.divided(table.codes[column], int(table.cardinalities[column]))
+    return found
+
+
+def groupings_of(
+    table: RowTypeTable, sets: Sequence[tuple[int, ...]]
+) -> Iterator[tuple[tuple[int, ...], Grouping]]:
+    """Yield the classes of many sets of columns, sharing the work of common beginnings.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    sets : sequence of tuple of int
+        Best in lexicographic order.
+    """
+    path: list[tuple[int, Grouping]] = []
+    root = Grouping.single(len(table))
+    for columns in sets:
+        depth = 0
+        while depth < min(len(path), len(columns)) and path[depth][0] == columns[depth]:
+            depth += 1
+        del path[depth:]
+        for column in columns[depth:]:
+            above = path[-1][1] if path else root
+            path.append((column, above.divided(table.codes[column], int(table.cardinalities[column]))))
+        yield columns, path[-1][1] if path else root
+
+
+@dataclass(frozen=True)
+class People:
+    """Who stands behind the row types, ready for counting per class.
+
+    Parameters
+    ----------
+    own : ndarray of int64, shape (n,)
+        People who occur in one row type only.
+    place, person : ndarray of int64, shape (i,)
+        Row type and person of each occurrence of the others, ascending by person.
+    """
+
+    own: Numbers
+    place: Numbers
+    person: Numbers
+
+    @classmethod
+    def of(cls, table: RowTypeTable) -> People:
+        """Return the people of a table."""
+        place = np.repeat(np.arange(len(table)), np.diff(table.shared_start))
+        order = np.argsort(table.shared_people, kind="stable")
+        return cls(table.own, place[order], table.shared_people[order])
+
+    def sizes(self, grouping: Grouping) -> Numbers:
+        """Return the size of each class: its different people, at least 1."""
+        return _sizes(grouping.class_of, grouping.count, self.own, self.place, self.person)
+
+    def within(self, is_inside: NDArray[np.bool_], grouping: Grouping) -> int:
+        """Return how many different people occur in some classes.
+
+        Parameters
+        ----------
+        is_inside : ndarray of bool, shape (count,)
+            Which classes; one in which nobody is known counts as one person.
+        grouping : Grouping
+        """
+        known = _known(grouping.class_of, grouping.count, self.own, self.place)
+        inside = is_inside[grouping.class_of]
+        shared = np.unique(self.person[inside[self.place]]).size if self.place.size else 0
+        return int(self.own[inside].sum()) + shared + int((is_inside & ~known).sum())
+
+
+@kernel
+def _sizes(class_of: Codes, count: int, own: Numbers, place: Numbers, person: Numbers) -> Numbers:
+    sizes = np.zeros(count, dtype=np.int64)
+    for one in range(class_of.size):
+        sizes[class_of[one]] += own[one]
+    last = np.full(count if place.size else 0, -1, dtype=np.int64)
+    for occurrence in range(place.size):
+        number = class_of[place[occurrence]]
+        if last[number] != person[occurrence]:
+            last[number] = person[occurrence]
+            sizes[number] += 1
+    return np.maximum(sizes, 1)
+
+
+@kernel
+def _known(class_of: Codes, count: int, own: Numbers, place: Numbers) -> NDArray[np.bool_]:
+    known = np.zeros(count, dtype=np.bool_)
+    for one in range(class_of.size):
+        if own[one] > 0:
+            known[class_of[one]] = True
+    for occurrence in range(place.size):
+        known[class_of[place[occurrence]]] = True
+    return known

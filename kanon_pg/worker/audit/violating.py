@@ -1,0 +1,214 @@
+"""All minimal violating sets of columns of a table, and the smallest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon_pg.errors import InputError
+from kanon_pg.worker.audit.grouping import Grouping, People, grouping_of
+from kanon_pg.worker.audit.levels import next_level
+from kanon_pg.worker.audit.lines import Lines, lines_of_suffixes
+from kanon_pg.worker.audit.open_sets import Members, level_of
+from kanon_pg.worker.audit.walks import walks
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.row_types import RowTypeTable
+
+ColumnSet = tuple[int, ...]
+
+_LEVELS_SHARE = 0.85
+"""Share of the time for whole levels; walks use the rest if it does not suffice."""
+
+
+@dataclass(frozen=True)
+class Violating:
+    """Minimal violating sets, and what is proven about those that are not listed.
+
+    Parameters
+    ----------
+    sets : tuple of tuple of int
+        Minimal violating sets, each proven: numbers of columns, ascending; fewest columns first.
+    complete_columns : int
+        Every minimal violating set of at most so many columns is listed, so that any other has more.
+    is_complete : bool
+        Whether every minimal violating set is listed.
+    """
+
+    sets: tuple[ColumnSet, ...]
+    complete_columns: int
+    is_complete: bool
+
+    @property
+    def minimum(self) -> int | None:
+        """Columns of the smallest violating sets if that is proven, else None (no set, or not known)."""
+        if not self.sets or len(self.sets[0]) > self.complete_columns + 1:
+            return None
+        return len(self.sets[0])
+
+
+def require_k(k: int) -> None:
+    """Check the number of people that a class must have.
+
+    Raises
+    ------
+    InputError
+        It is not a whole number of at least 2.
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
+        raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
+
+
+def is_anonymous(table: RowTypeTable, k: int, columns: Sequence[int] | None = None) -> bool:
+    """Return whether a set of columns, and hence each of its subsets, does not violate.
+
+    Problem 1 of Yuan (k-anonymity-test), decided as in Proposition 1: by Lemma 1 the whole set decides.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    k : int
+        Fewest people per class, >= 2.
+    columns : sequence of int, optional
+        Numbers of columns; all unless given.
+
+    Raises
+    ------
+    InputError
+        k is not a whole number of at least 2.
+
+    Notes
+    -----
+    O(n m) for n row types and m columns.
+    """
+    require_k(k)
+    grouping = grouping_of(table, range(table.width) if columns is None else columns)
+    return bool(People.of(table).sizes(grouping).min() >= k)
+
+
+def find_violating_sets(
+    table: RowTypeTable, k: int, clock: Clock | None = None, *, max_columns: int | None = None
+) -> Violating:
+    """Find the minimal violating sets of columns, those of few columns first.
+
+    Guarantee: each set returned violates and no proper subset does; all of at most
+    `Violating.complete_columns` columns are returned, and all altogether if `Violating.is_complete`.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    k : int
+        Fewest people per class, >= 2.
+    clock : Clock, optional
+        When its time is over, what is proven until then is returned.
+    max_columns : int, optional
+        Most columns of a set, >= 1; all sizes unless given.
+
+    Raises
+    ------
+    InputError
+        k is not a whole number of at least 2, or `max_columns` not one of at least 1.
+
+    Notes
+    -----
+    One division of at most n lines per open set and column (see `kanon_pg.worker.audit.levels`); the open
+    sets can be exponentially many, and finding a smallest violating set is NP-hard (Yuan, Proposition 2). The
+    search also ends where a level has more sets than memory should hold. The clock is looked at about every
+    tenth of a second, except for some divisions of all rows at the beginning.
+    """
+    require_k(k)
+    if max_columns is not None and max_columns < 1:
+        raise InputError(
+            "The largest number of columns is below 1.", hint="Leave it out to search sets of any size."
+        )
+    clock = clock or Clock()
+    return _Search(table, k, clock, max_columns or table.width).run()
+
+
+class _Search:
+    """One search: the sets found so far and what is left to try."""
+
+    def __init__(self, table: RowTypeTable, k: int, clock: Clock, most: int) -> None:
+        self._table = table
+        self._people = People.of(table)
+        self._k = k
+        self._clock = clock
+        self._most = min(most, table.width)
+        self._found: set[ColumnSet] = set()
+        self._order: list[int] = []
+
+    def run(self) -> Violating:
+        if self._is_small(Grouping.single(len(self._table))):
+            return Violating(((),), self._table.width, is_complete=True)
+        if not self._try_columns():
+            return self._result(0, is_complete=False)
+        if not self._order or self._is_anonymous():
+            return self._result(self._table.width, is_complete=True)
+        suffixes = [] if self._most == 1 else self._lines()
+        if not suffixes:
+            return self._result(1, is_complete=False)
+        return self._try_levels(suffixes)
+
+    def _is_anonymous(self) -> bool:
+        """Return whether the columns together don't violate; not if the time was over before."""
+        grouping = Grouping.single(len(self._table))
+        for column in self._order:
+            if self._clock.is_over():
+                return False
+            self._clock.heartbeat()
+            codes = self._table.codes[column]
+            grouping = grouping.divided(codes, int(self._table.cardinalities[column]))
+        return not self._is_small(grouping)
+
+    def _lines(self) -> list[Lines]:
+        return lines_of_suffixes(self._table, self._people, self._order, self._clock)
+
+    def _is_small(self, grouping: Grouping) -> bool:
+        return bool(self._people.sizes(grouping).min() < self._k)
+
+    def _try_columns(self) -> bool:
+        """Try all single columns; put those that may belong to larger sets in order."""
+        self._clock.report("sets of 1 column", 0.0)
+        cardinalities = self._table.cardinalities
+        for column, codes in enumerate(self._table.codes):
+            if self._clock.is_over():
+                return False
+            if self._is_small(Grouping(codes, int(cardinalities[column]))):
+                self._found.add((column,))
+            elif cardinalities[column] > 1:
+                self._order.append(column)
+            self._clock.heartbeat()
+        # Columns of many values first: what follows them in the order is then told by few lines.
+        self._order.sort(key=lambda column: -int(cardinalities[column]))
+        return True
+
+    def _try_levels(self, suffixes: list[Lines]) -> Violating:
+        width = len(self._order)
+        level = level_of(np.arange(width)[:, None], self._table.cardinalities[self._order])
+        levels_clock = self._clock.part(_LEVELS_SHARE)
+        while level.size < self._most and level.classes.size:
+            following = next_level(level, suffixes, self._k, levels_clock, self._add)
+            if following is None:
+                self._walk(suffixes[0])
+                return self._result(level.size, is_complete=False)
+            level = following
+        if level.classes.size:
+            return self._result(level.size, is_complete=False)
+        return self._result(self._table.width, is_complete=True)
+
+    def _add(self, members: Members) -> None:
+        for places in members:
+            self._found.add(tuple(sorted(self._order[place] for place in places)))
+
+    def _walk(self, lines: Lines) -> None:
+        """Find single sets beyond the levels in the time that is left; without a limit that would not end."""
+        if self._clock.left() is None:
+            return
+        for places in walks(lines, self._k, self._clock):
+            if len(places) <= self._most:
+                self._add(np.array([places]))
+
+    def _result(self, complete: int, *, is_complete: bool) -> Violating:
+        sets = sorted(self._found, key=lambda columns: (len(columns), columns))
+        return Violating(tuple(sets), complete, is_complete)

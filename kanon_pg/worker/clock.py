@@ -1,0 +1,91 @@
+"""Time and progress of a search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+Progress = Callable[[str, float | None], None]
+"""Receives the name of a phase and the share done (0 to 1, or None); may raise to cancel."""
+
+
+class TimeOver(Exception):
+    """Ends a stage of a search that cannot be cut short by looking at the clock itself."""
+
+
+def silent(phase: str, share: float | None) -> None:
+    """Ignore progress."""
+
+
+class Clock:
+    """Says when the time of a search is over, and passes progress on.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        Time from now; None for no limit.
+    progress : callable, optional
+        Called by `report`; whatever it raises ends the search.
+    """
+
+    def __init__(self, seconds: float | None = None, progress: Progress = silent) -> None:
+        self._end = None if seconds is None else time.monotonic() + seconds
+        self._progress = progress
+        self._phase = "prepare"
+        self._is_firm = False
+        self._looks = [False]  # shared with the clocks that are made from this one
+
+    @property
+    def has_cut(self) -> bool:
+        """Whether a search looked at this clock, or one made from it, after its time: it has more to do."""
+        return self._looks[0]
+
+    def is_over(self) -> bool:
+        """Return whether the time has passed; to be asked only where there is more to do."""
+        is_over = self._end is not None and time.monotonic() >= self._end
+        self._looks[0] = self._looks[0] or is_over
+        return is_over
+
+    def cut(self) -> None:
+        """Say that the time ended something that looks at no clock, or a little before it was over."""
+        self._looks[0] = True
+
+    def left(self) -> float | None:
+        """Return the seconds that are left, None without a limit."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    def part(self, share: float) -> Clock:
+        """Return a clock for a share of the time that is left, from 0 to 1; it reports to the same place."""
+        left = self.left()
+        return self._derived(None if left is None else share * left)
+
+    def without(self, seconds: float) -> Clock:
+        """Return a clock that ends so many seconds earlier; it reports to the same place."""
+        left = self.left()
+        return self._derived(None if left is None else max(0.0, left - seconds))
+
+    def patient(self) -> Clock:
+        """Return a clock without an end that reports to the same place: first solutions are finished."""
+        return self._derived(None)
+
+    def firm(self) -> Clock:
+        """Return a clock with the same end whose reports raise `TimeOver` once that has passed."""
+        firm = self._derived(None)
+        firm._end, firm._is_firm = self._end, True
+        return firm
+
+    def _derived(self, seconds: float | None) -> Clock:
+        derived = Clock(seconds, self._progress)
+        derived._looks = self._looks
+        return derived
+
+    def report(self, phase: str, share: float | None) -> None:
+        """Pass progress on."""
+        self._phase = phase
+        self._progress(phase, share)
+        if self._is_firm and self.is_over():
+            raise TimeOver
+
+    def heartbeat(self) -> None:
+        """Say that the current phase goes on."""
+        self.report(self._phase, None)

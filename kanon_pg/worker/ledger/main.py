@@ -1,0 +1,174 @@
+"""The worker process that keeps the records of a session's protected relations."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from kanon_pg.errors import LedgerError
+from kanon_pg.runner.limits import limited_memory
+from kanon_pg.runner.messages import Message
+from kanon_pg.worker.ledger.answers import AnswerSets
+from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder
+from kanon_pg.worker.ledger.journal import read_heads
+from kanon_pg.worker.ledger.relation_ledger import (
+    LedgerTerms,
+    PackedRows,
+    PackedSets,
+    RelationLedger,
+    verified,
+)
+from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
+from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
+from kanon_pg.worker.ledger.table_snapshot import LeafTable
+from kanon_pg.worker.serving import Reply, Service, serve, settle
+
+_MOST_OPEN = 8
+
+Fields = Mapping[str, Any]
+Parts = Sequence[memoryview]
+
+
+def main(*, channel: int, parent: int, idle_seconds: float) -> None:
+    """Serve the parent until it closes its end of the channel or has been silent for too long.
+
+    Parameters
+    ----------
+    channel : int
+        Descriptor of this end of the pair.
+    parent : int
+        Process id of the parent.
+    idle_seconds : float
+        How long to wait for a job.
+    """
+    settle()
+    os.umask(0o077)
+    ledgers = _OpenLedgers()
+    # whatever went wrong, a record read in part must not decide again, so this process ends
+    service = Service("ledger", LedgerError, ledgers.work, afterwards=ledgers.save, forgives=False)
+    with socket.socket(fileno=channel) as connection:
+        serve(service, connection, parent, idle_seconds)
+
+
+class _OpenLedgers:
+    """The records that are open; the last ones used."""
+
+    def __init__(self) -> None:
+        self._ledgers: dict[tuple[str, str], RelationLedger] = {}
+
+    def work(self, job: Message, connection: socket.socket) -> Reply:
+        del connection
+        with limited_memory(job.fields["memory_bytes"]):
+            text, *parts = job.map_parts()
+            fields = json.loads(bytes(text))
+            if job.kind == "create":
+                return Reply("created", {"name": create_folder(Path(fields["parent"]))})
+            if job.kind == "state":
+                return Reply("state", {"records": [self._state(fields, name) for name in fields["names"]]})
+            if job.kind == "decide":
+                return Reply("decided", {"allowed": self._decide(fields, parts)})
+            if job.kind == "verify":
+                return Reply("verified", {"records": [_verified(fields, name) for name in fields["names"]]})
+            if job.kind == "log":
+                return Reply("log", {}, [json.dumps(_log(fields)).encode()])
+        raise LedgerError("The ledger was asked for something that it does not know.")
+
+    def save(self) -> None:
+        for ledger in self._ledgers.values():
+            ledger.save()
+
+    def _ledger(self, fields: Fields, name: str) -> RelationLedger:
+        key = (fields["parent"], name)
+        ledger = self._ledgers.pop(key, None) or RelationLedger(Path(fields["parent"]), name)
+        self._ledgers[key] = ledger
+        while len(self._ledgers) > max(_MOST_OPEN, len(fields.get("records", ()))):
+            self._ledgers.pop(next(iter(self._ledgers))).close()
+        return ledger
+
+    def _state(self, fields: Fields, name: str) -> dict[str, Any]:
+        ledger = self._ledger(fields, name)
+        ledger.recall(fields["epoch"])
+        return {"seed": ledger.secret.seed, "state": ledger.state, "sets": ledger.known_sets()}
+
+    def _decide(self, fields: Fields, parts: Parts) -> bool:
+        start = time.monotonic()
+        records = {record["name"]: record for record in fields["records"]}
+        ledgers = {name: self._ledger(fields, name) for name in records}
+        with ExitStack() as stack:
+            # who holds the numbers of a relation writes its journal; all take them in the same order
+            turns = {name: stack.enter_context(ledgers[name].numbering.turn()) for name in sorted(ledgers)}
+            disclosed = []
+            for name, record in records.items():
+                if record["description"] is not None:
+                    turns[name].describe(record["description"])
+                if record["table_snapshot"] is not None:
+                    leaves = _leaves(record["table_snapshot"], parts)
+                    ledgers[name].take(record["state"], leaves, turns[name], fields["epoch"])
+                disclosed.append(_part(ledgers[name], record, parts))
+            decision = decide(LoggedQuery(**fields["query"]), disclosed)
+            for ledger in ledgers.values():
+                ledger.mark()
+                ledger.count(time.monotonic() - start)
+        return decision.allowed
+
+
+def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
+    answer: AnswerSets | None = None
+    if record["sets"] is not None:
+        if record["sets"]:
+            if ledger.state != record["seen"]:
+                raise LedgerError("The relation was read in another state than the answer.")
+            ledger.state = record["state"]
+        answer = ledger.answer([_pieces(item, parts) for item in record["sets"]])
+    if record["failure"] is not None:
+        answer = None  # the sets were read for those that are compared later
+    return RelationPart(
+        ledger.session(_terms(record)), ledger.population(), answer, record["failure"] or "size"
+    )
+
+
+def _terms(record: Fields) -> LedgerTerms:
+    return LedgerTerms(
+        LedgerRules(**record["rules"]), QueryBudget(**record["per_analyst"]), QueryBudget(**record["overall"])
+    )
+
+
+def _leaves(table_snapshot: Sequence[Fields], parts: Parts) -> list[LeafTable]:
+    return [LeafTable(item["oid"], *(parts[number] for number in item["parts"])) for item in table_snapshot]
+
+
+def _pieces(item: Fields, parts: Parts) -> PackedSets | str:
+    """Return the sets of a statement, or the key of sets that are known."""
+    if "parts" not in item:
+        return str(item["key"])
+    groups, leaves, *rest = (parts[number] for number in item["parts"])
+    rows = [PackedRows(lengths, places) for lengths, places in zip(rest[::2], rest[1::2], strict=True)]
+    return PackedSets(
+        item["disjoint"], item["by_content"], groups, leaves, rows[0], tuple(rows[1:]), item["key"]
+    )
+
+
+def _verified(fields: Fields, name: str) -> dict[str, Any]:
+    """Return what is wrong with a record, None if nothing is, and what its rows are made of."""
+    try:
+        return {"error": None, "description": verified(Path(fields["parent"]), name)}
+    except LedgerError as error:
+        return {"error": error.message, "description": None}
+
+
+def _log(fields: Fields) -> list[list[Any]]:
+    """Return the heads of all records, without the sets; what cannot be read has an error instead."""
+    found: list[list[Any]] = []
+    for name in fields["names"]:
+        try:
+            journal = existing_folder(Path(fields["parent"]), name) / JOURNAL
+            found += [[name, *head] for head in read_heads(journal)]
+        except LedgerError as error:
+            found.append([name, None, None, None, "unreadable", error.message])
+    return found

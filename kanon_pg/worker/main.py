@@ -1,0 +1,164 @@
+"""The worker process that solves."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import shutil
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kanon_pg.core.code_folders import CODE_FOLDER, mark
+from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.errors import SolverError, SolverUnavailable
+from kanon_pg.runner.limits import limited_memory
+from kanon_pg.runner.messages import Message, send
+from kanon_pg.worker.serving import Reply, Service, serve, settle
+
+PROGRESS_SECONDS = 0.1
+"""Shortest time between two messages about the same phase."""
+
+Progress = Callable[[str, float | None], None]
+Solve = Callable[[PackedRowTypes, SolveRequest, Progress], SolveOutcome]
+Audit = Callable[[str, list[PackedRowTypes], dict[str, Any], Progress], dict[str, Any]]
+Group = Callable[[GroupingQuestion, Progress], GroupingAnswer]
+
+
+def main(
+    *,
+    channel: int,
+    parent: int,
+    solver: str,
+    auditor: str,
+    grouper: str,
+    warm_up: str,
+    idle_seconds: float,
+    temporary_folder: str | None,
+) -> None:
+    """Serve the parent until it closes its end of the channel or has been silent for too long.
+
+    Parameters
+    ----------
+    channel : int
+        Descriptor of this end of the pair.
+    parent : int
+        Process id of the parent.
+    solver : str
+        Module whose function ``solve`` is called.
+    auditor : str
+        Module whose function ``work`` is called for audits.
+    grouper : str
+        Module whose function ``work`` is called to group the values of one attribute.
+    warm_up : str
+        Module whose function ``warm_up`` compiles the solvers.
+    idle_seconds : float
+        How long to wait for a job.
+    temporary_folder : str or None
+        Folder to remove at the end.
+    """
+    settle()
+
+    def work(job: Message, connection: socket.socket) -> Reply:
+        if job.kind == "compile":
+            return _compile(warm_up, job.fields["kernels"], _Reporter(connection))
+        if job.kind == "audit":
+            return _audit(job, auditor, _Reporter(connection))
+        if job.kind == "group":
+            return _group(job, grouper, _Reporter(connection))
+        return _solve(job, solver, _Reporter(connection))
+
+    try:
+        with socket.socket(fileno=channel) as connection:
+            service = Service("solver", SolverError, work, prepare=lambda: _load(solver))
+            serve(service, connection, parent, idle_seconds)
+    finally:
+        if temporary_folder is not None:
+            shutil.rmtree(temporary_folder, ignore_errors=True)
+
+
+def _load(solver: str) -> Solve:
+    solve: Solve = importlib.import_module(solver).solve
+    return solve
+
+
+@contextmanager
+def _importing() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise SolverUnavailable(
+            "The solvers cannot be loaded.",
+            detail=f"Importing {error.name or 'a library'} failed.",
+            hint="Install kanon_pg's dependencies for the same Python version, readable to this user.",
+        ) from error
+
+
+def _solve(job: Message, solver: str, progress: Progress) -> Reply:
+    with _importing():
+        solve = _load(solver)
+    with limited_memory(job.fields["memory_bytes"]):
+        text, *buffers = job.map_parts()
+        header, request = json.loads(bytes(text))
+        row_types = PackedRowTypes.from_buffers(header, buffers)
+        outcome = solve(row_types, SolveRequest.from_json(request), progress)
+    return Reply("solved", {}, [json.dumps(outcome.to_json()).encode(), *outcome.buffers()])
+
+
+def _audit(job: Message, auditor: str, progress: Progress) -> Reply:
+    with _importing():
+        work: Audit = importlib.import_module(auditor).work
+    with limited_memory(job.fields["memory_bytes"]):
+        text, *buffers = job.map_parts()
+        asked = json.loads(bytes(text))
+        rest = iter(buffers)
+        tables = [
+            PackedRowTypes.from_buffers(header, [next(rest) for _ in range(count)])
+            for header, count in asked["tables"]
+        ]
+        answer = work(asked["task"], tables, asked["arguments"], progress)
+    return Reply("audited", {}, [json.dumps(answer).encode()])
+
+
+def _group(job: Message, grouper: str, progress: Progress) -> Reply:
+    with _importing():
+        work: Group = importlib.import_module(grouper).work
+    with limited_memory(job.fields["memory_bytes"]):
+        text, *buffers = job.map_parts()
+        question = GroupingQuestion.from_parts(json.loads(bytes(text)), [bytes(one) for one in buffers])
+        answer = work(question, progress)
+    return Reply("grouped", {}, [json.dumps(answer.header()).encode(), answer.class_of, answer.boxes])
+
+
+def _compile(warm_up: str, kernels: str, progress: Progress) -> Reply:
+    with _importing():
+        # only here: a worker of a test has no compiler
+        module = importlib.import_module(warm_up)
+        # a tenth of the time went into looking for garbage, of which a compiler makes little
+        gc.freeze()
+        gc.set_threshold(100_000)
+        compiled = module.warm_up(kernels, lambda name: progress(name, None))
+    mark(Path(os.environ[CODE_FOLDER]), kernels).write_text("\n".join(compiled))
+    return Reply("compiled")
+
+
+class _Reporter:
+    """Sends the progress on, but not more often than anyone can read it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._phase: str | None = None
+        self._next = 0.0
+
+    def __call__(self, phase: str, share: float | None = None) -> None:
+        now = time.monotonic()
+        if phase != self._phase or now >= self._next:
+            self._phase, self._next = phase, now + PROGRESS_SECONDS
+            send(self._connection, "progress", {"phase": phase, "share": share})

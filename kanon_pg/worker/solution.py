@@ -1,0 +1,83 @@
+"""A solution: how many rows of each row type are suppressed by which pattern vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.errors import SolverError
+from kanon_pg.worker.row_types import RowTypeTable
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Parts of row types with their pattern vectors.
+
+    Parameters
+    ----------
+    row_type : ndarray of int64, shape (q,)
+        Position of the row type of each part, ascending; every row type occurs.
+    vector : ndarray of int64, shape (q,)
+        Bit mask of suppressed columns of each part; distinct within a row type.
+    rows : ndarray of int64, shape (q,)
+        Rows of each part, >= 1; they add up to the rows of the row type.
+    """
+
+    row_type: NDArray[np.int64]
+    vector: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def undivided(cls, table: RowTypeTable, assigned: NDArray[np.int64]) -> Solution:
+        """Return the solution that gives all rows of each row type one vector.
+
+        Parameters
+        ----------
+        table : RowTypeTable
+        assigned : ndarray of int64, shape (n,)
+            Bit mask of suppressed columns of each row type.
+        """
+        return cls(np.arange(len(table)), assigned, table.rows)
+
+    @classmethod
+    def of_parts(
+        cls, row_type: NDArray[np.int64], vector: NDArray[np.int64], rows: NDArray[np.int64]
+    ) -> Solution:
+        """Return the solution of some parts in any order; equal parts are joined, empty ones dropped."""
+        kept = rows > 0
+        row_type, vector, rows = row_type[kept], vector[kept], rows[kept]
+        order = np.lexsort((vector, row_type))
+        row_type, vector, rows = row_type[order], vector[order], rows[order]
+        is_new = np.ones(row_type.size, dtype=np.bool_)
+        is_new[1:] = (row_type[1:] != row_type[:-1]) | (vector[1:] != vector[:-1])
+        first = np.flatnonzero(is_new)
+        return cls(row_type[first], vector[first], np.add.reduceat(rows, first))
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether the rows of some row type have different vectors."""
+        return bool((self.row_type[1:] == self.row_type[:-1]).any())
+
+    def parts_of(self, table: RowTypeTable) -> RowTypeTable:
+        """Return the table with one row type per part.
+
+        Raises
+        ------
+        SolverError
+            Rows are lost or invented, or a row type with people to be told apart is divided.
+        """
+        held = np.bincount(self.row_type, weights=self.rows, minlength=len(table))
+        if held.size != len(table) or not np.array_equal(held, table.rows) or (self.rows < 1).any():
+            raise SolverError("The solution does not hold every row exactly once.")
+        return table.divide(self.row_type, self.rows) if self.is_divided else table
+
+    def main_vectors(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return for each row type the vector of most of its rows, and which parts that are."""
+        order = np.lexsort((self.vector, -self.rows, self.row_type))
+        is_first = np.ones(order.size, dtype=np.bool_)
+        is_first[1:] = self.row_type[order][1:] != self.row_type[order][:-1]
+        is_main = np.zeros(order.size, dtype=np.bool_)
+        is_main[order[is_first]] = True
+        return self.vector[is_main], is_main

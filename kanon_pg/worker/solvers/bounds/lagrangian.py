@@ -1,0 +1,280 @@
+"""Subgradient ascent on the Lagrangian dual: prices of rows against the classes that could be formed.
+
+The function is ``sum rows_i lambda_i - sum_j max(0, gain_j)``, where `gain_j` is by how much the prices of
+a worst class of group j exceed its cost. It is concave, and its maximum is the value of the linear
+relaxation with strong linking constraints.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.compiled import kernel
+
+_MOMENTUM = 0.25
+"""Share of the last direction in the next one (Camerini, Fratta and Maffioli 1975)."""
+
+_SHORTER = 0.65
+_SHORTEST = 1e-4
+_GAIN = 1e-5
+"""A value counts as better if it is so by this share."""
+
+_MEMORY = 0.03
+"""Weight of a step in the averages of `Usage`; the first steps weigh more."""
+
+_BEAT_EVERY = 8
+
+
+class Pool(NamedTuple):
+    """Groups of row types that may form a class, in compressed rows.
+
+    Parameters
+    ----------
+    cost : ndarray of float64, shape (q,)
+        Cost of one row of a class, in price units.
+    begin : ndarray of int64, shape (q + 1,)
+        Where the members of each group begin.
+    member : ndarray of int32, shape (e,)
+        Row types.
+    """
+
+    cost: NDArray[np.float64]
+    begin: NDArray[np.int64]
+    member: NDArray[np.int32]
+
+
+class Counts(NamedTuple):
+    """How many rows and people each row type has, and how many people a class needs."""
+
+    rows: NDArray[np.int64]
+    people: NDArray[np.int64]
+    k: int
+
+
+class Pace(NamedTuple):
+    """How bold steps are.
+
+    Parameters
+    ----------
+    reach : float
+        The optimum is guessed to be at most this multiple of the best value so far.
+    patience : int
+        Steps without a better value after which steps get shorter.
+    """
+
+    reach: float = 1.02
+    patience: int = 40
+
+
+USUAL_PACE = Pace()
+
+
+class Usage(NamedTuple):
+    """How often the worst class of each group broke the prices of late, from 0 to 1.
+
+    The averages tend to the openings of an optimum of the linear relaxation (Barahona and Anbil 2000, "The
+    volume algorithm: producing primal solutions with a subgradient method").
+    """
+
+    share: NDArray[np.float64]
+    broken: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, pool: Pool) -> Usage:
+        """Return the usage of a pool before the first step."""
+        return cls(np.zeros(pool.cost.size), np.empty(pool.cost.size, dtype=np.int64))
+
+    def note(self, count: int, step: int) -> None:
+        """Take account of a step in which the first `count` groups of `broken` broke the prices."""
+        weight = max(_MEMORY, 1.0 / (step + 1))
+        self.share[:] *= 1.0 - weight
+        self.share[self.broken[:count]] += weight
+
+
+class _Front(NamedTuple):
+    """What is remembered about each group between steps.
+
+    The first `length` members are those of the worst class, dearest first. While all prices together
+    have risen to at most `due`, the group breaks nothing.
+    """
+
+    length: NDArray[np.int64]
+    due: NDArray[np.float64]
+
+
+class Climb(NamedTuple):
+    """Where an ascent stands: best prices, their value, length factor of the next step."""
+
+    prices: NDArray[np.float64]
+    value: float
+    stride: float
+
+    @property
+    def is_done(self) -> bool:
+        """Whether steps have become too short to matter."""
+        return self.stride < _SHORTEST
+
+
+def climb(
+    pool: Pool,
+    counts: Counts,
+    prices: NDArray[np.float64],
+    highest: NDArray[np.float64],
+    target: float,
+    steps: int,
+    stride: float,
+    clock: Clock,
+    *,
+    pace: Pace = USUAL_PACE,
+    usage: Usage | None = None,
+) -> Climb:
+    """Raise the dual value of prices by deflected subgradient steps.
+
+    Parameters
+    ----------
+    pool : Pool
+        All groups that are looked at; the arrays are not changed.
+    counts : Counts
+    prices : ndarray of float64, shape (n,)
+        Where to start.
+    highest : ndarray of float64, shape (n,)
+        No price may exceed its own.
+    target : float
+        An upper bound on the optimum, in price units; infinite if none is known.
+    steps : int
+        Most steps.
+    stride : float
+        Factor of the first step, from 0 to 1.
+    clock : Clock
+    pace : Pace, optional
+    usage : Usage, optional
+        Receives averages over the steps.
+
+    Returns
+    -------
+    Climb
+
+    Notes
+    -----
+    Step lengths follow Polyak (1969, "Minimization of unsmooth functionals"): the difference to the
+    target over the squared length of the direction, times a factor that falls when nothing gets better.
+    Gradients are scaled by the rows of a row type. A group is looked at again only when prices have risen
+    by as much as it had to spare, so a step costs time for the tight groups alone.
+    """
+    member = pool.member.copy()
+    front = _Front(np.zeros(pool.cost.size, dtype=np.int64), np.zeros(pool.cost.size))
+    rows = counts.rows.astype(np.float64)
+    prices = prices.copy()
+    gradient, direction = np.empty(rows.size), np.zeros(rows.size)
+    best, best_value, waited, risen = prices.copy(), -np.inf, 0, 0.0
+    usage = Usage.of(pool) if usage is None else usage
+    for step in range(steps):
+        if step % _BEAT_EVERY == 0:
+            clock.report("bound", None)
+            if clock.is_over():
+                break
+        value, broken = _value_and_gradient(
+            Pool(pool.cost, pool.begin, member), front, counts, prices, risen, gradient, usage.broken
+        )
+        usage.note(broken, step)
+        waited = 0 if value > best_value + _GAIN * abs(best_value) else waited + 1
+        if value > best_value:
+            best_value, best = value, prices.copy()
+        if waited >= pace.patience:
+            waited, stride = 0, stride * _SHORTER
+            if stride < _SHORTEST:
+                break
+        direction = gradient / rows + _MOMENTUM * direction
+        squared = float((direction * direction * rows).sum())
+        distance = min(target, pace.reach * best_value) - value
+        if squared == 0.0 or distance <= 0.0:
+            stride = 0.0  # nothing is higher, or the target is reached
+            break
+        moved = np.clip(prices + (stride * distance / squared) * direction, 0.0, highest)
+        risen += max(0.0, float((moved - prices).max()))
+        prices = moved
+    return Climb(best, best_value, stride)
+
+
+@kernel
+def _value_and_gradient(
+    pool: Pool,
+    front: _Front,
+    counts: Counts,
+    prices: NDArray[np.float64],
+    risen: float,
+    gradient: NDArray[np.float64],
+    broken: NDArray[np.int64],
+) -> tuple[float, int]:
+    """Return the dual value of prices and how many groups break them; write its gradient and the groups."""
+    rows, people, k = counts
+    value, count = 0.0, 0
+    for item in range(prices.size):
+        gradient[item] = rows[item]
+        value += rows[item] * prices[item]
+    for group in range(pool.cost.size):
+        if front.due[group] > risen:
+            continue
+        _find_worst(group, pool, front.length, counts, prices)
+        begin, cost = pool.begin[group], pool.cost[group]
+        worst = pool.member[begin : begin + front.length[group]]
+        gain, taken = 0.0, 0
+        for item in worst:
+            if prices[item] > cost:
+                gain += rows[item] * (prices[item] - cost)
+                taken += people[item]
+            else:
+                more = min(people[item], k - taken)
+                gain -= more * (cost - prices[item])
+                taken += more
+        front.due[group] = risen + max(0.0, -gain / k)
+        if gain > 0.0:
+            value -= gain
+            broken[count] = group
+            count += 1
+            taken = 0
+            for item in worst:
+                is_dear = prices[item] > cost
+                more = rows[item] if is_dear else min(people[item], k - taken)
+                gradient[item] -= more
+                taken += people[item] if is_dear else more
+    return value, count
+
+
+@kernel
+def _find_worst(
+    group: int, pool: Pool, length: NDArray[np.int64], counts: Counts, prices: NDArray[np.float64]
+) -> None:
+    """Bring the row types of a group's worst class to its front, dearest first.
+
+    These are all that are dearer than the cost and as many of the next as make up k people. The order is
+    nearly that of the last call, so it is sorted by insertion.
+    """
+    member, people, k = pool.member, counts.people, counts.k
+    begin, cost = pool.begin[group], pool.cost[group]
+    end, together = begin, 0
+    threshold = -1.0
+    known = begin + length[group]
+    for place in range(begin, pool.begin[group + 1]):
+        item = member[place]
+        price = prices[item]
+        if price <= threshold and place >= known:
+            continue
+        member[place] = member[end]
+        spot = end
+        while spot > begin and prices[member[spot - 1]] < price:
+            member[spot] = member[spot - 1]
+            spot -= 1
+        member[spot] = item
+        together += people[item]
+        end += 1
+        while end > begin and prices[member[end - 1]] <= cost and together - people[member[end - 1]] >= k:
+            end -= 1
+            together -= people[member[end]]
+        if together >= k:
+            threshold = min(prices[member[end - 1]], cost)
+    length[group] = end - begin

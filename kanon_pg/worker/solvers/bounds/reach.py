@@ -1,0 +1,125 @@
+"""A lower bound that needs no search: nobody can do better than in the whole table's classes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.patterns import suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.greedy.order import few_changes
+from kanon_pg.worker.solvers.greedy.scan import (
+    Grouping,
+    Marks,
+    filter_bits,
+    filter_marked,
+    group_candidates,
+    grouping_for,
+    marks_for,
+    update_keys,
+)
+
+EFFORT = 20_000_000
+"""Row types that may be looked at."""
+
+_WORK_PER_STEP = 10_000_000
+
+
+class Reach(NamedTuple):
+    """Working arrays; `cost` is infinite while a row type waits, `waiting` lists those that do.
+
+    `everybody` lists all row types; `state` holds the vector of `keys` and how many row types wait.
+    """
+
+    hashes: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    people: NDArray[np.int64]
+    marks: Marks
+    grouping: Grouping
+    everybody: NDArray[np.int32]
+    cost: NDArray[np.float64]
+    waiting: NDArray[np.int32]
+    state: NDArray[np.int64]
+
+
+@kernel
+def _reach_range(
+    reach: Reach, vectors: NDArray[np.int64], costs: NDArray[np.float64], begin: int, work: int, k: int
+) -> int:
+    """Settle the row types whose class in the whole table has k people; return where to go on."""
+    keys, waiting, people, reached = reach.keys, reach.waiting, reach.people, reach.cost
+    candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
+    turn = begin
+    while turn < vectors.size and work > 0 and reach.state[1] > 0:
+        update_keys(keys, reach.hashes, keys.size, reach.state[0], vectors[turn])
+        reach.state[0] = vectors[turn]
+        work -= keys.size
+        bits = filter_bits(reach.state[1])
+        shift = np.uint64(64 - bits)
+        reach.marks.marked[: 1 << bits] = 0
+        for position in range(reach.state[1]):
+            reach.marks.marked[np.int64(keys[waiting[position]] >> shift)] = 1
+        found = filter_marked(keys, people, k, reach.marks, bits, reach.everybody, candidates)
+        groups = group_candidates(keys, found, reach.grouping)
+        sizes = np.zeros(groups, dtype=np.int64)
+        for position in range(found):
+            sizes[group_of[position]] += people[candidates[position]]
+        for position in range(found):
+            item = candidates[position]
+            if sizes[group_of[position]] >= k and reached[item] == np.inf:
+                reached[item] = costs[turn]
+        kept = 0
+        for position in range(reach.state[1]):
+            if reached[waiting[position]] == np.inf:
+                waiting[kept] = waiting[position]
+                kept += 1
+        reach.state[1] = kept
+        turn += 1
+    return turn if reach.state[1] > 0 else vectors.size
+
+
+def cheapest_reach(
+    table: RowTypeTable, vectors: NDArray[np.int64], k: int, clock: Clock, effort: int = EFFORT
+) -> NDArray[np.float64]:
+    """Return for each row type a cost per row that no solution can go below.
+
+    In every solution a row lies in a class of at least k people that agree with it on the columns that
+    its vector keeps. All of them agree in the whole table too, so the cheapest vector under which at
+    least k people of the whole table agree with the row costs no more. This holds whether or not the
+    rows of one row type may be divided among classes.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    vectors : ndarray of int64, shape (p,)
+        Allowed pattern vectors, the fully suppressed one among them.
+    k : int
+    clock : Clock
+    effort : int
+        Row types that may be looked at. Where effort or time end, the cost of the first vector that
+        was not looked at is a bound for all row types that still wait: all cheaper ones were in vain.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+    """
+    vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
+    costs = suppression_costs(vectors, table.weights)
+    count = len(table)
+    reach = Reach(
+        table.hashes, table.hashes.sum(axis=0, dtype=np.uint64), table.people, marks_for(count),
+        grouping_for(count), np.arange(count, dtype=np.int32), np.full(count, np.inf),
+        np.arange(count, dtype=np.int32), np.array([0, count], dtype=np.int64),
+    )  # fmt: skip
+    turn = 0
+    while turn < vectors.size and effort > 0 and not clock.is_over():
+        clock.report("bound", turn / vectors.size)
+        step = min(effort, _WORK_PER_STEP)
+        turn = _reach_range(reach, vectors, costs, turn, step, k)
+        effort -= step
+    last = costs[min(turn, vectors.size - 1)]
+    return np.where(np.isinf(reach.cost), last, reach.cost)

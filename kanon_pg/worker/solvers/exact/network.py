@@ -1,0 +1,211 @@
+"""Row types and pattern instances as exact search sees them: shrunk where that keeps an optimum.
+
+A *node* is a set of row types that may join the same instances. The last instance is the *sink*, which every
+node may join; it is the cheapest instance of the whole table, so that whatever costs more is of no use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.row_types import RowTypeTable, mix
+from kanon_pg.worker.solvers.compatibility import Compatibility
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Network:
+    """The bipartite graph of nodes and instances.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        Rows of each node.
+    vector : ndarray of int64, shape (q,)
+        Pattern vector of each instance.
+    cost : ndarray of float64, shape (q,)
+        Cost of one row in each instance, ascending; the last one is the sink.
+    begin : ndarray of int64, shape (q + 1,)
+        Where the members of each instance begin.
+    member : ndarray of int64, shape (e,)
+        Nodes that may join each instance, ascending.
+    first : ndarray of int64, shape (n + 1,)
+        Where the row types of each node begin.
+    row_type : ndarray of int64
+        Row types of each node.
+    """
+
+    rows: Numbers
+    vector: Numbers
+    cost: NDArray[np.float64]
+    begin: Numbers
+    member: Numbers
+    first: Numbers
+    row_type: Numbers
+
+    def __len__(self) -> int:
+        return int(self.rows.size)
+
+    @property
+    def instance(self) -> Numbers:
+        """Instance of each pair, shape (e,)."""
+        return np.repeat(np.arange(self.cost.size), np.diff(self.begin))
+
+    def of_nodes(self) -> tuple[Numbers, Numbers]:
+        """Return the graph seen from the nodes: where each begins, and its instances, cheapest first."""
+        order = np.argsort(self.member, kind="stable")
+        start = np.zeros(len(self) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.member, minlength=len(self)), out=start[1:])
+        return start, self.instance[order]
+
+    def with_instances(self, kept: NDArray[np.bool_]) -> Network:
+        """Return the network of some of the instances, the sink among them."""
+        pairs = np.repeat(kept, np.diff(self.begin))
+        return replace(
+            self,
+            vector=self.vector[kept],
+            cost=self.cost[kept],
+            begin=_begins(np.diff(self.begin)[kept]),
+            member=self.member[pairs],
+        )
+
+    def with_pairs(self, kept: NDArray[np.bool_]) -> Network:
+        """Return the network of some of the pairs; instances may be left without members."""
+        lengths = np.bincount(self.instance[kept], minlength=self.cost.size)
+        return replace(self, begin=_begins(lengths), member=self.member[kept])
+
+
+def network_of(table: RowTypeTable, graph: Compatibility, *, has_strict_sink: bool) -> Network:
+    """Return the network of a table's compatibility graph, one node per row type.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    graph : Compatibility
+    has_strict_sink : bool
+        Whether the fully suppressed class needs k people like any other. Then a cheaper instance of the
+        whole table is as good and becomes the sink.
+    """
+    count, instances = len(table), len(graph)
+    if has_strict_sink:
+        instances = int(np.flatnonzero(np.diff(graph.begin) == count)[0]) + 1
+    pairs = int(graph.begin[instances])
+    return Network(
+        table.rows,
+        graph.vector[:instances],
+        graph.cost[:instances],
+        graph.begin[: instances + 1],
+        graph.member[:pairs].astype(np.int64),
+        np.arange(count + 1),
+        np.arange(count),
+    )
+
+
+def merge_alike(network: Network) -> Network:
+    """Join nodes that may join the same instances: their rows can be exchanged at no cost.
+
+    Rows of row types must be divisible. Neither the optimum nor the linear relaxation changes.
+    """
+    start, instance = network.of_nodes()
+    degree = np.diff(start)
+    marks = mix(np.arange(1, network.cost.size + 1, dtype=np.uint64))
+    sign = np.add.reduceat(marks[instance], start[:-1])
+    order = np.lexsort((sign, degree))
+    offset = np.arange(instance.size) - np.repeat(start[:-1], degree)
+    model = np.empty_like(order)
+    model[order[1:]] = order[:-1]
+    model[order[0]] = order[0]
+    is_new = (degree != degree[model]) | (sign != sign[model])
+    # Marks only sort; equality is that of the instances themselves.
+    compared = np.repeat(np.where(is_new, np.arange(len(network)), model), degree)
+    differs = instance != instance[start[compared] + offset]
+    is_new |= np.logical_or.reduceat(differs, start[:-1])
+    is_new[order[0]] = True
+    group = np.empty_like(order)
+    group[order] = np.cumsum(is_new[order]) - 1
+    return _grouped(network, group, is_new)
+
+
+def _grouped(network: Network, group: Numbers, is_first: NDArray[np.bool_]) -> Network:
+    """Return the network of groups of nodes, numbered by their first node."""
+    leaders = np.flatnonzero(is_first)
+    rank = np.empty(leaders.size, dtype=np.int64)
+    rank[group[leaders]] = np.arange(leaders.size)
+    group = rank[group]
+    kept = is_first[network.member]
+    lengths = np.bincount(network.instance[kept], minlength=network.cost.size)
+    by_type = np.repeat(group, np.diff(network.first))
+    order = np.argsort(by_type, kind="stable")
+    return replace(
+        network,
+        rows=np.bincount(group, weights=network.rows).astype(np.int64),
+        begin=_begins(lengths),
+        member=group[network.member[kept]],
+        first=_begins(np.bincount(by_type)),
+        row_type=network.row_type[order],
+    )
+
+
+def drop_dominated(network: Network) -> Network:
+    """Drop instances whose members may all join another one that costs no more.
+
+    Rows of such an instance can move there together, so an optimum remains; the number of classes does
+    not grow. O(sum over instances of the degrees of their members) in the worst case, usually far less.
+    """
+    start, instance = network.of_nodes()
+    kept = ~_dominated(network.begin, network.member, network.cost, start, instance)
+    kept[-1] = True
+    return network.with_instances(kept)
+
+
+@kernel
+def _dominated(
+    begin: Numbers, member: Numbers, cost: NDArray[np.float64], start: Numbers, instance: Numbers
+) -> NDArray[np.bool_]:
+    count = cost.size
+    is_dominated = np.zeros(count, dtype=np.bool_)
+    widest = np.int64(0)
+    for node in range(start.size - 1):
+        widest = max(widest, start[node + 1] - start[node])
+    others = np.empty(widest, dtype=np.int64)
+    for own in range(count - 1):
+        size = begin[own + 1] - begin[own]
+        if size == 0:
+            is_dominated[own] = True
+            continue
+        found = 0
+        node = member[begin[own]]
+        for place in range(start[node], start[node + 1]):
+            other = instance[place]
+            if cost[other] > cost[own]:
+                break
+            larger = begin[other + 1] - begin[other]
+            # Of instances with equal members and costs the first one stays.
+            if larger > size or (larger == size and other < own):
+                others[found] = other
+                found += 1
+        for position in range(begin[own] + 1, begin[own + 1]):
+            if found == 0:
+                break
+            node = member[position]
+            place, end, common = start[node], start[node + 1], 0
+            for number in range(found):
+                while place < end and instance[place] < others[number]:
+                    place += 1
+                if place < end and instance[place] == others[number]:
+                    others[common] = others[number]
+                    common += 1
+            found = common
+        is_dominated[own] = found > 0
+    return is_dominated
+
+
+def _begins(lengths: Numbers) -> Numbers:
+    begins = np.zeros(lengths.size + 1, dtype=np.int64)
+    np.cumsum(lengths, out=begins[1:])
+    return begins

@@ -1,0 +1,217 @@
+"""A sub-problem of row types and pattern instances, and its linear model.
+
+The model is (5)-(8) of Bredereck, Nichterlein and Niedermeier (2013) over row types. Rows of a type that join
+an instance are linked with its opening pair by pair (``x_ij <= n_i u_j``), which makes the relaxation far
+stronger than one link per instance with a big constant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.solvers.exact.components import slices
+from kanon_pg.worker.solvers.exact.linear_model import LinearModel, Rows
+
+Numbers = NDArray[np.int64]
+
+
+def _no_numbers() -> Numbers:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Further columns and rows of the linear model, for example those of a privacy model.
+
+    Columns of the model are numbered: first the pairs (rows of a row type in an instance, or with undivided
+    row types whether it is there), then the instances (whether each is open), then `lower.size` further ones.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of float64, shape (v,)
+        Limits of the further columns.
+    is_integer : ndarray of bool, shape (v,)
+    row_lower, row_upper : ndarray of float64, shape (r,)
+        Limits of the rows; whoever writes them makes them hold for closed instances.
+    row, column : ndarray of int64, shape (e,)
+        Where the coefficients stand, each place once.
+    coefficient : ndarray of float64, shape (e,)
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    is_integer: NDArray[np.bool_]
+    row_lower: NDArray[np.float64]
+    row_upper: NDArray[np.float64]
+    row: Numbers
+    column: Numbers
+    coefficient: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SubProblem:
+    """Row types, the instances they may join, and what an open instance must hold.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        Rows of each row type.
+    cost : ndarray of float64, shape (q,)
+        Cost of one row in each instance.
+    begin : ndarray of int64, shape (q + 1,)
+        Where the members of each instance begin.
+    member : ndarray of int32 or int64, shape (e,)
+        Row types that may join each instance.
+    fewest : ndarray of int64, shape (q,)
+        People that each instance needs if it is used at all. With 0 it is open to any number of them and
+        counts as a class whether anything is there or not; 1 asks for one row, whoever it is of.
+    is_divisible : bool
+        Whether the rows of a row type may join several instances; every row is a person then.
+    own : ndarray of int64, shape (n,)
+        Without divisible row types: people of each row type that occur in no other.
+    shared_begin, shared : ndarray of int64
+        People in several row types, per row type.
+    fewest_open, most_open : int, optional
+        Limits for the number of open instances.
+    demand : Demand, optional
+        Further columns and rows.
+    """
+
+    rows: Numbers
+    cost: NDArray[np.float64]
+    begin: Numbers
+    member: NDArray[np.integer]
+    fewest: Numbers
+    is_divisible: bool = True
+    own: Numbers = field(default_factory=_no_numbers)
+    shared_begin: Numbers = field(default_factory=_no_numbers)
+    shared: Numbers = field(default_factory=_no_numbers)
+    fewest_open: int | None = None
+    most_open: int | None = None
+    demand: Demand | None = None
+
+    @cached_property
+    def instance(self) -> Numbers:
+        """Instance of each pair of a row type and an instance, shape (e,)."""
+        return np.repeat(np.arange(self.cost.size), np.diff(self.begin))
+
+    def cost_of(self, rows: Numbers) -> float:
+        """Return the cost of some rows on each pair."""
+        return float((self.cost[self.instance] * rows).sum())
+
+    def people_of(self, rows: Numbers) -> Numbers:
+        """Return the distinct people of each instance, given the rows on each pair, shape (q,)."""
+        count = self.cost.size
+        if self.is_divisible:
+            return np.bincount(self.instance, weights=rows, minlength=count).astype(np.int64)
+        used = np.flatnonzero(rows)
+        instance, row_type = self.instance[used], self.member[used]
+        people = np.bincount(instance, weights=self.own[row_type], minlength=count).astype(np.int64)
+        if not self.shared.size:
+            return people
+        person = self.shared[slices(self.shared_begin, row_type)]
+        owner = np.repeat(instance, np.diff(self.shared_begin)[row_type])
+        span = int(self.shared.max()) + 1
+        return people + np.bincount(np.unique(owner * span + person) // span, minlength=count)
+
+
+def linear_model_of(problem: SubProblem) -> LinearModel:
+    """Return the linear model of a sub-problem; columns are numbered as `Demand` says."""
+    pairs, instances = problem.member.size, problem.cost.size
+    count = problem.rows[problem.member]
+    unit = np.ones(pairs, dtype=np.int64) if problem.is_divisible else count
+    most = count if problem.is_divisible else np.ones(pairs, dtype=np.int64)
+    model = Rows()
+    _each_row_somewhere(model, problem)
+    _open_before_use(model, problem, most)
+    people = _people(model, problem)
+    _limit_classes(model, problem)
+    cost = np.concatenate([problem.cost[problem.instance] * unit, np.zeros(instances + people)])
+    upper = np.concatenate([most.astype(np.float64), np.ones(instances + people)])
+    lower = np.concatenate([np.zeros(pairs), (problem.fewest == 0).astype(np.float64), np.zeros(people)])
+    is_integer = np.ones(cost.size, dtype=np.bool_)
+    is_integer[pairs + instances :] = False
+    if problem.is_divisible and problem.demand is None:
+        is_integer[:pairs] = False  # a flow once it is known which instances are open
+    if problem.demand is None:
+        return model.finish(cost, lower, upper, is_integer)
+    demand = problem.demand
+    column = demand.column + people * (demand.column >= pairs + instances)
+    first = model.open(demand.row_lower, demand.row_upper)
+    model.put(demand.row + first, column, demand.coefficient)
+    return model.finish(
+        np.concatenate([cost, np.zeros(demand.lower.size)]),
+        np.concatenate([lower, demand.lower]),
+        np.concatenate([upper, demand.upper]),
+        np.concatenate([is_integer, demand.is_integer]),
+    )
+
+
+def _each_row_somewhere(model: Rows, problem: SubProblem) -> None:
+    one = np.ones(problem.rows.size)
+    total = problem.rows.astype(np.float64) if problem.is_divisible else one
+    first = model.open(total, total)
+    model.put(first + problem.member.astype(np.int64), _all_pairs(problem), np.ones(problem.member.size))
+
+
+def _open_before_use(model: Rows, problem: SubProblem, most: Numbers) -> None:
+    """Link every pair with the opening of its instance: x_ij - n_i u_j <= 0."""
+    linked = np.flatnonzero(problem.fewest[problem.instance] > 0)
+    first = model.open(np.full(linked.size, -np.inf), np.zeros(linked.size))
+    row = first + np.arange(linked.size)
+    model.put(row, linked, np.ones(linked.size))
+    model.put(row, problem.member.size + problem.instance[linked], -most[linked].astype(np.float64))
+
+
+def _people(model: Rows, problem: SubProblem) -> int:
+    """Demand the people of open instances; return the number of columns that count shared people."""
+    needy = np.flatnonzero(problem.fewest > 0)
+    if not needy.size:
+        return 0
+    first = model.open(np.zeros(needy.size), np.full(needy.size, np.inf))
+    row_of = np.full(problem.cost.size, -1, dtype=np.int64)
+    row_of[needy] = first + np.arange(needy.size)
+    model.put(row_of[needy], problem.member.size + needy, -problem.fewest[needy].astype(np.float64))
+    asks_for_rows = problem.is_divisible | (problem.fewest[problem.instance] == 1)
+    worth = np.where(asks_for_rows, 1, 1 if problem.is_divisible else problem.own[problem.member])
+    pair = np.flatnonzero((row_of[problem.instance] >= 0) & (worth > 0))
+    model.put(row_of[problem.instance[pair]], pair, worth[pair].astype(np.float64))
+    if problem.is_divisible or not problem.shared.size:
+        return 0
+    return _shared_people(model, problem, row_of)
+
+
+def _shared_people(model: Rows, problem: SubProblem, row_of: Numbers) -> int:
+    """Count a person of several row types once per instance: z <= sum of x over her row types."""
+    pair = np.flatnonzero(problem.fewest[problem.instance] > 1)
+    times = np.diff(problem.shared_begin)[problem.member[pair]]
+    owner = np.repeat(pair, times)
+    offset = np.arange(owner.size) - np.repeat(np.cumsum(times) - times, times)
+    person = problem.shared[problem.shared_begin[problem.member[owner]] + offset]
+    places = np.stack([problem.instance[owner], person])
+    (instance, _), column = np.unique(places, axis=1, return_inverse=True)
+    before = problem.member.size + problem.cost.size
+    counted = np.arange(instance.size)
+    model.put(row_of[instance], before + counted, np.ones(instance.size))
+    first = model.open(np.full(instance.size, -np.inf), np.zeros(instance.size))
+    model.put(first + counted, before + counted, np.ones(instance.size))
+    model.put(first + column.ravel(), owner, -np.ones(owner.size))
+    return int(instance.size)
+
+
+def _limit_classes(model: Rows, problem: SubProblem) -> None:
+    if problem.fewest_open is None and problem.most_open is None:
+        return
+    least = -np.inf if problem.fewest_open is None else problem.fewest_open
+    most = np.inf if problem.most_open is None else problem.most_open
+    first = model.open(np.array([float(least)]), np.array([float(most)]))
+    instances = problem.cost.size
+    model.put(np.full(instances, first), problem.member.size + np.arange(instances), np.ones(instances))
+
+
+def _all_pairs(problem: SubProblem) -> Numbers:
+    return np.arange(problem.member.size)

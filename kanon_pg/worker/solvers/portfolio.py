@@ -1,0 +1,315 @@
+"""The methods together: a fast solution first, then a bound, then better solutions until the gap is small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.termination import Termination
+from kanon_pg.errors import MemoryExceeded, SolverError
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock, TimeOver
+from kanon_pg.worker.patterns import PatternMask, suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.annealing.graph import graph_around
+from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.class_limits import with_fewer_classes
+from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
+from kanon_pg.worker.solvers.exact.search import search_exactly
+from kanon_pg.worker.solvers.models.exact import search_exactly_with_models
+from kanon_pg.worker.solvers.models.search import search_greedily_with_models
+from kanon_pg.worker.solvers.refinement.refine import refine
+from kanon_pg.worker.solvers.search import SearchResult, search_greedily
+
+GOAL = 0.01
+"""'auto' is content with a solution that is proven to cost at most this share more than the optimum."""
+
+BOUND_METHOD = "prices of rows (Lagrangian dual)"
+
+GIVEN_UP = "The search for a better solution ended early, what was found until then is valid:"
+
+_SHARE_FOR_PRICES = 0.4
+_SHARE_FOR_PROGRAMS = 0.2
+_NEARLY = 1.001
+"""Solutions that cost less than so many times their bound are as good as found; proving is what remains."""
+
+_FEW_PAIRS = 300_000
+"""Pairs of a row type and an instance up to which the integer programs come before the local search."""
+
+_MANY_PAIRS = 30_000_000
+"""Pairs of a row type and a vector beyond which integer programs of all of them are not tried."""
+
+_EDGES_PER_SECOND = 1_000_000
+"""Pairs that a graph may have per second that is left: larger ones cost more time than they are worth."""
+
+_FEW_NODES = 200
+_FIRST_ROUND = 5.0
+_ROWS_PER_SECOND = 1_500
+"""The first round takes a second for so many rows: in less time larger tables get no better."""
+
+_LONGER_ROUND = 5
+"""A round of refinement takes at most so many times as long as the longest one before."""
+
+_SHARE_OF_ROUND = 0.75
+"""Share of the time that is left which a round of refinement takes at most."""
+
+_STALE = 0.0003
+_MOST_STALE_ROUNDS = 2
+
+
+@dataclass(frozen=True)
+class SearchContext:
+    """What is searched, and when it is good enough.
+
+    Parameters
+    ----------
+    table, mask, request, clock
+        As every method gets them.
+    goal : float
+        Gap at which the search ends.
+    """
+
+    table: RowTypeTable
+    mask: PatternMask
+    request: SolveRequest
+    clock: Clock
+    goal: float
+
+    def cost(self, found: SearchResult) -> float:
+        """Return the weighted cost of a solution."""
+        costs = suppression_costs(found.solution.vector, self.table.weights)
+        return float((costs * found.solution.rows).sum())
+
+    def gap(self, found: SearchResult) -> float:
+        """Return the proven share of the cost that may be too much, 1 without a bound."""
+        cost = self.cost(found)
+        if found.lower_bound is None:
+            return 1.0
+        return max(0.0, cost - found.lower_bound) / cost if cost else 0.0
+
+    def is_over(self, found: SearchResult) -> bool:
+        """Return whether the solution is good enough, or time is over."""
+        return self.gap(found) <= self.goal or self.clock.is_over()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether integer programs of everything can be tried."""
+        return self.mask.vectors.size * len(self.table) <= _MANY_PAIRS
+
+    @property
+    def nodes(self) -> int | None:
+        """Most nodes of the search tree of an integer program, None where only the optimum will do."""
+        return _FEW_NODES if self.goal > 0.0 else None
+
+    def has_limits(self) -> bool:
+        """Return whether the number of classes is limited."""
+        return self.request.fewest_classes is not None or self.request.most_classes is not None
+
+
+def search_until_good(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+) -> SearchResult:
+    """Search until a solution is proven to be within `GOAL`, nothing gets better, or time is over.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    mask : PatternMask
+    request : SolveRequest
+    clock : Clock
+    """
+    return _search(SearchContext(table, mask, request, clock, GOAL))
+
+
+def search_until_optimal(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+) -> SearchResult:
+    """Search until a solution is proven to be optimal, or time is over.
+
+    Parameters
+    ----------
+    table, mask, request, clock
+        As in `search_until_good`.
+    """
+    return _search(SearchContext(table, mask, request, clock, 0.0))
+
+
+def _search(context: SearchContext) -> SearchResult:
+    """Run the methods one after the other, and say how that ended."""
+    table, mask, request = context.table, context.mask, context.request
+    greedy = search_greedily_with_models if request.models else search_greedily
+    found = greedy(table, mask, request, context.clock)
+    if context.is_over(found) and not context.has_limits():
+        return _ended(context, found)
+    context, found = _with_prices(context, found)
+    if context.has_limits():
+        return _ended(context, _with_limits(context, found))
+    if not context.is_over(found):
+        found = _with_models(context, found) if request.models else _without_models(context, found)
+    return _ended(context, found)
+
+
+def _ended(context: SearchContext, found: SearchResult) -> SearchResult:
+    """Return the solution with the reason for which the search for a better one ended."""
+    termination = found.termination or Termination.EXHAUSTED
+    if 0.0 < context.gap(found) <= context.goal:
+        termination = Termination.GOAL
+    elif found.termination is None and context.clock.is_over():
+        termination = Termination.TIME
+    return replace(found, termination=termination)
+
+
+def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
+    """Let integer programs search for solutions with as many classes as asked for."""
+    table, mask, request = context.table, context.mask, context.request
+    exactly = search_exactly_with_models if request.models else search_exactly
+    if request.most_classes is not None:
+        fewer = with_fewer_classes(table, found.solution, request.most_classes)
+        found = replace(found, solution=fewer)
+    classes = len(classes_of(found.solution.parts_of(table), found.solution.vector))
+    if request.fewest_classes is not None and classes < request.fewest_classes:
+        # There is nothing to fall back on: a first solution is found, whatever it takes.
+        found = exactly(table, mask, request, context.clock.patient(), found, found.prices, gap=1.0)
+    if context.gap(found) == 0.0 or context.clock.is_over():
+        return found
+    return _trying(found, lambda: exactly(table, mask, request, context.clock, found, found.prices))
+
+
+def _with_models(context: SearchContext, found: SearchResult) -> SearchResult:
+    """Let integer programs search for better solutions under privacy models."""
+    table, mask, request, clock = context.table, context.mask, context.request, context.clock
+    return _trying(
+        found,
+        lambda: search_exactly_with_models(
+            table, mask, request, clock, found, found.prices, nodes=context.nodes
+        ),
+    )
+
+
+def _without_models(context: SearchContext, found: SearchResult) -> SearchResult:
+    """Let integer programs and local search take turns."""
+    graph = _graph(context, found)
+    if isinstance(graph, Termination):
+        return replace(found, termination=graph)
+    if graph.edges <= _FEW_PAIRS and context.is_small:
+        found = _exactly(context, found, context.clock.part(_SHARE_FOR_PROGRAMS), context.nodes)
+    if found.prices is not None and not _needs_only_proof(context, found):
+        found = _refine(context, graph, found, found.prices)
+    if not context.is_over(found) and context.goal == 0.0 and context.is_small:
+        found = _exactly(context, found, context.clock, None)
+    return found
+
+
+def _needs_only_proof(context: SearchContext, found: SearchResult) -> bool:
+    """Whether the optimum is wanted and so near that integer programs are what is left to do."""
+    bound = found.lower_bound
+    return (
+        context.goal == 0.0
+        and context.is_small
+        and bound is not None
+        and context.cost(found) <= bound * _NEARLY
+    )
+
+
+def _exactly(context: SearchContext, found: SearchResult, clock: Clock, nodes: int | None) -> SearchResult:
+    """Let integer programs search for better solutions."""
+    return _trying(
+        found,
+        lambda: search_exactly(
+            context.table, context.mask, context.request, clock, found, found.prices, nodes=nodes
+        ),
+    )
+
+
+def _trying(found: SearchResult, stage: Callable[[], SearchResult]) -> SearchResult:
+    """Return what a stage makes of a valid solution, or the solution if the stage fails."""
+    try:
+        return stage()
+    except (SolverError, MemoryError) as error:
+        return _given_up(found, error)
+
+
+def _given_up(found: SearchResult, error: SolverError | MemoryError) -> SearchResult:
+    """Return the solution with a note that a search for a better one failed."""
+    reason = error.message if isinstance(error, SolverError) else "There was not enough memory."
+    is_memory = isinstance(error, MemoryError | MemoryExceeded)
+    return replace(
+        found,
+        notes=(*found.notes, f"{GIVEN_UP} {reason}"),
+        termination=Termination.MEMORY if is_memory else found.termination,
+    )
+
+
+def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchContext, SearchResult]:
+    """Prove a better bound, and keep time for whoever checks its certificate."""
+    try:
+        raised = raise_prices(
+            context.table, context.mask.vectors, context.request.k, context.clock.part(_SHARE_FOR_PRICES),
+            target=context.cost(found), outside=context.mask.outside,
+            rest_may_be_small=context.request.rest_may_be_small,
+        )  # fmt: skip
+    except (SolverError, MemoryError) as error:
+        return context, _given_up(found, error)
+    if found.lower_bound is not None and raised.bound <= found.lower_bound:
+        return context, found
+    context = replace(context, clock=context.clock.without(raised.pass_seconds))
+    return context, replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
+
+
+def _graph(context: SearchContext, found: SearchResult) -> Compatibility | Termination:
+    """Return who can be in which class, or what fits of it around the solution; if nothing fits, why."""
+    left = context.clock.left()
+    most = MOST_EDGES if left is None else min(MOST_EDGES, int(left * _EDGES_PER_SECOND))
+    try:
+        return graph_around(
+            context.table, context.mask.vectors, found.solution, context.request.k, context.clock.firm(),
+            prices=found.prices, most_edges=most,
+        )  # fmt: skip
+    except TimeOver:
+        return Termination.TIME
+    except (MemoryExceeded, MemoryError):
+        return Termination.MEMORY if most == MOST_EDGES else Termination.TIME
+
+
+def _refine(
+    context: SearchContext, graph: Compatibility, found: SearchResult, prices: NDArray[np.int64]
+) -> SearchResult:
+    """Search in rounds until that is worth nothing.
+
+    Each round begins anew and is longer than the one before, as long as time allows. When it does not, rounds
+    search around the best solution.
+    """
+    left, stale, longest = context.clock.left(), 0, 0.0
+    seconds = max(_FIRST_ROUND, context.table.total_rows / _ROWS_PER_SECOND)
+    seconds = seconds if left is None else min(seconds, left * _SHARE_OF_ROUND)
+    seed = context.request.seed or 0
+    while not context.is_over(found) and stale < _MOST_STALE_ROUNDS:
+        before = context.cost(found)
+        try:
+            better = refine(
+                context.table, graph, found.solution, context.request.k, context.clock, prices=prices,
+                seconds=seconds, seed=seed, rest_may_be_small=context.request.rest_may_be_small,
+                anew=seconds > longest,
+            )  # fmt: skip
+        except (SolverError, MemoryError) as error:
+            return _given_up(found, error)
+        found = _taking(context, found, better)
+        stale = stale + 1 if before - context.cost(found) <= _STALE * before else 0
+        left, longest = context.clock.left(), max(longest, seconds)
+        seconds = _LONGER_ROUND * longest
+        seconds = seconds if left is None else min(seconds, max(1.0, left * _SHARE_OF_ROUND))
+        seed += 1
+    return found
+
+
+def _taking(context: SearchContext, found: SearchResult, solution: Solution) -> SearchResult:
+    better = replace(found, solution=solution)
+    if context.cost(better) >= context.cost(found):
+        return found
+    method = found.method if "annealed" in found.method else f"{found.method}, annealed and refined"
+    return replace(better, method=method)

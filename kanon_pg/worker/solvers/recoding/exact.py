@@ -1,0 +1,133 @@
+"""The optimum of small tables with hierarchies.
+
+R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip: "The Effect of Homogeneity on the Computational
+Complexity of Combinatorial Data Anonymization" (2014), Theorem 5 and Corollary 2: the algorithms for few row
+types carry over when an output row type has the most specific common generalization of its members.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.recoding.demands import demands_of
+from kanon_pg.worker.solvers.recoding.forest import levels_of_classes, vectors_of_levels
+from kanon_pg.worker.solvers.recoding.lattice import cheapest_levels_first, number_of_vectors
+from kanon_pg.worker.solvers.recoding.subsets import MOST_ITEMS, cheapest_partition
+from kanon_pg.worker.solvers.recoding.task import Task
+from kanon_pg.worker.solvers.row_assignment.output_types import OutputType
+from kanon_pg.worker.solvers.row_assignment.search import (
+    BOUND_METHOD,
+    METHOD,
+    MOST_ROW_TYPES,
+    MOST_WORK,
+    search_sets,
+)
+from kanon_pg.worker.solvers.row_assignment.search import Task as RowTask
+from kanon_pg.worker.solvers.search import SearchResult
+
+PARTITIONS = "all partitions of few row types"
+"""What found and proved an optimum under privacy models or with an entity."""
+
+_LARGEST_DENOMINATOR = 100_000
+_MOST_UNITS = 10**12
+_ROUNDED = 1e-9
+
+
+def search_small(task: Task) -> SearchResult | None:
+    """Find a cheapest solution of a table with few row types, and prove that it is one.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    SearchResult or None
+        None if the table is too large, or time is over.
+
+    Notes
+    -----
+    With k-anonymity alone and no entity rows of a type may be divided: all sets of output row types, a
+    flow for each (see `kanon_pg.worker.solvers.row_assignment.search`). Otherwise all partitions of at most
+    `MOST_ITEMS` row types (with an entity) or rows, in O(3^n).
+    """
+    if task.table.has_entity or task.request.models:
+        return _by_partitions(task)
+    if len(task.table) > MOST_ROW_TYPES or number_of_vectors(task.forest) * len(task.table) > MOST_WORK:
+        return None
+    unit = _unit(task.forest.loss)
+    outputs = _output_types(task, unit)
+    node = search_sets(RowTask(task.table.rows, outputs, 1, len(task.table)), task.clock)
+    if node is None:
+        return None
+    vector = np.array([output.vector for output in outputs], dtype=np.int64)
+    chosen = node.assignment
+    solution = Solution.of_parts(task.order[chosen.row_type], vector[chosen.output], chosen.rows)
+    return SearchResult(solution, METHOD, chosen.cost * unit, BOUND_METHOD)
+
+
+def _unit(losses: NDArray[np.float64]) -> float:
+    """Return a number of which all losses are multiples, or a very small one if none is known."""
+    divisor = Fraction(0)
+    for loss in np.unique(losses).tolist():
+        number = Fraction(loss).limit_denominator(_LARGEST_DENOMINATOR)
+        if not math.isclose(float(number), loss, rel_tol=1e-12):
+            return _ROUNDED
+        divisor = Fraction(
+            math.gcd(divisor.numerator * number.denominator, number.numerator * divisor.denominator),
+            divisor.denominator * number.denominator,
+        )
+    return float(divisor) if divisor and 1 / divisor <= _MOST_UNITS else _ROUNDED
+
+
+def _output_types(task: Task, unit: float) -> list[OutputType]:
+    """List the output row types, cheapest first; of those with the same members the cheapest alone."""
+    forest, k = task.forest, task.request.k
+    levels = cheapest_levels_first(forest, task.table)
+    vectors = vectors_of_levels(task.fields, levels).tolist()
+    rows = task.table.rows
+    found: dict[tuple[int, ...], tuple[float, int]] = {}
+    for level, vector in zip(levels, vectors, strict=True):
+        place = forest.begin + level * forest.values + task.codes
+        shown, group = np.unique(forest.nodes[place], axis=0, return_inverse=True)
+        costs = forest.loss[place].sum(axis=1)
+        for number in np.flatnonzero(np.bincount(group, weights=rows, minlength=len(shown)) >= k):
+            members = np.flatnonzero(group == number)
+            key = tuple(members.tolist())
+            cost = float(costs[members[0]])
+            if key not in found or cost < found[key][0]:
+                found[key] = cost, vector
+        task.clock.heartbeat()
+    whole = [
+        # Rounded down unless the cost is a multiple of the unit: the bound may not be too high.
+        (math.floor(cost / unit + 1e-6), vector, members)
+        for members, (cost, vector) in found.items()
+    ]
+    return [OutputType(cost, vector, members, k) for cost, vector, members in sorted(whole)]
+
+
+def _by_partitions(task: Task) -> SearchResult | None:
+    table, row_type = task.table, np.arange(len(task.table))
+    if not table.has_entity:
+        if table.total_rows > MOST_ITEMS:
+            return None
+        row_type = np.repeat(row_type, table.rows)
+        table = table.divide(row_type, np.ones(row_type.size, dtype=np.int64))
+    if len(table) > MOST_ITEMS:
+        return None
+    demands = demands_of(table, task.request.k, task.request.models)
+    codes = np.ascontiguousarray(task.codes[row_type])
+    class_of, cost = cheapest_partition(task.forest, codes, table.rows, demands)
+    if not np.isfinite(cost):
+        return None
+    if table.has_entity:
+        return SearchResult(task.solution_of(class_of), PARTITIONS, cost, PARTITIONS)
+    level = levels_of_classes(task.forest, codes, class_of)
+    vector = vectors_of_levels(task.fields, level)[class_of]
+    solution = Solution.of_parts(task.order[row_type], vector, table.rows)
+    return SearchResult(solution, PARTITIONS, cost, PARTITIONS)

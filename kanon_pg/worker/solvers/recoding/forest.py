@@ -1,0 +1,254 @@
+"""The hierarchies of all columns as flat arrays, and what classes publish and cost under them.
+
+A class publishes in each column the lowest node that all its cells share (the most specific common
+generalization, Bredereck, Nichterlein, Niedermeier and Philip 2014, section 4.4). It is known by a cell
+of any member and a level.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.generalization import LevelFields, PackedHierarchy
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.errors import InputError
+from kanon_pg.worker.compiled import inner_kernel, kernel
+from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.row_types import RowTypeTable, mix
+
+_EQUAL = 1e-9
+_SALT = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Forest(NamedTuple):
+    """One tree per column.
+
+    What is known of the cell with code ``a`` at level ``l`` of column ``c`` stands at
+    ``begin[c] + l * values[c] + a`` in `nodes` (number of its node at that level), `loss` (weighted cost
+    of one cell) and `keys` (a 64-bit hash of column, level and node).
+    """
+
+    nodes: NDArray[np.int32]
+    loss: NDArray[np.float64]
+    keys: NDArray[np.uint64]
+    begin: NDArray[np.int64]
+    values: NDArray[np.int64]
+    height: NDArray[np.int64]
+    lowest: NDArray[np.int64]
+
+
+def forest_of(packed: PackedRowTypes, table: RowTypeTable) -> Forest:
+    """Return the hierarchies over the codes of a table.
+
+    Parameters
+    ----------
+    packed : PackedRowTypes
+    table : RowTypeTable
+        Its row types, in any order.
+
+    Raises
+    ------
+    InputError
+        A hierarchy does not know a value, is no tree, or has losses that fall on the way up, leave
+        0 to 1 or differ within a node; or the levels need more bits than a pattern vector has.
+    """
+    packed.level_fields.require_room()
+    hierarchies = packed.hierarchies or (None,) * table.width
+    nodes, losses, keys = [], [], []
+    for number, (column, hierarchy) in enumerate(zip(table.columns, hierarchies, strict=True)):
+        _, first = number_values(table.codes[number].astype(np.int64))
+        cells = table.cells[number][first]
+        identity, loss = _suppression(cells) if hierarchy is None else _levels(column.name, hierarchy, cells)
+        numbers = np.stack([np.unique(level, return_inverse=True)[1] for level in identity])
+        _require_tree(column.name, numbers, loss)
+        level = np.arange(numbers.shape[0], dtype=np.uint64)[:, None]
+        salt = mix((level * np.uint64(64) + np.uint64(number + 1)) * _SALT)
+        nodes.append(numbers.astype(np.int32).ravel())
+        losses.append((column.weight * loss).ravel())
+        keys.append(mix(identity.view(np.uint64) + salt).ravel())
+        table.heartbeat()
+    sizes = np.array([one.size for one in nodes], dtype=np.int64)
+    return Forest(
+        np.concatenate(nodes), np.concatenate(losses), np.concatenate(keys), np.cumsum(sizes) - sizes,
+        table.cardinalities.astype(np.int64), np.array(packed.level_fields.heights, dtype=np.int64),
+        np.array([0 if one is None else one.lowest for one in hierarchies], dtype=np.int64),
+    )  # fmt: skip
+
+
+def _suppression(cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return node identities and losses per level of a column that is only suppressed."""
+    return np.stack([cells, np.zeros_like(cells)]), np.repeat([[0.0], [1.0]], cells.size, axis=1)
+
+
+def _levels(
+    name: str, hierarchy: PackedHierarchy, cells: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return node identities and losses per level, shapes (height + 1, v)."""
+    known = np.frombuffer(hierarchy.cells, dtype=">i8").astype(np.int64)
+    order = np.argsort(known)
+    place = np.minimum(np.searchsorted(known[order], cells), known.size - 1)
+    value = order[place] if known.size else place
+    if not known.size or not np.array_equal(known[value], cells):
+        raise InputError(
+            f'The hierarchy of column "{name}" does not know all values of the column.',
+            hint="Add the missing values to the hierarchy, or give them to its top.",
+        )
+    if not 0 <= hierarchy.lowest <= hierarchy.height:
+        raise InputError(
+            f'The lowest level of column "{name}" is not one of 0 to {hierarchy.height}.',
+            hint="Level 0 is the value itself.",
+        )
+    inner = [np.frombuffer(one, dtype=">i8").astype(np.int64)[value] for one in hierarchy.nodes]
+    losses = [np.frombuffer(one, dtype=">f8").astype(np.float64)[value] for one in hierarchy.losses]
+    return np.stack([cells, *inner, np.zeros_like(cells)]), np.stack(losses)
+
+
+def _require_tree(name: str, numbers: NDArray[np.int64], loss: NDArray[np.float64]) -> None:
+    for level in range(numbers.shape[0]):
+        _, first = np.unique(numbers[level], return_index=True)
+        representative = first[numbers[level]]
+        if not np.array_equal(numbers[level:], numbers[level:, representative]):
+            raise InputError(
+                f'The hierarchy of column "{name}" is no tree: a node of level {level} has several parents.',
+                hint="Give each node one parent.",
+            )
+        if (np.abs(loss[level] - loss[level, representative]) > _EQUAL).any():
+            raise InputError(
+                f'The losses of column "{name}" differ within a node of level {level}.',
+                hint="A loss belongs to a node, not to a value below it.",
+            )
+    is_monotone = bool((np.diff(loss, axis=0) >= 0).all())
+    if not (is_monotone and (loss[0] >= 0).all() and (np.abs(loss[-1] - 1) <= _EQUAL).all()):
+        raise InputError(
+            f'The losses of column "{name}" are not from 0 to 1, or fall from a level to the next.',
+            hint="Give one number per level, none less than the one before, the last one 1.",
+        )
+
+
+def codes_of(table: RowTypeTable) -> NDArray[np.int32]:
+    """Return the codes of a table, row type by row type, shape (n, m)."""
+    return np.ascontiguousarray(table.codes.T)
+
+
+@inner_kernel
+def join_levels(
+    forest: Forest,
+    codes: NDArray[np.int32],
+    level: NDArray[np.int16],
+    member: int,
+    item: int,
+    joined: NDArray[np.int16],
+) -> None:
+    """Fill `joined` with the levels that a class of some levels needs with one more row type."""
+    for column in range(level.size):
+        height = level[column]
+        first, second = codes[member, column], codes[item, column]
+        place = forest.begin[column] + height * forest.values[column]
+        while forest.nodes[place + first] != forest.nodes[place + second]:
+            place += forest.values[column]
+            height += 1
+        joined[column] = height
+
+
+@inner_kernel
+def row_cost(forest: Forest, codes: NDArray[np.int32], level: NDArray[np.int16], member: int) -> float:
+    """Return the weighted cost of one row of a class."""
+    cost = 0.0
+    for column in range(level.size):
+        place = forest.begin[column] + level[column] * forest.values[column]
+        cost += forest.loss[place + codes[member, column]]
+    return cost
+
+
+@kernel
+def common_levels(
+    forest: Forest, codes: NDArray[np.int32], class_of: NDArray[np.int64], level: NDArray[np.int16]
+) -> None:
+    """Fill the levels of each class, shape (c, m), with the lowest ones that all its members share."""
+    member = np.full(level.shape[0], -1, dtype=np.int64)
+    for number in range(level.shape[0]):
+        for column in range(level.shape[1]):
+            level[number, column] = forest.lowest[column]
+    for item in range(class_of.size):
+        number = class_of[item]
+        if member[number] < 0:
+            member[number] = item
+        join_levels(forest, codes, level[number], member[number], item, level[number])
+
+
+@kernel
+def row_costs(
+    forest: Forest, codes: NDArray[np.int32], level: NDArray[np.int16], class_of: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the cost of one row of each row type when its class has some levels, shape (n,)."""
+    costs = np.empty(class_of.size, dtype=np.float64)
+    for item in range(class_of.size):
+        costs[item] = row_cost(forest, codes, level[class_of[item]], item)
+    return costs
+
+
+def levels_of_classes(
+    forest: Forest, codes: NDArray[np.int32], class_of: NDArray[np.int64]
+) -> NDArray[np.int16]:
+    """Return the lowest levels that the members of each class share, shape (c, m).
+
+    Parameters
+    ----------
+    forest : Forest
+    codes : ndarray of int32, shape (n, m)
+    class_of : ndarray of int64, shape (n,)
+        Numbered from 0.
+
+    Notes
+    -----
+    O(n m + c m h) for hierarchies of height h.
+    """
+    level = np.zeros((int(class_of.max()) + 1, codes.shape[1]), dtype=np.int16)
+    common_levels(forest, codes, class_of, level)
+    return level
+
+
+def vectors_of_levels(fields: LevelFields, level: NDArray[np.int16]) -> NDArray[np.int64]:
+    """Pack levels into pattern vectors.
+
+    Parameters
+    ----------
+    fields : LevelFields
+    level : ndarray of int16, shape (c, m)
+    """
+    vectors = np.zeros(level.shape[0], dtype=np.int64)
+    for column, offset in enumerate(fields.offsets):
+        vectors |= level[:, column].astype(np.int64) << offset
+    return vectors
+
+
+def levels_of_vectors(fields: LevelFields, vectors: NDArray[np.int64]) -> NDArray[np.int16]:
+    """Unpack pattern vectors into levels, shape (c, m)."""
+    parts = [
+        (vectors >> offset) & ((1 << width) - 1)
+        for offset, width in zip(fields.offsets, fields.widths, strict=True)
+    ]
+    return np.stack(parts, axis=1).astype(np.int16)
+
+
+def published_classes(
+    forest: Forest, codes: NDArray[np.int32], fields: LevelFields, vectors: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Number the classes that pattern vectors make: equal levels and equal nodes, shape (n,).
+
+    Parameters
+    ----------
+    forest : Forest
+    codes : ndarray of int32, shape (n, m)
+    fields : LevelFields
+    vectors : ndarray of int64, shape (n,)
+    """
+    level = levels_of_vectors(fields, vectors)
+    keys = mix(vectors.view(np.uint64))
+    for column in range(codes.shape[1]):
+        place = forest.begin[column] + level[:, column] * forest.values[column] + codes[:, column]
+        keys += forest.keys[place]
+    return number_values(keys.view(np.int64))[0]

@@ -1,0 +1,129 @@
+"""A solution from prices: settle the classes that they favour, adjust the prices to what is left, repeat."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pace, Pool, Usage, climb
+from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.refinement.commitment import Stage, settle, what_is_left
+from kanon_pg.worker.solvers.refinement.flow import assign_to
+from kanon_pg.worker.verification.certificate import PRICE_UNIT
+
+_FIRST_STEPS = 600
+_STEPS = 150
+_FIRST_STRIDE = 0.5
+_STRIDE = 0.3
+_PACE = Pace(reach=1.005, patience=20)
+
+_SHARE = 0.5
+_LEAST_SHARE = 0.3
+_MOST_SHARE = 0.8
+"""Share of the rows that are left which get a place in each round: small ones distort later prices."""
+
+_STEPS_OF_USAGE = 10
+"""Usages are told apart up to this part of them; of equally used instances the dearest come first."""
+
+_LEAST_CLASSES = 5
+"""Classes, of k rows, that each round should settle at least."""
+
+_SLACK = 0.05
+_MORE_SLACK = 2.0
+_MOST_SLACK = 3.0
+"""By how much rows may cost more than their prices, in usual costs: grows when no class costs so little."""
+
+_CLOSE = 1e-3
+_NO_CAP = 4.0
+
+
+def dive(
+    table: RowTypeTable,
+    graph: Compatibility,
+    k: int,
+    clock: Clock,
+    *,
+    prices: NDArray[np.int64],
+    seed: int = 0,
+    rest_may_be_small: bool = False,
+) -> Solution | None:
+    """Build a solution from prices that prove a lower bound.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+        Without an entity.
+    graph : Compatibility
+        The graph of this table and k; best the part that `thin` returns.
+    k : int
+    clock : Clock
+        Ends the search when time is over.
+    prices : ndarray of int64, shape (n,)
+        Valid prices in units of 1 / `PRICE_UNIT`.
+    seed : int
+        With others than 0 rounds settle a share of the rows that is drawn at random.
+    rest_may_be_small : bool
+        Whether the fully suppressed class may have fewer than k people.
+
+    Returns
+    -------
+    Solution or None
+        None if time is over or the open instances cannot hold all rows. It is meant as a start for
+        `anneal`, which finds better places for the last rows.
+
+    Notes
+    -----
+    Caprara, Fischetti and Toth 1999, "A heuristic method for the set covering problem": fixing what the
+    multipliers favour and computing them anew for the rest works better than choosing everything by the
+    multipliers of the whole.
+    """
+    pool = Pool(graph.cost, graph.begin, graph.member)
+    unit = float(table.weights.mean())
+    stage = Stage(
+        table.rows.copy(), prices / PRICE_UNIT, np.full(len(table), _NO_CAP * float(graph.cost[-1])),
+        np.zeros(len(graph), dtype=np.bool_),
+    )  # fmt: skip
+    settled = np.random.default_rng(seed).uniform(_LEAST_SHARE, _MOST_SHARE) if seed else _SHARE
+    slack, steps, stride = _SLACK, _FIRST_STEPS, _FIRST_STRIDE
+    total = int(stage.left.sum())
+    while slack <= _MOST_SLACK:
+        if clock.is_over():
+            return None
+        rows = int(stage.left.sum())
+        clock.report("dive", 1.0 - rows / total)
+        instance, share = _adjust(pool, stage, k, steps, stride, clock)
+        if not instance.size:
+            break
+        # Instances are numbered by cost. What dear ones leave fits into cheap ones rather than vice versa.
+        order = instance[::-1][np.argsort(-np.rint(_STEPS_OF_USAGE * share[::-1]), kind="stable")]
+        quota = max(int(settled * rows), _LEAST_CLASSES * k)
+        if not settle(pool, stage, order, quota, slack * unit, k):
+            slack *= _MORE_SLACK
+        stage.left[stage.price >= stage.cap - _CLOSE * unit] = 0
+        steps, stride = _STEPS, _STRIDE
+    return assign_to(table, graph, np.flatnonzero(stage.is_open), k, rest_may_be_small=rest_may_be_small)
+
+
+def _adjust(
+    pool: Pool, stage: Stage, k: int, steps: int, stride: float, clock: Clock
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Adjust the prices of rows without a place; return the instances that are used, and how much."""
+    types = np.flatnonzero(stage.left)
+    position = np.full(stage.left.size, -1, dtype=np.int32)
+    position[types] = np.arange(types.size)
+    begin, member, instance = what_is_left(pool, stage, position, k)
+    if not instance.size:
+        return instance, np.empty(0)
+    rest = Pool(pool.cost[instance], begin, member)
+    usage = Usage.of(rest)
+    rows, cap = stage.left[types], stage.cap[types]
+    reached = climb(
+        rest, Counts(rows, rows, k), np.minimum(stage.price[types], cap), cap, np.inf, steps, stride, clock,
+        pace=_PACE, usage=usage,
+    )  # fmt: skip
+    stage.price[types] = reached.prices
+    used = usage.share > 0.0
+    return instance[used], usage.share[used]

@@ -1,0 +1,171 @@
+"""Dives, annealing, flows and integer programs one after the other, with prices that prove a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.annealing.search import EFFORT_PER_SECOND, HOTTEST, anneal
+from kanon_pg.worker.solvers.annealing.thinning import thin
+from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.refinement.diving import dive
+from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
+from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFORT_OF_REGIONS
+from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
+
+_NEAR = 2.0
+"""Dives and annealing may use classes that exceed their prices by this many usual costs."""
+
+_LARGE = 25
+"""Where k is larger, annealing gets more room and heat in proportion: steps move k rows at once."""
+
+_CORE = 0.3
+"""Integer programs may use classes that exceed their prices by this share of a usual cost."""
+
+_AFTER_DIVE = 0.2
+"""First temperature of annealing after a dive, which is worth keeping for the most part."""
+
+_ANNEALING_SHARE = 0.5
+_SLOWER = 1.3
+"""Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
+
+_EFFORT_PER_ROW = 50_000
+"""Effort beyond which annealing another dive is worth more than annealing longer."""
+
+_MOST_STARTS = 16
+_DIVED_ROWS_PER_SECOND = 12_000
+"""Rows of a table whose dives may be repeated so often per second of annealing."""
+
+_MOST_DIVES = 12
+_SHARE_OF_DIVES = 0.3
+"""Share of the time that is left after which dives are given up."""
+
+
+def refine(
+    table: RowTypeTable,
+    graph: Compatibility,
+    solution: Solution,
+    k: int,
+    clock: Clock,
+    *,
+    prices: NDArray[np.int64],
+    seconds: float,
+    seed: int | None = None,
+    rest_may_be_small: bool = False,
+    anew: bool = True,
+) -> Solution:
+    """Lower the weighted cost of a solution with the help of prices that prove a lower bound.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    graph : Compatibility
+        The graph of this table and k.
+    solution : Solution
+        Every class has at least k people.
+    k : int
+    clock : Clock
+        Ends the search when time is over.
+    prices : ndarray of int64, shape (n,)
+        Valid prices in units of 1 / `PRICE_UNIT`.
+    seconds : float
+        How long the search should take, > 0. It is turned into effort that does not depend on the
+        machine, so that the same input gives the same result unless time runs out.
+    seed : int, optional
+        Seed of the random choices.
+    rest_may_be_small : bool
+        Whether the fully suppressed class may have fewer than k people.
+    anew : bool
+        Whether to begin with other solutions, half of the time, and keep the best. Otherwise only regions
+        of `solution` are searched.
+
+    Returns
+    -------
+    Solution
+        Never dearer than `solution`.
+    """
+    search = _Search(table, graph, k, clock, prices, rest_may_be_small)
+    if anew:
+        solution = search.anew(solution, seconds * _ANNEALING_SHARE, 0 if seed is None else seed)
+        seconds *= 1 - _ANNEALING_SHARE
+    if clock.is_over():
+        return solution
+    core = search.thin(solution, _CORE)
+    solution = improve_by_regions(
+        table, core, solution, k, clock,
+        effort=int(seconds * EFFORT_OF_REGIONS), prices=prices, seed=seed,
+        rest_may_be_small=rest_may_be_small,
+    )  # fmt: skip
+    return solution if clock.is_over() else search.reassigned(solution)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What the steps of one refinement have in common."""
+
+    table: RowTypeTable
+    graph: Compatibility
+    k: int
+    clock: Clock
+    prices: NDArray[np.int64]
+    rest_may_be_small: bool
+
+    def anew(self, best: Solution, seconds: float, seed: int) -> Solution:
+        """Return the best of a solution and some dives that are annealed."""
+        effort = int(seconds * EFFORT_PER_SECOND)
+        starts = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.table.total_rows)))
+        for turn in range(starts):
+            found = self.annealed(best, seconds / starts, seed * _MOST_STARTS + turn)
+            if cost_of(self.table, found) < cost_of(self.table, best):
+                best = found
+            if self.clock.is_over():
+                break
+        return best
+
+    def annealed(self, solution: Solution, seconds: float, seed: int) -> Solution:
+        """Return a dive from the prices, annealed; without one anneal the solution."""
+        dived = self.dived(solution, seconds, seed)
+        scale = max(1.0, self.k / _LARGE)
+        start, hottest = (solution, HOTTEST) if dived is None else (dived, _AFTER_DIVE * scale)
+        if self.clock.is_over():
+            return start
+        near = self.thin(start, _NEAR * scale)
+        left = self.clock.left()
+        share = min(1.0, _SLOWER * seconds / left) if left else 1.0
+        found = anneal(
+            self.table, near, start, self.k, self.clock.part(share),
+            effort=int(seconds * EFFORT_PER_SECOND), prices=self.prices, seed=seed,
+            rest_may_be_small=self.rest_may_be_small, hottest=hottest,
+        )  # fmt: skip
+        return found if self.clock.is_over() else self.reassigned(found)
+
+    def dived(self, solution: Solution, seconds: float, seed: int) -> Solution | None:
+        """Return the best of some dives, None if there is none; it shows before annealing which is best."""
+        if self.table.has_entity:
+            return None
+        core, clock = self.thin(solution, _NEAR), self.clock.part(_SHARE_OF_DIVES)
+        often = int(seconds * _DIVED_ROWS_PER_SECOND / self.table.total_rows)
+        dives = max(1, min(_MOST_DIVES, often))
+        found = [
+            dive(
+                self.table, core, self.k, clock,
+                prices=self.prices, seed=seed * _MOST_DIVES + turn, rest_may_be_small=self.rest_may_be_small,
+            )
+            for turn in range(dives)
+        ]  # fmt: skip
+        usable = [one for one in found if one is not None]
+        return min(usable, key=lambda one: cost_of(self.table, one)) if usable else None
+
+    def reassigned(self, solution: Solution) -> Solution:
+        """Return the solution with all rows in their best places."""
+        return reassign(self.table, self.graph, solution, self.k, rest_may_be_small=self.rest_may_be_small)
+
+    def thin(self, solution: Solution, most: float) -> Compatibility:
+        """Return the graph without classes that exceed their prices by more than some usual costs."""
+        unit = float(self.table.weights.mean())
+        return thin(self.table, self.graph, solution, self.k, self.prices, most * unit)

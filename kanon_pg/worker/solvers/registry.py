@@ -1,0 +1,246 @@
+"""The one function that calls the solvers, and checks what they answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.termination import Termination
+from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock, Progress, silent
+from kanon_pg.worker.measures.usefulness import usefulness
+from kanon_pg.worker.measures.utility import utility
+from kanon_pg.worker.patterns import MOST_PATTERNS, PatternMask, all_patterns, number_of_all, parse_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.bounded_mask import bounded_mask
+from kanon_pg.worker.solvers.methods import METHODS, Method
+from kanon_pg.worker.solvers.recoding.search import RECODINGS, search_with_hierarchies
+from kanon_pg.worker.solvers.recoding.task import classes_of_solution
+from kanon_pg.worker.solvers.search import SearchResult
+from kanon_pg.worker.verification.certificate import certified_bound
+from kanon_pg.worker.verification.models import require_models
+from kanon_pg.worker.verification.recount import Recount, recount, require_k
+
+_MOST_PAIRS = 8_000_000_000
+"""Most patterns times row types for which all patterns are searched: about ten seconds."""
+
+CERTIFIED = "prices of rows (Lagrangian dual), checked"
+"""What proves a bound that comes with a certificate."""
+
+_ROUNDING = 1e-12
+"""Costs that differ by less are equal; sums of weights are exact only if the weights are binary fractions."""
+
+
+def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress = silent) -> SolveOutcome:
+    """Choose which cells to suppress or generalize so that every class has at least k people.
+
+    Parameters
+    ----------
+    row_types : PackedRowTypes
+    request : SolveRequest
+    progress : callable, optional
+        Called with the phase and the share done at least every 0.3 s; whatever it raises cancels.
+
+    Returns
+    -------
+    SolveOutcome
+        A solution that an independent recount has confirmed.
+
+    Raises
+    ------
+    InputError
+        k, the method, the patterns, a weight or the number of columns cannot be used.
+    InfeasibleError
+        The table has fewer than k people.
+    SolverError
+        The recount contradicts the solver.
+    """
+    clock = Clock(request.seconds, progress)
+    clock.report("prepare", None)
+    _require_usable(request)
+    row_types = _simplified(row_types, request)
+    if row_types.hierarchies:
+        table = _table(row_types, request, clock)
+        found = search_with_hierarchies(row_types, table, request, clock)
+        clock.report("verify", None)
+        parts = found.solution.parts_of(table)
+        class_of = classes_of_solution(row_types, parts, found.solution)
+        return _outcome(row_types, parts, class_of, None, request, found, clock)
+    method = _method(request)
+    table = _table(row_types, request, clock)
+    mask = _mask(table, request, clock)
+    clock.report("prepare", None)
+    found = method(table, mask, request, clock)
+    clock.report("verify", None)
+    _require_allowed(found.solution.vector, mask)
+    parts = found.solution.parts_of(table)
+    class_of = classes_of(parts, found.solution.vector).class_of
+    return _outcome(row_types, parts, class_of, mask, request, found, clock)
+
+
+def _require_usable(request: SolveRequest) -> None:
+    if isinstance(request.k, bool) or not isinstance(request.k, int) or request.k < 2:
+        raise InputError("k is not a whole number of at least 2.", hint="Usual values are 5 or 10.")
+    if request.method not in METHODS and request.method not in RECODINGS:
+        raise UnknownName(
+            f'There is no method "{request.method}".',
+            hint=f"Methods are: {', '.join(METHODS)}; with hierarchies: {', '.join(RECODINGS)}.",
+        )
+    if request.suppressed_rows is not None and request.method != "full_domain":
+        raise InputError(
+            f"Method {request.method} cannot limit the suppressed rows.", hint="Use method => 'full_domain'."
+        )
+
+
+def _simplified(row_types: PackedRowTypes, request: SolveRequest) -> PackedRowTypes:
+    """Leave out hierarchies that say no more than that cells may be suppressed."""
+    known = [one for one in row_types.hierarchies if one is not None]
+    if not known or (request.method in METHODS and all(one.is_suppression for one in known)):
+        return replace(row_types, hierarchies=())
+    return row_types
+
+
+def _method(request: SolveRequest) -> Method:
+    if request.method not in METHODS:
+        raise InputError(
+            f"Method {request.method} generalizes, and no column has a hierarchy.",
+            hint=f"Methods that only suppress are: {', '.join(METHODS)}.",
+        )
+    return METHODS[request.method]
+
+
+def _table(row_types: PackedRowTypes, request: SolveRequest, clock: Clock) -> RowTypeTable:
+    table = RowTypeTable.from_packed(row_types, clock.heartbeat)
+    _require_enough_people(table, request.k)
+    return table
+
+
+def _require_enough_people(table: RowTypeTable, k: int) -> None:
+    if table.total_people < k:
+        raise InfeasibleError(
+            f"The table has {table.total_people} people, fewer than k = {k}.",
+            hint="Choose a smaller k.",
+        )
+
+
+def _mask(table: RowTypeTable, request: SolveRequest, clock: Clock) -> PatternMask:
+    if request.patterns is not None:
+        return parse_patterns(request.patterns, table.columns)
+    patterns = number_of_all(table.columns)
+    if patterns <= MOST_PATTERNS and patterns * len(table) <= _MOST_PAIRS:
+        return all_patterns(table.columns)
+    return bounded_mask(table, request.k, clock)
+
+
+def _outcome(
+    row_types: PackedRowTypes,
+    parts: RowTypeTable,
+    class_of: NDArray[np.int64],
+    mask: PatternMask | None,
+    request: SolveRequest,
+    found: SearchResult,
+    clock: Clock,
+) -> SolveOutcome:
+    solution = found.solution
+    classes = int(class_of.max()) + 1
+    counted = recount(row_types, solution, class_of, parts.heartbeat)
+    if not request.rest_may_be_small:
+        require_k(counted, request.k)
+        require_models(row_types, solution, class_of, request.models, parts.heartbeat)
+    _require_number(classes, request)
+    bound, method = _proven(row_types, mask, request, found, counted, parts.heartbeat)
+    patterns, is_main = solution.main_vectors()
+    lost = utility(row_types, parts, solution.vector)
+    optimal = bound is not None and math.isclose(bound, counted.weighted_cost, rel_tol=_ROUNDING)
+    return SolveOutcome(
+        patterns=_packed(patterns),
+        moved_types=_packed(solution.row_type[~is_main]),
+        moved_patterns=_packed(solution.vector[~is_main]),
+        moved_rows=_packed(solution.rows[~is_main]),
+        prices=b"" if found.prices is None else _packed(found.prices),
+        suppressed_cells=counted.suppressed_cells,
+        weighted_cost=counted.weighted_cost,
+        lower_bound=bound,
+        optimal=optimal,
+        method=found.method,
+        bound_method=method,
+        classes=classes,
+        average_class=counted.average,
+        usefulness=usefulness(parts, class_of, classes),
+        entropy_loss=lost.entropy_loss,
+        marginal_divergence=lost.marginal_divergence,
+        notes=(() if mask is None else mask.notes) + found.notes,
+        termination=Termination.OPTIMAL if optimal else _termination(found, clock),
+    )
+
+
+def _termination(found: SearchResult, clock: Clock) -> Termination:
+    """Return how a search ended that did not prove an optimum."""
+    if found.termination is not None:
+        return found.termination
+    return Termination.TIME if clock.has_cut else Termination.EXHAUSTED
+
+
+def _proven(
+    row_types: PackedRowTypes,
+    mask: PatternMask | None,
+    request: SolveRequest,
+    found: SearchResult,
+    counted: Recount,
+    heartbeat: Callable[[], None],
+) -> tuple[float | None, str | None]:
+    """Return the proven bound and what proved it.
+
+    Raises
+    ------
+    SolverError
+        The certificate proves nothing, or a bound exceeds the cost.
+    """
+    bound, method = found.lower_bound, found.bound_method
+    if found.is_best:
+        return counted.weighted_cost, method
+    if found.prices is not None and mask is not None:
+        certified = certified_bound(
+            row_types, mask.vectors, request.k, found.prices, heartbeat,
+            rest_may_be_small=request.rest_may_be_small, outside=mask.outside,
+        )  # fmt: skip
+        if certified is None:
+            raise SolverError(
+                "The prices that should prove the bound prove nothing.",
+                hint="Nothing was published. Please report this as a defect.",
+            )
+        if bound is None or certified >= bound:
+            bound, method = certified, CERTIFIED
+    if bound is not None and bound > counted.weighted_cost * (1 + _ROUNDING):
+        raise SolverError(
+            "A lower bound exceeds the cost of a solution.",
+            hint="Nothing was published. Please report this as a defect.",
+        )
+    return None if bound is None else min(bound, counted.weighted_cost), method
+
+
+def _require_number(classes: int, request: SolveRequest) -> None:
+    fewest, most = request.fewest_classes, request.most_classes
+    if (fewest is not None and classes < fewest) or (most is not None and classes > most):
+        raise SolverError(
+            f"The solution has {classes} classes, which is not what was asked for.",
+            hint="Nothing was published. Please report this as a defect.",
+        )
+
+
+def _packed(numbers: NDArray[np.int64]) -> bytes:
+    return numbers.astype(">i8").tobytes()
+
+
+def _require_allowed(assigned: NDArray[np.int64], mask: PatternMask) -> None:
+    place = np.searchsorted(mask.vectors, assigned)
+    place[place == mask.vectors.size] = 0
+    if not np.array_equal(mask.vectors[place], assigned):
+        raise SolverError("The solver used a pattern that is not in the mask.")

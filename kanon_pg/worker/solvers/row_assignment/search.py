@@ -1,0 +1,235 @@
+"""The optimum of tables with few row types: all sets of output row types, and a flow for each.
+
+R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip: "The Effect of Homogeneity on the Computational
+Complexity of Combinatorial Data Anonymization" (2014), Lemmas 1 and 2 and Theorem 3; for pattern vectors,
+R. Bredereck, A. Nichterlein, R. Niedermeier: "Pattern-Guided k-Anonymity" (2013), Theorem 3.
+
+The papers guess the set of output row types and assign rows by a flow. Here sets grow by decisions: an
+output row type is open (it gets at least k rows), closed, or undecided (it gets any number). The flow with
+undecided ones costs no more than any solution that fits the decisions, so most sets are never looked at.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.errors import InfeasibleError, InputError
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import PatternMask
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.row_assignment.flow import Assignment, assign_rows
+from kanon_pg.worker.solvers.row_assignment.output_types import OutputType, output_types
+from kanon_pg.worker.solvers.row_assignment.whole_costs import whole_costs
+from kanon_pg.worker.solvers.search import SearchResult
+
+MOST_ROW_TYPES = 24
+"""Row types of tables for which all sets of output row types are searched."""
+
+MOST_WORK = 1 << 20
+"""Most pattern vectors times row types: about a second to list the output row types."""
+
+MOST_NODES = 20_000
+"""Sets of decisions after which the search gives up: some seconds to a minute."""
+
+METHOD = "all sets of output row types"
+BOUND_METHOD = "a minimum-cost flow for every set of output row types"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is searched.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+    outputs : list of OutputType
+        Cheapest first.
+    fewest, most : int
+        Limits for the number of classes.
+    """
+
+    rows: np.ndarray
+    outputs: list[OutputType]
+    fewest: int
+    most: int
+
+
+@dataclass(frozen=True, order=True)
+class Node:
+    """Decisions about output row types and the cheapest assignment that they allow.
+
+    Parameters
+    ----------
+    cost : int
+        No solution that fits the decisions costs less.
+    turn : int
+        Breaks ties: the later found first.
+    opened, closed : frozenset of int
+        Decided output row types.
+    assignment : Assignment
+    """
+
+    cost: int
+    turn: int
+    opened: frozenset[int] = field(compare=False)
+    closed: frozenset[int] = field(compare=False)
+    assignment: Assignment = field(compare=False)
+
+
+def search_by_row_assignment(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+) -> SearchResult | None:
+    """Find a cheapest solution of a table with few row types, and prove that it is one.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+    mask : PatternMask
+    request : SolveRequest
+        Limits for the number of classes are kept: output row types are counted, so two classes may
+        differ only in what they suppress.
+    clock : Clock
+
+    Returns
+    -------
+    SearchResult or None
+        None if there are too many row types, pattern vectors or sets, or time is over. No bound is
+        claimed for a bounded mask.
+
+    Raises
+    ------
+    InputError
+        The table has an entity, or the request a privacy model: this method divides row types freely.
+    InfeasibleError
+        There are not as many classes as the request wants.
+
+    Notes
+    -----
+    At most 2^q flows for q output row types, q <= min(p n, 2^n) for n row types and p vectors, hence
+    fixed-parameter tractable for n. Without a wish for more, n classes suffice (Lemma 2). The search
+    visits the sets of least cost first and stops at the first that is a solution.
+    """
+    _require_divisible(table, request)
+    if len(table) > MOST_ROW_TYPES or mask.vectors.size * len(table) > MOST_WORK:
+        return None
+    costs, unit = whole_costs(mask.costs())
+    task = _task(table, mask, request, costs.tolist())
+    best = search_sets(task, clock)
+    if best is None:
+        return None
+    chosen = best.assignment
+    vector = np.array([output.vector for output in task.outputs], dtype=np.int64)
+    solution = Solution.of_parts(chosen.row_type, vector[chosen.output], chosen.rows)
+    if np.isfinite(mask.outside):
+        # Vectors that were left out of the mask could make a solution cheaper.
+        return SearchResult(solution, METHOD)
+    return SearchResult(solution, METHOD, chosen.cost * unit, BOUND_METHOD)
+
+
+def _require_divisible(table: RowTypeTable, request: SolveRequest) -> None:
+    if table.has_entity or request.models:
+        raise InputError(
+            "Row assignment divides row types freely, so it knows no entity and no privacy model.",
+            hint="Use another method.",
+        )
+
+
+def _task(table: RowTypeTable, mask: PatternMask, request: SolveRequest, costs: list[int]) -> Task:
+    fewest = request.fewest_classes or 1
+    outputs = output_types(
+        table,
+        zip(costs, mask.vectors.tolist(), strict=True),
+        request.k,
+        rest_may_be_small=request.rest_may_be_small,
+        keep_equal=fewest > 1,
+    )
+    enough = max(len(table), fewest)
+    most = enough if request.most_classes is None else min(request.most_classes, enough)
+    return Task(table.rows, outputs, fewest, most)
+
+
+def search_sets(task: Task, clock: Clock) -> Node | None:
+    """Return a node whose assignment is a cheapest solution, None if there are too many or time is over.
+
+    Raises
+    ------
+    InfeasibleError
+        No solution has the number of classes that is wanted.
+    """
+    turns = count(0, -1)
+    waiting: list[Node] = []
+    for node in _grown(task, frozenset(), frozenset(), turns):
+        heapq.heappush(waiting, node)
+    for visited in range(MOST_NODES):
+        if not waiting:
+            raise InfeasibleError(
+                "No solution has the number of classes that is wanted.",
+                hint="Ask for fewer classes, or choose a smaller k.",
+            )
+        if clock.is_over():
+            return None
+        clock.report("search", visited / MOST_NODES)
+        node = heapq.heappop(waiting)
+        branch = _branch(task, node)
+        if branch is None:
+            return node
+        for opened, closed in ((node.opened | {branch}, node.closed), (node.opened, node.closed | {branch})):
+            for child in _grown(task, opened, closed, turns):
+                heapq.heappush(waiting, child)
+    return None
+
+
+def _branch(task: Task, node: Node) -> int | None:
+    """Return an output row type to decide about, None if the assignment is a solution."""
+    held = np.bincount(node.assignment.output, node.assignment.rows, len(task.outputs))
+    used = [int(place) for place in np.flatnonzero(held) if int(place) not in node.opened]
+    small = [place for place in used if held[place] < task.outputs[place].fewest]
+    if small:
+        return min(small, key=lambda place: (-held[place], place))
+    if len(used) + len(node.opened) > task.most:
+        return min(used, key=lambda place: (held[place], place))
+    if len(used) + len(node.opened) < task.fewest:
+        return next(place for place in _undecided(task, node.opened, node.closed) if place not in used)
+    return None
+
+
+def _undecided(task: Task, opened: frozenset[int], closed: frozenset[int]) -> list[int]:
+    """Return what may still be opened."""
+    if len(opened) >= task.most:
+        return []
+    return [place for place in range(len(task.outputs)) if place not in opened and place not in closed]
+
+
+def _grown(
+    task: Task, opened: frozenset[int], closed: frozenset[int], turns: Iterator[int]
+) -> Iterator[Node]:
+    """Yield the node of some decisions unless nothing fits them."""
+    undecided = _undecided(task, opened, closed)
+    if len(opened) + len(undecided) < task.fewest or len(opened) > task.most:
+        return
+    pairs = [
+        (item, place, task.outputs[place].cost)
+        for place in sorted(opened)
+        for item in task.outputs[place].members
+    ]
+    waiting = set(range(task.rows.size))
+    for place in undecided:
+        # They have no demand, so the cheapest of them is enough for each row type.
+        output = task.outputs[place]
+        pairs += [(item, place, output.cost) for item in output.members if item in waiting]
+        waiting.difference_update(output.members)
+        if not waiting:
+            break
+    fewest = np.zeros(len(task.outputs), dtype=np.int64)
+    for place in opened:
+        fewest[place] = task.outputs[place].fewest
+    assignment = assign_rows(task.rows, pairs, fewest) if pairs else None
+    if assignment is not None:
+        yield Node(assignment.cost, next(turns), opened, closed, assignment)

@@ -1,0 +1,224 @@
+"""Prices as a certificate: anyone can check in one pass that no solution costs less.
+
+Give every row of row type i a price ``lambda_i >= 0``. If in every class that a solution could form the
+prices of the rows add up to at most what the class costs, then every solution costs at least the sum of
+all prices, because each row lies in some class. This is a feasible solution of the dual of the linear
+relaxation of Bredereck, Nichterlein and Niedermeier (2013), ILP (5)-(8), with strong linking constraints.
+
+A class of a pattern vector with cost ``c`` per row consists of rows that agree on the kept columns and has
+at least k people. Suppose it has ``y_i`` rows of row type i. At most ``z_i = min(y_i, people_i)`` of its
+people have a row of this type, so ``sum z_i >= k`` is necessary, whether people are told apart by an entity
+or not, whether they have rows of several types or not, and whether row types are divided or not. The check
+takes the worst ``y`` with this property for every group of row types that agree: all rows dearer than `c`,
+and, if these have fewer than k people, the next dearest rows, one for each person that lacks. If no such
+choice has prices above ``c * sum y_i``, no class has. Further demands on classes only remove classes.
+
+All arithmetic is on integers. Weights are rounded down to millionths, so that a class is never held for
+dearer than it is, and prices are whole millionths. Row types are grouped by comparing cells, never hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, isinf, lcm, nextafter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
+from kanon_pg.errors import SolverError
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.verification.certificate_groups import BrokenClass, Priced, first_broken_class
+
+PRICE_UNIT = 1_000_000
+"""Prices are whole numbers of this fraction of a cost unit."""
+
+_LARGEST = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check of prices found.
+
+    Parameters
+    ----------
+    bound : float or None
+        Proven lower bound on the weighted cost of every solution; None if the prices prove nothing.
+    broken : BrokenClass or None
+        A class whose rows' prices add up to more than it costs, if there is one.
+    """
+
+    bound: float | None
+    broken: BrokenClass | None = None
+
+
+def certified_bound(
+    row_types: PackedRowTypes | RowTypeTable,
+    vectors: NDArray[np.int64],
+    k: int,
+    prices: NDArray[np.int64],
+    heartbeat: Callable[[], None] = lambda: None,
+    *,
+    rest_may_be_small: bool = False,
+    outside: float = np.inf,
+) -> float | None:
+    """Return the lower bound that prices prove, None if they prove none; see `check_prices`."""
+    return check_prices(
+        row_types, vectors, k, prices, heartbeat, rest_may_be_small=rest_may_be_small, outside=outside
+    ).bound
+
+
+def check_prices(
+    row_types: PackedRowTypes | RowTypeTable,
+    vectors: NDArray[np.int64],
+    k: int,
+    prices: NDArray[np.int64],
+    heartbeat: Callable[[], None] = lambda: None,
+    *,
+    rest_may_be_small: bool = False,
+    outside: float = np.inf,
+) -> Verdict:
+    """Check prices against every class that any pattern vector can form.
+
+    Parameters
+    ----------
+    row_types : PackedRowTypes or RowTypeTable
+        `n` row types.
+    vectors : ndarray of int64, shape (p,)
+        All pattern vectors that a solution may use, but for those that `outside` stands for.
+    k : int
+        Fewest people per class.
+    prices : ndarray of int64, shape (n,)
+        Price of each row of a row type in units of 1 / `PRICE_UNIT`, >= 0.
+    heartbeat : callable, optional
+        Called every now and then; whatever it raises cancels.
+    rest_may_be_small : bool
+        The rule of the paper: the fully suppressed class may have any size. Then no row may be dearer
+        than full suppression.
+    outside : float
+        Vectors that are not listed but allowed cost at least this; then no row may be dearer.
+
+    Returns
+    -------
+    Verdict
+        The bound is rounded up to the next cost that sums of weights can have; with weights of 1, to
+        the next integer.
+
+    Raises
+    ------
+    SolverError
+        There is not one price per row type, or a price is negative.
+
+    Notes
+    -----
+    O(p n) after the column codes in the worst case. Groups in which even the cheapest vector that
+    refines them breaks nothing are left at once, so real tables take a fraction of it.
+    """
+    columns = row_types.columns
+    priced = _priced(row_types, prices)
+    units = unit_weights(columns)
+    costs = unit_costs(vectors, units)
+    full = (1 << len(columns)) - 1
+    highest = _cap(units, rest_may_be_small, outside)
+    if not _fits(priced, units):
+        return Verdict(None)
+    if highest is not None and int(prices.max()) > highest:
+        return Verdict(None, BrokenClass(full, int(prices.argmax())))
+    if rest_may_be_small:
+        keep = vectors != full
+        vectors, costs = vectors[keep], costs[keep]
+    broken = first_broken_class(priced, vectors, costs, k, heartbeat)
+    if broken is not None:
+        return Verdict(None, broken)
+    total = sum(int(price) * int(rows) for price, rows in zip(prices, priced.rows, strict=True) if price)
+    return Verdict(_rounded_up(Fraction(total, PRICE_UNIT), columns))
+
+
+def unit_weights(columns: tuple[QuasiIdentifier, ...]) -> list[int]:
+    """Return the weight of each column in price units, rounded down exactly."""
+    return [int(Fraction(column.weight) * PRICE_UNIT // 1) for column in columns]
+
+
+def unit_costs(vectors: NDArray[np.int64], units: list[int]) -> NDArray[np.int64]:
+    """Return what one row costs under each vector in price units, at most its true cost.
+
+    Parameters
+    ----------
+    vectors : ndarray of int64, shape (p,)
+    units : list of int
+        What `unit_weights` returned.
+    """
+    costs = np.zeros(vectors.size, dtype=np.int64)
+    for column, unit in enumerate(units):
+        costs += ((vectors >> column) & 1) * min(unit, _LARGEST // len(units))
+    return costs
+
+
+def price_cap(columns: tuple[QuasiIdentifier, ...], rest_may_be_small: bool, outside: float) -> int:
+    """Return a price in price units that no row may exceed, whatever class it is in.
+
+    Parameters
+    ----------
+    columns : tuple of QuasiIdentifier
+    rest_may_be_small : bool
+        Whether the fully suppressed class may have any size; then its cost is the cap.
+    outside : float
+        Vectors that are not searched cost at least this.
+    """
+    cap = _cap(unit_weights(columns), rest_may_be_small, outside)
+    return _LARGEST if cap is None else cap
+
+
+class _Arrays(NamedTuple):
+    """Row types in either form."""
+
+    cells: list[NDArray[np.int64]]
+    rows: NDArray[np.int64]
+    people: NDArray[np.int64]
+
+
+def _priced(row_types: PackedRowTypes | RowTypeTable, prices: NDArray[np.int64]) -> Priced:
+    arrays = _arrays(row_types)
+    if prices.dtype != np.int64 or prices.shape != arrays.rows.shape or (prices < 0).any():
+        raise SolverError("A certificate needs one price of at least 0 for each row type.")
+    return Priced(arrays.cells, arrays.rows, arrays.people, prices)
+
+
+def _arrays(row_types: PackedRowTypes | RowTypeTable) -> _Arrays:
+    if isinstance(row_types, RowTypeTable):
+        return _Arrays(list(row_types.cells), row_types.rows, row_types.people)
+    return _Arrays(
+        [_integers(buffer) for buffer in row_types.cells],
+        _integers(row_types.rows),
+        _integers(row_types.people),
+    )
+
+
+def _integers(buffer: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
+
+
+def _cap(units: list[int], rest_may_be_small: bool, outside: float) -> int | None:
+    caps = [sum(units)] if rest_may_be_small else []
+    if not isinf(outside):
+        caps.append(int(Fraction(outside) * PRICE_UNIT // 1))
+    return min(caps, default=None)
+
+
+def _fits(priced: Priced, units: list[int]) -> bool:
+    """Whether no sum of the check can leave 64 bits."""
+    max_cost_per_row = max(int(priced.prices.max()), sum(units))
+    return max_cost_per_row * 2 * int(priced.rows.sum()) < _LARGEST
+
+
+def _rounded_up(bound: Fraction, columns: tuple[QuasiIdentifier, ...]) -> float:
+    """Round up to a multiple of what all weights are multiples of, then down to a float."""
+    weights = [Fraction(column.weight) for column in columns]
+    denominator = lcm(*(weight.denominator for weight in weights))
+    step = Fraction(gcd(*(int(weight * denominator) for weight in weights)), denominator)
+    exact = -(-bound // step) * step
+    rounded = float(exact)
+    return rounded if Fraction(rounded) <= exact else nextafter(rounded, 0.0)
