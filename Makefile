@@ -6,6 +6,7 @@
 BIN := .venv/bin
 # whatever the environment says, pytest keeps what it made of the tests: that takes as long as reading them
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+SMOKE := tests/unit tests/query tests/property tests/instances tests/integration tests/security
 SCRIPTS := .ci/run .ci/on-debian .ci/move-database .ci/setup .ci/lock/update docker/install-kanon.sh packaging/deb
 
 help: ## list the targets
@@ -28,8 +29,8 @@ test: lint ## check the code, then run every test, as many at once as there are 
 integration: development ## run the tests that need a server: integration and security
 	$(PYTEST) -m "not deep" tests/integration tests/security
 
-smoke: development ## run two cases of every test but the slow ones, with few examples
-	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke
+smoke: development ## run two cases of every test but the slow ones, with few examples, in three minutes or so
+	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke $(SMOKE)
 
 deep: development ## search long: proofs that take minutes, and properties with many examples, others each time
 	$(PYTEST) -m "deep or hypothesis" --hypothesis-profile=deep --timeout=0

@@ -22,6 +22,8 @@ from kanon_pg.errors import AnswerWithheld, InputError, InstallError, NotPermitt
 from tests.fixtures.questions import Guarded
 from tests.query.hospital import ADA, SCHEMA
 
+pytestmark = pytest.mark.slow
+
 OF_WARD = "select ward, count(*) as n from patients where ward = %s group by ward"
 BY_WARD = "select ward, count(*) as n, avg(cost) as average from patients group by ward order by ward"
 

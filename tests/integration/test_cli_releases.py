@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 
 from kanon_pg.cli import app
 
+pytestmark = pytest.mark.slow
+
 KANON = Path(sys.executable).with_name("kanon")
 ROWS = (
     "SELECT i AS id, 20 + i % 7 AS age, CASE WHEN i % 3 = 0 THEN 'F' ELSE 'M' END AS sex, i % 11 AS illness"

@@ -19,6 +19,8 @@ import pytest
 from kanon_pg.admin.cluster import Cluster, State
 from kanon_pg.errors import ClusterError
 
+pytestmark = pytest.mark.slow
+
 FAST = {"fsync": "off", "shared_buffers": "16MB", "max_connections": "10"}
 
 

@@ -26,6 +26,8 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError
 from tests.fixtures.databases import Server
 
+pytestmark = pytest.mark.slow
+
 KANON = Path(sys.executable).with_name("kanon")
 
 

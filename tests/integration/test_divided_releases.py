@@ -13,6 +13,8 @@ from tests.fixtures.dividing_solver import FORGETFUL, LIES, dividing
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything, published
 
+pytestmark = pytest.mark.slow
+
 PEOPLE = 40
 
 

@@ -19,6 +19,8 @@ from tests.fixtures.releases import everything
 from tests.query.harness import Answer, Refusal
 from tests.query.hospital import ADA
 
+pytestmark = pytest.mark.slow
+
 BY_WARD = "select ward, count(*) as n, avg(cost) as average from patients group by ward order by ward"
 
 

@@ -19,6 +19,8 @@ from tests.fixtures.hierarchy_interfaces import hierarchy_interface
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything, people_by_class, published
 
+pytestmark = pytest.mark.slow
+
 HIERARCHIES = {"age": {"hierarchy": "ages", "lowest": 0}, "zip": "zips"}
 
 

@@ -25,6 +25,8 @@ from tests.fixtures.databases import Server
 from tests.fixtures.examples import examples
 from tests.property.test_query_people import CONDITIONS, KEYS, K, Row, answered
 
+pytestmark = pytest.mark.slow
+
 Coefficients = tuple[float, float, float]
 """Of a row in a figure: of its x (0 where it is NULL), of its c, and of its being there."""
 

@@ -20,6 +20,8 @@ from tests.query.people import World, load, zips
 from tests.query.reference import asking
 from tests.query.snapshot import hospital
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[Any]
 
 _ORACLES = (

@@ -22,6 +22,8 @@ from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 from tests.fixtures.packing import pack
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
 
+pytestmark = pytest.mark.slow
+
 
 def annealed(case, clock=None, seed=1):
     return anneal(

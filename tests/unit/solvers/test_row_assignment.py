@@ -25,6 +25,8 @@ from tests.instances.known import Known
 from tests.instances.optimum import least_cost
 from tests.instances.set_cover import set_cover_table
 
+pytestmark = pytest.mark.slow
+
 
 def vectors_over(width):
     return list(chain.from_iterable(combinations(range(width), size) for size in range(width + 1)))
