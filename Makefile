@@ -29,7 +29,7 @@ test: lint ## check the code, then run every test, as many at once as there are 
 integration: development ## run the tests that need a server: integration and security
 	$(PYTEST) -m "not deep" tests/integration tests/security
 
-smoke: development ## run two cases of every test but the slow ones, with few examples, in three minutes or so
+smoke: development ## run one or two cases of every test but the slow ones, with few examples
 	$(PYTEST) -m "not slow and not deep" --smoke --hypothesis-profile=smoke $(SMOKE)
 
 deep: development ## search long: proofs that take minutes, and properties with many examples, others each time

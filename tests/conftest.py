@@ -19,11 +19,13 @@ pytest_plugins = [
 
 _INTERFACES = {"server", "client"}
 
+_WITH_SERVER = ("tests/integration/", "tests/security/")
+
 register_profiles()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--smoke", action="store_true", help="the first and the last case of every test")
+    parser.addoption("--smoke", action="store_true", help="one or two cases of every test")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -34,7 +36,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         cases[item.nodeid.partition("[")[0]].append(item)
-    taken = {case for found in cases.values() for case in (found[0], found[-1])}
+    taken = set[pytest.Item]()
+    for number, (name, found) in enumerate(cases.items()):
+        ends = [found[0], found[-1]]
+        # what needs a server takes longest: one case, in turn the first and the last, for either interface
+        taken.update([ends[number % 2]] if name.startswith(_WITH_SERVER) else ends)
     config.hook.pytest_deselected(items=[item for item in items if item not in taken])
     items[:] = [item for item in items if item in taken]
 
