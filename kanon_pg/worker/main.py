@@ -141,7 +141,7 @@ def _compile(warm_up: str, kernels: str, progress: Progress) -> Reply:
     with _importing():
         # only here: a worker of a test has no compiler
         module = importlib.import_module(warm_up)
-        # a tenth of the time went into looking for garbage, of which a compiler makes little
+        # 5 % of the processor time went into looking for garbage, of which a compiler makes little
         gc.freeze()
         gc.set_threshold(100_000)
         compiled = module.warm_up(kernels, lambda name: progress(name, None))

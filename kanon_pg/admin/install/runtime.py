@@ -100,8 +100,7 @@ def _distribution_files(distributions: list[metadata.Distribution]) -> Iterator[
                 path = Path(str(distribution.locate_file(file)))
                 yield file.as_posix(), path
                 # installers need not list the bytecode, which is fresh in the copy, too
-                bytecode = Path(cache_from_source(str(path))) if path.suffix == ".py" else path
-                if bytecode is not path and bytecode.exists():
+                if path.suffix == ".py" and (bytecode := Path(cache_from_source(str(path)))).exists():
                     yield (file.parent / "__pycache__" / bytecode.name).as_posix(), bytecode
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kanon_pg.cli.compilation import Solvers
 from kanon_pg.core import code_folders
 from kanon_pg.core.code_folders import CodeFolder
 from kanon_pg.core.request import KERNELS
@@ -44,6 +45,10 @@ def test_every_set_is_compiled_once_and_shared(own):
     again, nothing = compile_ahead()
     assert (again.compiled, again.shared, nothing) == ((), True, [])
     assert {(own / f"runs-{one}").read_text() for one in KERNELS} == {"x"}
+
+
+def test_the_command_names_every_set():
+    assert {one.value for one in Solvers} == set(KERNELS)
 
 
 def test_some_sets_now_and_the_others_later(own):

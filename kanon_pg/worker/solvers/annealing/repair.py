@@ -225,7 +225,7 @@ def repair(
     random: NDArray[np.uint64],
     unit: float,
 ) -> int:
-    """Decide where the items go: `bench.fallback` names an instance for each, or `NOBODY`.
+    """Decide where the items go: `buffers.fallback` names an instance for each, or `NOBODY`.
 
     Returns
     -------
