@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import defaultdict
 
 import pytest
@@ -22,6 +23,12 @@ _INTERFACES = {"server", "client"}
 _WITH_SERVER = ("tests/integration/", "tests/security/")
 
 register_profiles()
+
+
+def pytest_configure() -> None:
+    # a shell has what it starts in the background ignore Ctrl-C, and every process of a test would inherit that
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -40,7 +40,7 @@ _SOURCES = ("core", "worker")
 
 _RUNNER = "warm_up.py"
 _KERNEL = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
-_IMPORTED = re.compile(rb"^from (kanon_pg\.(?:core|solvers)[.\w]*) import", re.MULTILINE)
+_IMPORTED = re.compile(rf"^from (kanon_pg\.(?:{'|'.join(_SOURCES)})[.\w]*) import".encode(), re.MULTILINE)
 
 _MARK = "compiled-"
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH

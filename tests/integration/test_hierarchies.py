@@ -11,7 +11,6 @@ import pytest
 from kanon_pg import client
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableColumn
 from kanon_pg.hierarchies import table
-from tests.fixtures.databases import Server
 from tests.fixtures.hierarchy_interfaces import HierarchyInterface, hierarchy_interface
 from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
 from tests.install.conftest import role
@@ -27,13 +26,6 @@ _TABLES = """
     create view spans as select a as value, int4range(a / 10 * 10, a / 10 * 10 + 10) as ten,
         int4range(a / 20 * 20, a / 20 * 20 + 20) as twenty, '*' as top from generate_series(0, 39) as a;
 """
-
-
-@pytest.fixture
-def dsn(server: Server, kanon_template: str) -> Iterator[str]:
-    """Yield a fresh database with kanon; nothing here waits for solvers to be compiled."""
-    with server.database("hierarchies", kanon_template) as name:
-        yield server.dsn(name)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from kanon_pg.cli import app
-from tests.fixtures.databases import Server
 
 Run = Callable[..., Any]
 
 _WARDS = "level_0,level_1,level_2\nCardiology,internal,*\nOncology,internal,*\nSurgery,surgical,*\n"
-
-
-@pytest.fixture
-def dsn(server: Server, kanon_template: str) -> Iterator[str]:
-    with server.database("hierarchy_commands", kanon_template) as name:
-        yield server.dsn(name)
 
 
 @pytest.fixture(params=[[], ["--client"]], ids=["server", "client"])

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -303,8 +304,9 @@ def test_a_worker_that_is_killed_while_it_decides_answers_nothing(hall: Hall) ->
         thread.start()
         while (worker := worker_of(session)) is None or not has_open(worker, numbers):
             assert thread.is_alive()
+            time.sleep(0.005)
         os.kill(worker, signal.SIGKILL)
-        thread.join()
+    thread.join()
     assert answers == [None]
     assert ask(session, among(table, "age <= 30"))
     assert ask(session, among(table, "age <= 29")) is None

@@ -52,12 +52,17 @@ def test_a_set_without_all_of_its_files_is_not_complete(store, tmp_path):
 
 @pytest.mark.parametrize(
     ("source", "is_known"),
-    [("worker/numbering.py", True), ("core/packed.py", True), ("core/measures.py", False)],
+    [
+        ("worker/numbering.py", True),
+        ("worker/compiled.py", True),
+        ("core/packed.py", True),
+        ("worker/main.py", False),
+    ],
 )
 def test_other_sources_are_not_compiled(store, monkeypatch, source, is_known):
-    """A file with kernels, one that they import, and one that no kernel uses."""
+    """A file with kernels, two that they import, and one that no kernel uses."""
     file = store.parents[1] / source
-    file.write_text((file.read_text() if file.exists() else "") + "# changed")
+    file.write_text(file.read_text() + "# changed")
     code_folders._sources.cache_clear()
     assert code_folders.is_complete("plain", (store,)) != is_known
 
