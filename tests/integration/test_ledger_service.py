@@ -305,6 +305,8 @@ def test_a_worker_that_is_killed_while_it_decides_answers_nothing(hall: Hall) ->
         while (worker := worker_of(session)) is None or not has_open(worker, numbers):
             assert thread.is_alive()
             time.sleep(0.005)
+        # it reads the record's state first; then nothing but the decision can keep it waiting
+        time.sleep(0.5)
         os.kill(worker, signal.SIGKILL)
     thread.join()
     assert answers == [None]
