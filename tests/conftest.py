@@ -26,7 +26,7 @@ register_profiles()
 
 
 def pytest_configure() -> None:
-    # a shell has what it starts in the background ignore Ctrl-C, and every process of a test would inherit that
+    # what a shell starts in the background ignores Ctrl-C, and every process of a test would inherit that
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
