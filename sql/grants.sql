@@ -53,7 +53,7 @@ GRANT EXECUTE ON FUNCTION
     kanon.rectangles(regclass, name, name, integer, name, text, text, double precision)
 TO kanon_analyst;
 
--- Analysts may name what serves their questions; the two functions of the reading role do nothing by themselves.
+-- Analysts may name what serves their queries; the two functions of the reading role do nothing by themselves.
 GRANT EXECUTE ON FUNCTION
     kanon.query(text, text[], name[]),
     kanon.check_query(text, name[]),
@@ -62,7 +62,7 @@ GRANT EXECUTE ON FUNCTION
     kanon.ask(text, text[], name[]),
     kanon.record_query(text, name[]),
     kanon.hold_relations(),
-    kanon.serve_question()
+    kanon.serve_query()
 TO kanon_analyst;
 GRANT USAGE ON TYPE
     kanon.measures, kanon.violating_set, kanon.identifying_set, kanon.suggestion, kanon.risk,

@@ -15,4 +15,4 @@ $function$;
 ALTER FUNCTION kanon.unprotect(regclass) OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.unprotect(regclass) FROM PUBLIC;
 COMMENT ON FUNCTION kanon.unprotect(regclass) IS
-'Removes the rules under which a table answers questions; called by kanon_unprotect.';
+'Removes the rules under which a table answers queries; called by kanon_unprotect.';
