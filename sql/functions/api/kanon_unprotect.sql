@@ -15,9 +15,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_unprotect(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_unprotect(regclass) IS
+ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS
 'Ends that a table answers questions. It takes back the rights to read it that kanon_protect lent; what was asked about it stays recorded.
 Arguments:
 relation: Table or view, as SQL writes it.

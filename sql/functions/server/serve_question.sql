@@ -24,7 +24,7 @@ AS $function$
 from kanon_pg import server
 return server.serve_question()
 $function$;
-ALTER FUNCTION kanon.serve_question() OWNER TO kanon_reader;
-REVOKE ALL ON FUNCTION kanon.serve_question() FROM PUBLIC;
-COMMENT ON FUNCTION kanon.serve_question() IS
+ALTER FUNCTION kanon.serve_question OWNER TO kanon_reader;
+REVOKE ALL ON FUNCTION kanon.serve_question FROM PUBLIC;
+COMMENT ON FUNCTION kanon.serve_question IS
 'Checks or answers the question of the call; called for kanon_query.';
