@@ -11,58 +11,55 @@ TO kanon_curator;
 GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;
 GRANT USAGE ON TYPE kanon.release_report TO kanon_curator;
 GRANT EXECUTE ON FUNCTION
-    kanon.lend(regclass), kanon.lend_to(regclass, name), kanon.take_back(regclass), kanon.base_changes(regclass),
-    kanon.foreign_code(regclass), kanon.small_classes(regclass, name[], name, integer),
-    kanon.small_release_classes(text), kanon.release_class_sizes(text)
+    kanon.lend, kanon.lend_to, kanon.take_back, kanon.base_changes,
+    kanon.foreign_code, kanon.small_classes,
+    kanon.small_release_classes, kanon.release_class_sizes
 TO kanon_curator;
 
 GRANT USAGE ON SCHEMA kanon TO kanon_reader;
 GRANT SELECT ON TABLE kanon.declaration, kanon.protection, kanon.release TO kanon_reader;
 {% if plpython %}
 
-GRANT EXECUTE ON FUNCTION kanon.boot() TO kanon_owner, kanon_curator, kanon_analyst;
+GRANT EXECUTE ON FUNCTION kanon.boot TO kanon_owner, kanon_curator, kanon_analyst;
 GRANT EXECUTE ON FUNCTION
-    kanon.declare(regclass, name[], name[], name[], name[], name, jsonb),
-    kanon.undeclare(regclass),
-    kanon.protect(regclass, integer, jsonb),
-    kanon.unprotect(regclass),
-    kanon.anonymize(
-        regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb,
-        double precision, name, integer, jsonb
-    ),
-    kanon.curve(regclass, integer[], name[], jsonb, text, double precision, integer),
-    kanon.refresh(name),
-    kanon.drop(name),
-    kanon.store_hierarchy(name, jsonb),
-    kanon.read_hierarchy(regclass, jsonb),
-    kanon.build_hierarchy(regclass, name, jsonb, jsonb),
-    kanon.hierarchy_values(name),
-    kanon.show_hierarchy(name, integer),
-    kanon.drop_hierarchy(name)
+    kanon.declare,
+    kanon.undeclare,
+    kanon.protect,
+    kanon.unprotect,
+    kanon.anonymize,
+    kanon.curve,
+    kanon.refresh,
+    kanon.drop,
+    kanon.store_hierarchy,
+    kanon.read_hierarchy,
+    kanon.build_hierarchy,
+    kanon.hierarchy_values,
+    kanon.show_hierarchy,
+    kanon.drop_hierarchy
 TO kanon_curator;
 GRANT EXECUTE ON FUNCTION
-    kanon.measure(regclass, name[], name[]),
-    kanon.audit(regclass, integer, name[], integer, double precision),
-    kanon.identify(regclass, name[], double precision),
-    kanon.is_anonymous(regclass, integer, name[]),
-    kanon.suggest(regclass, double precision),
-    kanon.risk(regclass, name[], name[], double precision, regclass, double precision, double precision),
-    kanon.intervals(regclass, name, integer, name, text, double precision),
-    kanon.groups(regclass, name, integer, text, name, text, double precision, double precision),
-    kanon.regions(regclass, name, regclass, integer, name[], name, text, text, text, double precision),
-    kanon.rectangles(regclass, name, name, integer, name, text, text, double precision)
+    kanon.measure,
+    kanon.audit,
+    kanon.identify,
+    kanon.is_anonymous,
+    kanon.suggest,
+    kanon.risk,
+    kanon.intervals,
+    kanon.groups,
+    kanon.regions,
+    kanon.rectangles
 TO kanon_analyst;
 
 -- Analysts may name what serves their queries; the two functions of the reading role do nothing by themselves.
 GRANT EXECUTE ON FUNCTION
-    kanon.query(text, text[], name[]),
-    kanon.check_query(text, name[]),
-    kanon.versions(),
-    kanon.install_check(),
-    kanon.ask(text, text[], name[]),
-    kanon.record_query(text, name[]),
-    kanon.hold_relations(),
-    kanon.serve_query()
+    kanon.query,
+    kanon.check_query,
+    kanon.versions,
+    kanon.install_check,
+    kanon.ask,
+    kanon.record_query,
+    kanon.hold_relations,
+    kanon.serve_query
 TO kanon_analyst;
 GRANT USAGE ON TYPE
     kanon.measures, kanon.violating_set, kanon.identifying_set, kanon.suggestion, kanon.risk,
@@ -72,40 +69,37 @@ GRANT USAGE ON TYPE kanon.curve_point TO kanon_curator;
 
 GRANT USAGE ON SCHEMA {{ api }} TO kanon_curator, kanon_analyst;
 GRANT EXECUTE ON FUNCTION
-    {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb),
-    {{ api }}.kanon_undeclare(regclass),
-    {{ api }}.kanon_protect(regclass, integer, jsonb),
-    {{ api }}.kanon_unprotect(regclass),
-    {{ api }}.kanon_anonymize(
-        regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb,
-        interval, name, integer, jsonb
-    ),
-    {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer),
-    {{ api }}.kanon_refresh(name),
-    {{ api }}.kanon_drop(name),
-    {{ api }}.kanon_hierarchy_define(name, jsonb, jsonb),
-    {{ api }}.kanon_hierarchy_load(name, regclass, jsonb),
-    {{ api }}.kanon_hierarchy_build(name, regclass, name, jsonb, jsonb),
-    {{ api }}.kanon_hierarchy_values(name),
-    {{ api }}.kanon_hierarchy_show(name, integer),
-    {{ api }}.kanon_hierarchy_drop(name)
+    {{ api }}.kanon_declare,
+    {{ api }}.kanon_undeclare,
+    {{ api }}.kanon_protect,
+    {{ api }}.kanon_unprotect,
+    {{ api }}.kanon_anonymize,
+    {{ api }}.kanon_curve,
+    {{ api }}.kanon_refresh,
+    {{ api }}.kanon_drop,
+    {{ api }}.kanon_hierarchy_define,
+    {{ api }}.kanon_hierarchy_load,
+    {{ api }}.kanon_hierarchy_build,
+    {{ api }}.kanon_hierarchy_values,
+    {{ api }}.kanon_hierarchy_show,
+    {{ api }}.kanon_hierarchy_drop
 TO kanon_curator;
 GRANT EXECUTE ON FUNCTION
-    {{ api }}.kanon_measure(regclass, name[], name[]),
-    {{ api }}.kanon_audit(regclass, integer, name[], integer, interval),
-    {{ api }}.kanon_identify(regclass, name[], interval),
-    {{ api }}.kanon_is_anonymous(regclass, integer, name[]),
-    {{ api }}.kanon_suggest(regclass, interval),
-    {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval),
-    {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval),
-    {{ api }}.kanon_groups(regclass, name, integer, text, name, text, double precision, interval),
-    {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval),
-    {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval),
-    {{ api }}.kanon_query(text, text[], name[]),
-    {{ api }}.kanon_query_record(text, text[], name[]),
-    {{ api }}.kanon_check_query(text, name[]),
-    {{ api }}.kanon_help(text),
-    {{ api }}.kanon_version(),
-    {{ api }}.kanon_install_check()
+    {{ api }}.kanon_measure,
+    {{ api }}.kanon_audit,
+    {{ api }}.kanon_identify,
+    {{ api }}.kanon_is_anonymous,
+    {{ api }}.kanon_suggest,
+    {{ api }}.kanon_risk,
+    {{ api }}.kanon_intervals,
+    {{ api }}.kanon_groups,
+    {{ api }}.kanon_regions,
+    {{ api }}.kanon_rectangles,
+    {{ api }}.kanon_query,
+    {{ api }}.kanon_query_record,
+    {{ api }}.kanon_check_query,
+    {{ api }}.kanon_help,
+    {{ api }}.kanon_version,
+    {{ api }}.kanon_install_check
 TO kanon_analyst;
 {% endif %}

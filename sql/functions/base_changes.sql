@@ -23,8 +23,8 @@ BEGIN ATOMIC
         END
     FROM part JOIN pg_catalog.pg_class AS c USING (oid);
 END;
-ALTER FUNCTION kanon.base_changes(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.base_changes(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.base_changes(regclass) IS
+ALTER FUNCTION kanon.base_changes OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.base_changes FROM PUBLIC;
+COMMENT ON FUNCTION kanon.base_changes IS
 'Rows inserted, updated and deleted so far in a table with its partitions and children, by the server''s
 statistics (TRUNCATE is not counted); NULL for views, foreign tables and dropped tables.';

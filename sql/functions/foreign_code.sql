@@ -14,7 +14,7 @@ FROM (
 
 ) AS found
 $function$;
-ALTER FUNCTION kanon.foreign_code(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.foreign_code(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.foreign_code(regclass) IS
+ALTER FUNCTION kanon.foreign_code OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.foreign_code FROM PUBLIC;
+COMMENT ON FUNCTION kanon.foreign_code IS
 'Names a function or view by which reading a relation would lend the reader''s rights to others than superusers; NULL if there is none.';

@@ -12,7 +12,7 @@ BEGIN
     PERFORM kanon.lend_to(lend.relation, 'kanon_owner');
 END
 $function$;
-ALTER FUNCTION kanon.lend(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.lend(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.lend(regclass) IS
+ALTER FUNCTION kanon.lend OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.lend FROM PUBLIC;
+COMMENT ON FUNCTION kanon.lend IS
 'Grants the owner role SELECT on a base table and USAGE on its schema, if the caller may grant them.';

@@ -39,7 +39,7 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.lend_to(regclass, name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.lend_to(regclass, name) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.lend_to(regclass, name) IS
+ALTER FUNCTION kanon.lend_to OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.lend_to FROM PUBLIC;
+COMMENT ON FUNCTION kanon.lend_to IS
 'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';

@@ -33,7 +33,7 @@ BEGIN
     );
 END
 $function$;
-ALTER FUNCTION kanon.mirror_catalog(name, text, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.mirror_catalog(name, text, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.mirror_catalog(name, text, jsonb) IS
+ALTER FUNCTION kanon.mirror_catalog OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.mirror_catalog FROM PUBLIC;
+COMMENT ON FUNCTION kanon.mirror_catalog IS
 'Makes a view in kanon_catalog with the columns of a catalog, less what is not shown; called by the installer.';

@@ -56,7 +56,7 @@ EXCEPTION
         problem := format('It could not be counted (SQLSTATE %s).', SQLSTATE);
 END
 $function$;
-ALTER FUNCTION kanon.small_classes(regclass, name[], name, integer) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.small_classes(regclass, name[], name, integer) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.small_classes(regclass, name[], name, integer) IS
+ALTER FUNCTION kanon.small_classes OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.small_classes FROM PUBLIC;
+COMMENT ON FUNCTION kanon.small_classes IS
 'Counts classes of fewer than k people in a relation with the caller''s rights; called by kanon.violations.';

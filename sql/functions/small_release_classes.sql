@@ -26,7 +26,7 @@ BEGIN ATOMIC
     ) AS c
     WHERE r.name = small_release_classes.release;
 END;
-ALTER FUNCTION kanon.small_release_classes(text) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.small_release_classes(text) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.small_release_classes(text) IS
+ALTER FUNCTION kanon.small_release_classes OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.small_release_classes FROM PUBLIC;
+COMMENT ON FUNCTION kanon.small_release_classes IS
 'Counts classes of fewer than k people in a release; called by kanon.violations.';

@@ -46,7 +46,7 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.take_back(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.take_back(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.take_back(regclass) IS
+ALTER FUNCTION kanon.take_back OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.take_back FROM PUBLIC;
+COMMENT ON FUNCTION kanon.take_back IS
 'Revokes lent rights to read a table that nothing of kanon_pg needs any more, as far as the caller may revoke them.';

@@ -62,6 +62,16 @@ def test_functions_of_an_earlier_version_with_another_signature_go(
     assert db.execute("SELECT to_regprocedure('public.kanon_mine()')::text").fetchone() == ("kanon_mine()",)
 
 
+def test_an_overload_of_a_user_stays_and_is_in_nobodys_way(
+    installed_dsn: str, db: psycopg.Connection
+) -> None:
+    db.execute("CREATE FUNCTION public.kanon_drop(integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+    install(installed_dsn)
+    owners = "SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE proname = 'kanon_drop' ORDER BY 1"
+    assert [owner for (owner,) in db.execute(owners)] == ["kanon_owner", "postgres"]
+    assert db.execute("SELECT kanon_drop(7)").fetchone() == (1,)
+
+
 _EARLIER_ANONYMIZE = """
     DROP FUNCTION public.kanon_anonymize;
     DROP FUNCTION kanon.anonymize;

@@ -16,9 +16,8 @@ from kanon_pg.admin.install.python_path import DEFAULT_RUNTIME, own_folders
 from kanon_pg.admin.install.recorded import own_relations, own_tables
 from kanon_pg.admin.install.report import Problem
 from kanon_pg.admin.install.runtime import copy_runtime
-from kanon_pg.admin.install.scripts import INSTALL_LOCK, script_names
+from kanon_pg.admin.install.scripts import INSTALL_LOCK, script_names, script_text
 from kanon_pg.db.identifiers import Fragment, Literal
-from kanon_pg.db.queries import render
 from kanon_pg.errors import InstallError
 
 NAME = "kanon_pg"
@@ -168,7 +167,7 @@ def scripts(folders: list[str], earlier: tuple[str, ...] = EARLIER) -> dict[str,
     body = [*script_names(True), *script_names(True, last=True), "extension/counting", "extension/settle"]
 
     def text(*names: str) -> str:
-        rendered = (render(name, **parts).text.rstrip().removesuffix(";") for name in names)
+        rendered = (script_text(name, **parts).rstrip().removesuffix(";") for name in names)
         return _HEAD + "".join(f"\n{one};\n" for one in rendered)
 
     update = text("extension/session", "extension/adopt", *body)

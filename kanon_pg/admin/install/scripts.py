@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
 from kanon_pg.db.queries import Statement, render, sql_root
@@ -12,6 +12,13 @@ from kanon_pg.db.queries import Statement, render, sql_root
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
 _FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
 _SERVER_FOLDERS = ("functions/server", "functions/api", "views/server")
+
+_NAME = r'(?:"(?:[^"]|"")*"|[@\w]+)\.\w+'
+_CREATED = re.compile(
+    rf"^CREATE OR REPLACE FUNCTION ({_NAME})\((.*?)\)\n(?:RETURNS|LANGUAGE) ", re.MULTILINE | re.DOTALL
+)
+_DEFAULT = re.compile(r" DEFAULT (?:'(?:[^']|'')*'|[^,\n]+)")
+_NAMED = re.compile(rf"\bFUNCTION\s+{_NAME}(?:,\s+{_NAME})*(?=\s+(?:OWNER|FROM|IS|TO)\s)")
 
 INSTALL_LOCK = 0x6B616E6F6E
 """Key of the advisory lock that keeps two installations apart: "kanon" in ASCII."""
@@ -44,8 +51,35 @@ def _in_folder(folder: str) -> list[str]:
     return [f"{folder}/{path.stem}" for path in sorted((sql_root() / folder).glob("*.sql"))]
 
 
+def script_text(name: str, **parts: Any) -> str:
+    """Render a script.
+
+    In ``sql/`` a function is created with its arguments and from then on goes by its name. Here the other
+    statements get the arguments, too, since a name need not be unique: a user may have an overload in the
+    functions' schema, and one of an earlier version stays until ``sql/outdated.sql`` says what uses it.
+
+    Parameters
+    ----------
+    name : str
+        One of `script_names`.
+    **parts
+        What its template needs.
+    """
+    text = render(name, **parts).text
+    if not _NAMED.search(text):
+        return text
+    created = _CREATED.findall(text) or [
+        found
+        for folder in (*_FOLDERS, *_SERVER_FOLDERS)
+        for script in _in_folder(folder)
+        for found in _CREATED.findall(render(script, **parts).text)
+    ]
+    signatures = {function: f"{function}({_DEFAULT.sub('', arguments)})" for function, arguments in created}
+    return _NAMED.sub(lambda list_: re.sub(_NAME, lambda found: signatures[found[0]], list_[0]), text)
+
+
 def run_script(connection: Connection, name: str, **parts: Any) -> None:
     """Render a script and run all its statements."""
-    text: Fragment = render(name, **parts)
+    text = script_text(name, **parts)
     with mapped_errors():
-        connection.execute(text.text.encode())
+        connection.execute(text.encode())

@@ -31,18 +31,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_anonymize(
-    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
-    jsonb
-) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_anonymize(
-    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
-    jsonb
-) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_anonymize(
-    regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, interval, name, integer,
-    jsonb
-) IS
+ALTER FUNCTION {{ api }}.kanon_anonymize OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_anonymize FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS
 'Publishes a k-anonymous release of a table as a view in schema safe. It reports what is proven about the release. With l, p or t the sensitive values of every class are diverse, too.
 Arguments:
 relation: Table or view, as SQL writes it.

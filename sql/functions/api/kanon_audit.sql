@@ -19,9 +19,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_audit(regclass, integer, name[], integer, interval) IS
+ALTER FUNCTION {{ api }}.kanon_audit OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_audit FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_audit IS
 'Finds every minimal set of columns that singles people out. By each fewer than k people share their values; it counts the people at risk.
 Arguments:
 relation: Any table, view or release that you may read.

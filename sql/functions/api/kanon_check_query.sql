@@ -19,9 +19,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_check_query(text, name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query(text, name[]) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_check_query(text, name[]) IS
+ALTER FUNCTION {{ api }}.kanon_check_query OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_check_query IS
 'Says whether a query is accepted, and what is wrong with it. It shows what would run, and touches no data.
 Arguments:
 sql: One SELECT.

@@ -22,9 +22,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_curve(regclass, integer[], name[], jsonb, text, interval, integer) IS
+ALTER FUNCTION {{ api }}.kanon_curve OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_curve FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_curve IS
 'Shows what each of several k would cost, with proven bounds. It counts a table once and publishes nothing.
 Arguments:
 relation: Any table, view or release that you may read.

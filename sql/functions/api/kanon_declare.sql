@@ -23,9 +23,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_declare(regclass, name[], name[], name[], name[], name, jsonb) IS
+ALTER FUNCTION {{ api }}.kanon_declare OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_declare FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_declare IS
 'Records which roles the columns of a table play. It creates a view of the table''s row types in schema kanon. A column that is not mentioned is withheld.
 Arguments:
 relation: Table or view, as SQL writes it.

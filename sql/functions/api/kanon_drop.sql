@@ -13,9 +13,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_drop(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_drop(name) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_drop(name) IS
+ALTER FUNCTION {{ api }}.kanon_drop OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_drop FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_drop IS
 'Drops a release and everything it is made of; the base table stays.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.

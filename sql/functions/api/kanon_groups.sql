@@ -23,9 +23,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_groups(regclass, name, integer, text, name, text, double precision, interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_groups(regclass, name, integer, text, name, text, double precision, interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_groups(regclass, name, integer, text, name, text, double precision, interval) IS
+ALTER FUNCTION {{ api }}.kanon_groups OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_groups FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_groups IS
 'Groups the values of a column without order into classes. Each is shared by at least k people; a bound is proven.
 Arguments:
 relation: Any table, view or release that you may read.

@@ -61,9 +61,9 @@ BEGIN
     ORDER BY entry.number, piece.number;
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_help(text) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_help(text) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_help(text) IS
+ALTER FUNCTION {{ api }}.kanon_help OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_help FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_help IS
 'Lists the functions of kanon, or explains one of them.
 Arguments:
 function: Which one to explain; kanon_ may be left out.

@@ -14,9 +14,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_drop(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop(name) IS
+ALTER FUNCTION {{ api }}.kanon_hierarchy_drop OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_drop FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop IS
 'Forgets a stored hierarchy with all its versions. Releases made with it stay as they are.
 Arguments:
 hierarchy: Name of the hierarchy.

@@ -14,9 +14,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show(name, integer) IS
+ALTER FUNCTION {{ api }}.kanon_hierarchy_show OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_show FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show IS
 'Shows a stored hierarchy as a tree.
 Arguments:
 hierarchy: Name of the hierarchy.

@@ -14,9 +14,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_hierarchy_values(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_values(name) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values(name) IS
+ALTER FUNCTION {{ api }}.kanon_hierarchy_values OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_values FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values IS
 'Lists the values of a stored hierarchy with their nodes from level 1.
 Arguments:
 hierarchy: Name of the hierarchy.

@@ -17,9 +17,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_identify(regclass, name[], interval) IS
+ALTER FUNCTION {{ api }}.kanon_identify OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_identify FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_identify IS
 'Finds few columns that tell rows apart as well as all columns do. Two sets: a smallest and a minimal one.
 Arguments:
 relation: Any table, view or release that you may read.

@@ -13,8 +13,8 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_install_check() OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_install_check() FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_install_check() IS
+ALTER FUNCTION {{ api }}.kanon_install_check OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_install_check FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_install_check IS
 'Proves on this server that everything works; leaves nothing behind. It takes seconds.
 Example: SELECT * FROM kanon_install_check();';

@@ -21,9 +21,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_intervals(regclass, name, integer, name, text, interval) IS
+ALTER FUNCTION {{ api }}.kanon_intervals OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_intervals FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_intervals IS
 'Groups the values of an ordered column into intervals. Each is shared by at least k people, at the least cost there is.
 Arguments:
 relation: Any table, view or release that you may read.

@@ -17,9 +17,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous(regclass, integer, name[]) IS
+ALTER FUNCTION {{ api }}.kanon_is_anonymous OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous IS
 'Tests whether at least k people share each combination of values. Combinations of the quasi-identifiers, or of the given columns.
 Arguments:
 relation: Any table, view or release that you may read.

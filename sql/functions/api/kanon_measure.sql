@@ -17,9 +17,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_measure(regclass, name[], name[]) IS
+ALTER FUNCTION {{ api }}.kanon_measure OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_measure FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_measure IS
 'Measures how anonymous a table or view is. It shows k, l, p, t and related figures, risks and information loss.
 Arguments:
 relation: Any table, view or release that you may read.

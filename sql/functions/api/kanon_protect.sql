@@ -16,9 +16,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_protect(regclass, integer, jsonb) IS
+ALTER FUNCTION {{ api }}.kanon_protect OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_protect FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_protect IS
 'Lets analysts run queries on a table with kanon_query. At least k people stand behind every part of an answer.
 Arguments:
 relation: Table or view, as SQL writes it.

@@ -19,9 +19,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_query(text, text[], name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_query(text, text[], name[]) IS
+ALTER FUNCTION {{ api }}.kanon_query OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_query FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_query IS
 'Answers a query about protected tables. Only if at least k people stand behind every part of the answer.
 Arguments:
 sql: One SELECT.

@@ -38,9 +38,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_query_record(text, text[], name[]) IS
+ALTER FUNCTION {{ api }}.kanon_query_record OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_query_record FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_query_record IS
 'Answers a query as rows with the columns that the caller lists. Else as kanon_query does.
 Arguments:
 sql: One SELECT.

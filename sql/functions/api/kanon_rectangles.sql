@@ -23,9 +23,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_rectangles(regclass, name, name, integer, name, text, text, interval) IS
+ALTER FUNCTION {{ api }}.kanon_rectangles OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_rectangles FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_rectangles IS
 'Groups points of the plane into rectangles of at least k people. They do not overlap.
 Arguments:
 relation: Any table, view or release that you may read.

@@ -13,9 +13,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_refresh(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_refresh(name) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_refresh(name) IS
+ALTER FUNCTION {{ api }}.kanon_refresh OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_refresh FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_refresh IS
 'Brings a release up to date with its base table. The rules and guarantees stay the same; kanon.releases gets its new figures.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.

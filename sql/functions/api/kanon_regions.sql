@@ -25,9 +25,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_regions(regclass, name, regclass, integer, name[], name, text, text, text, interval) IS
+ALTER FUNCTION {{ api }}.kanon_regions OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_regions FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_regions IS
 'Groups the values of a column into connected regions. Each is shared by at least k people; a second table has the pairs of neighbours.
 Arguments:
 relation: Any table, view or release that you may read.

@@ -22,9 +22,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_risk(regclass, name[], name[], double precision, regclass, double precision, interval) IS
+ALTER FUNCTION {{ api }}.kanon_risk OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_risk FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_risk IS
 'Says how likely people are found again in a table and its releases. Prosecutor, journalist and marketer risk, unique people, homogeneous classes; further rows have the releases.
 Arguments:
 relation: Any table, view or release that you may read.

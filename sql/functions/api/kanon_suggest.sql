@@ -16,9 +16,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_suggest(regclass, interval) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_suggest(regclass, interval) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_suggest(regclass, interval) IS
+ALTER FUNCTION {{ api }}.kanon_suggest OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_suggest FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_suggest IS
 'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names and statistics; nothing is declared.
 Arguments:
 relation: Any table, view or release that you may read.

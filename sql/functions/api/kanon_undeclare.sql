@@ -15,9 +15,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_undeclare(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_undeclare(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_undeclare(regclass) IS
+ALTER FUNCTION {{ api }}.kanon_undeclare OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_undeclare FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_undeclare IS
 'Forgets which roles the columns of a table play; releases stay. It takes back lent rights to read it that nothing needs any more.
 Arguments:
 relation: Table or view, as SQL writes it.

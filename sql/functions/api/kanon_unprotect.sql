@@ -15,9 +15,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION {{ api }}.kanon_unprotect(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION {{ api }}.kanon_unprotect(regclass) IS
+ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS
 'Disables queries on a table and revokes the rights to read it that kanon_protect granted. The record of earlier queries stays.
 Arguments:
 relation: Table or view, as SQL writes it.

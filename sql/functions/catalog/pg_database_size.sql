@@ -10,8 +10,8 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT NULL::bigint;
 END;
-ALTER FUNCTION kanon_catalog.pg_database_size(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_database_size(name) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_database_size(name) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_database_size(name) IS
+ALTER FUNCTION kanon_catalog.pg_database_size OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_database_size FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_database_size TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_database_size IS
 'Stands for pg_catalog.pg_database_size where tools ask through the gateway.';

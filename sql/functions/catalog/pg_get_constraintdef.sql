@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_constraintdef(object, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_constraint AS c WHERE c.oid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_constraintdef(oid, boolean) IS
+ALTER FUNCTION kanon_catalog.pg_get_constraintdef OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_constraintdef FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_constraintdef TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_constraintdef IS
 'Stands for pg_catalog.pg_get_constraintdef where tools ask through the gateway.';

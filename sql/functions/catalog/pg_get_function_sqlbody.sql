@@ -10,8 +10,8 @@ SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT NULL::text;
 END;
-ALTER FUNCTION kanon_catalog.pg_get_function_sqlbody(oid) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_function_sqlbody(oid) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_function_sqlbody(oid) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_function_sqlbody(oid) IS
+ALTER FUNCTION kanon_catalog.pg_get_function_sqlbody OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_function_sqlbody FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_function_sqlbody TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_function_sqlbody IS
 'Stands for pg_catalog.pg_get_function_sqlbody where tools ask through the gateway.';

@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_indexdef(object, place, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_index AS c WHERE c.indexrelid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_indexdef(oid, integer, boolean) IS
+ALTER FUNCTION kanon_catalog.pg_get_indexdef OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_indexdef FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_indexdef TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_indexdef IS
 'Stands for pg_catalog.pg_get_indexdef where tools ask through the gateway.';

@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_partition_constraintdef(relation)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_get_partition_constraintdef(oid) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_partition_constraintdef(oid) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_partition_constraintdef(oid) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_partition_constraintdef(oid) IS
+ALTER FUNCTION kanon_catalog.pg_get_partition_constraintdef OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_partition_constraintdef FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_partition_constraintdef TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_partition_constraintdef IS
 'Stands for pg_catalog.pg_get_partition_constraintdef where tools ask through the gateway.';

@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_partkeydef(relation)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_get_partkeydef(oid) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_partkeydef(oid) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_partkeydef(oid) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_partkeydef(oid) IS
+ALTER FUNCTION kanon_catalog.pg_get_partkeydef OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_partkeydef FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_partkeydef TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_partkeydef IS
 'Stands for pg_catalog.pg_get_partkeydef where tools ask through the gateway.';

@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_ruledef(object, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_rewrite AS c WHERE c.oid = object AND c.ev_action IS NOT NULL);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_ruledef(oid, boolean) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_ruledef(oid, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_ruledef(oid, boolean) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_ruledef(oid, boolean) IS
+ALTER FUNCTION kanon_catalog.pg_get_ruledef OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_ruledef FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_ruledef TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_ruledef IS
 'Stands for pg_catalog.pg_get_ruledef where tools ask through the gateway.';

@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_statisticsobjdef_columns(object)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_statistic_ext AS c WHERE c.oid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns(oid) IS
+ALTER FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_statisticsobjdef_columns IS
 'Stands for pg_catalog.pg_get_statisticsobjdef_columns where tools ask through the gateway.';

@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_triggerdef(object, pretty)
     WHERE EXISTS (SELECT FROM kanon_catalog.pg_trigger AS c WHERE c.oid = object);
 END;
-ALTER FUNCTION kanon_catalog.pg_get_triggerdef(oid, boolean) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_triggerdef(oid, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_triggerdef(oid, boolean) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_triggerdef(oid, boolean) IS
+ALTER FUNCTION kanon_catalog.pg_get_triggerdef OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_triggerdef FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_triggerdef TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_triggerdef IS
 'Stands for pg_catalog.pg_get_triggerdef where tools ask through the gateway.';

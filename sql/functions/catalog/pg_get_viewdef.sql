@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_get_viewdef(relation, pretty)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_get_viewdef(oid, boolean) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_get_viewdef(oid, boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_viewdef(oid, boolean) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_get_viewdef(oid, boolean) IS
+ALTER FUNCTION kanon_catalog.pg_get_viewdef OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_get_viewdef FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_get_viewdef TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_get_viewdef IS
 'Stands for pg_catalog.pg_get_viewdef where tools ask through the gateway.';

@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_indexes_size(relation)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_indexes_size(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_indexes_size(regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_indexes_size(regclass) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_indexes_size(regclass) IS
+ALTER FUNCTION kanon_catalog.pg_indexes_size OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_indexes_size FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_indexes_size TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_indexes_size IS
 'Stands for pg_catalog.pg_indexes_size where tools ask through the gateway.';

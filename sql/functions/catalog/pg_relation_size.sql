@@ -11,8 +11,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.pg_relation_size(relation, fork)
     WHERE pg_catalog.has_table_privilege(relation, 'SELECT');
 END;
-ALTER FUNCTION kanon_catalog.pg_relation_size(regclass, text) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon_catalog.pg_relation_size(regclass, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon_catalog.pg_relation_size(regclass, text) TO kanon_analyst;
-COMMENT ON FUNCTION kanon_catalog.pg_relation_size(regclass, text) IS
+ALTER FUNCTION kanon_catalog.pg_relation_size OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon_catalog.pg_relation_size FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon_catalog.pg_relation_size TO kanon_analyst;
+COMMENT ON FUNCTION kanon_catalog.pg_relation_size IS
 'Stands for pg_catalog.pg_relation_size where tools ask through the gateway.';

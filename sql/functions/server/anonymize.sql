@@ -27,10 +27,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.anonymize(*args)
 $function$;
-ALTER FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
-    name, integer, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
-    name, integer, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.anonymize(regclass, integer, name[], name[], text, integer, integer, double precision, jsonb, jsonb, double precision,
-    name, integer, jsonb) IS
+ALTER FUNCTION kanon.anonymize OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.anonymize FROM PUBLIC;
+COMMENT ON FUNCTION kanon.anonymize IS
 'Publishes a release; called by kanon_anonymize.';

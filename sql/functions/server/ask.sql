@@ -16,7 +16,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.ask(*args)
 $function$;
-ALTER FUNCTION kanon.ask(text, text[], name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.ask(text, text[], name[]) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.ask(text, text[], name[]) IS
+ALTER FUNCTION kanon.ask OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.ask FROM PUBLIC;
+COMMENT ON FUNCTION kanon.ask IS
 'Answers a query for programs: lines of texts, first the names of the columns, then their types, then the rows.';

@@ -18,7 +18,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.audit(*args)
 $function$;
-ALTER FUNCTION kanon.audit(regclass, integer, name[], integer, double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.audit(regclass, integer, name[], integer, double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.audit(regclass, integer, name[], integer, double precision) IS
+ALTER FUNCTION kanon.audit OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.audit FROM PUBLIC;
+COMMENT ON FUNCTION kanon.audit IS
 'Finds the sets of columns that single people out; called by kanon_audit.';

@@ -12,8 +12,8 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.restart_ledger(*args)
 $function$;
-ALTER FUNCTION kanon.begin_ledger(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.begin_ledger(regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon.begin_ledger(regclass) TO kanon_curator;
-COMMENT ON FUNCTION kanon.begin_ledger(regclass) IS
+ALTER FUNCTION kanon.begin_ledger OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.begin_ledger FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon.begin_ledger TO kanon_curator;
+COMMENT ON FUNCTION kanon.begin_ledger IS
 'Begins a new record of queries; called by kanon.restart_ledger.';

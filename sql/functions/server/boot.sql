@@ -37,6 +37,6 @@ if "kanon" not in GD:
     kanon_pg.server.prepare(lambda: plpy.execute("select"), refuse)
 GD["kanon"] = True
 $function$;
-REVOKE ALL ON FUNCTION kanon.boot() FROM PUBLIC;
-COMMENT ON FUNCTION kanon.boot() IS
+REVOKE ALL ON FUNCTION kanon.boot FROM PUBLIC;
+COMMENT ON FUNCTION kanon.boot IS
 'Puts the folders of the Python package first on this session''s path and checks the package''s version.';

@@ -15,7 +15,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.build_hierarchy(*args)
 $function$;
-ALTER FUNCTION kanon.build_hierarchy(regclass, name, jsonb, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.build_hierarchy(regclass, name, jsonb, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.build_hierarchy(regclass, name, jsonb, jsonb) IS
+ALTER FUNCTION kanon.build_hierarchy OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.build_hierarchy FROM PUBLIC;
+COMMENT ON FUNCTION kanon.build_hierarchy IS
 'Builds a hierarchy over a column; called by kanon_hierarchy_build.';

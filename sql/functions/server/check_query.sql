@@ -18,7 +18,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.check_query(*args)
 $function$;
-ALTER FUNCTION kanon.check_query(text, name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.check_query(text, name[]) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.check_query(text, name[]) IS
+ALTER FUNCTION kanon.check_query OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.check_query FROM PUBLIC;
+COMMENT ON FUNCTION kanon.check_query IS
 'Checks a query; called by kanon_check_query.';

@@ -20,7 +20,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.curve(*args)
 $function$;
-ALTER FUNCTION kanon.curve(regclass, integer[], name[], jsonb, text, double precision, integer) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.curve(regclass, integer[], name[], jsonb, text, double precision, integer) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.curve(regclass, integer[], name[], jsonb, text, double precision, integer) IS
+ALTER FUNCTION kanon.curve OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.curve FROM PUBLIC;
+COMMENT ON FUNCTION kanon.curve IS
 'Shows what each of several k would cost; called by kanon_curve.';

@@ -20,7 +20,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.declare(*args)
 $function$;
-ALTER FUNCTION kanon.declare(regclass, name[], name[], name[], name[], name, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.declare(regclass, name[], name[], name[], name[], name, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.declare(regclass, name[], name[], name[], name[], name, jsonb) IS
+ALTER FUNCTION kanon.declare OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.declare FROM PUBLIC;
+COMMENT ON FUNCTION kanon.declare IS
 'Records the roles of a table''s columns; called by kanon_declare.';

@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.drop(*args)
 $function$;
-ALTER FUNCTION kanon.drop(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.drop(name) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.drop(name) IS
+ALTER FUNCTION kanon.drop OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.drop FROM PUBLIC;
+COMMENT ON FUNCTION kanon.drop IS
 'Drops a release with its storage; called by kanon_drop.';

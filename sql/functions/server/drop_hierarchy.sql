@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.drop_hierarchy(*args)
 $function$;
-ALTER FUNCTION kanon.drop_hierarchy(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.drop_hierarchy(name) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.drop_hierarchy(name) IS
+ALTER FUNCTION kanon.drop_hierarchy OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.drop_hierarchy FROM PUBLIC;
+COMMENT ON FUNCTION kanon.drop_hierarchy IS
 'Forgets a hierarchy; called by kanon_hierarchy_drop.';

@@ -21,7 +21,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.groups(*args)
 $function$;
-ALTER FUNCTION kanon.groups(regclass, name, integer, text, name, text, double precision, double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.groups(regclass, name, integer, text, name, text, double precision, double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.groups(regclass, name, integer, text, name, text, double precision, double precision) IS
+ALTER FUNCTION kanon.groups OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.groups FROM PUBLIC;
+COMMENT ON FUNCTION kanon.groups IS
 'Groups the values of a column without order; called by kanon_groups.';

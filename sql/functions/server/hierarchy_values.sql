@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.hierarchy_values(*args)
 $function$;
-ALTER FUNCTION kanon.hierarchy_values(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.hierarchy_values(name) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.hierarchy_values(name) IS
+ALTER FUNCTION kanon.hierarchy_values OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.hierarchy_values FROM PUBLIC;
+COMMENT ON FUNCTION kanon.hierarchy_values IS
 'Returns the values of a hierarchy; called by kanon_hierarchy_values.';

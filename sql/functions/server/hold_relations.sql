@@ -14,7 +14,7 @@ AS $function$
 from kanon_pg import server
 return server.hold_relations()
 $function$;
-ALTER FUNCTION kanon.hold_relations() OWNER TO kanon_reader;
-REVOKE ALL ON FUNCTION kanon.hold_relations() FROM PUBLIC;
-COMMENT ON FUNCTION kanon.hold_relations() IS
+ALTER FUNCTION kanon.hold_relations OWNER TO kanon_reader;
+REVOKE ALL ON FUNCTION kanon.hold_relations FROM PUBLIC;
+COMMENT ON FUNCTION kanon.hold_relations IS
 'Keeps the relations that a query may name from being exchanged; called for kanon_query.';

@@ -16,7 +16,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.identify(*args)
 $function$;
-ALTER FUNCTION kanon.identify(regclass, name[], double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.identify(regclass, name[], double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.identify(regclass, name[], double precision) IS
+ALTER FUNCTION kanon.identify OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.identify FROM PUBLIC;
+COMMENT ON FUNCTION kanon.identify IS
 'Finds few columns that tell rows apart as well as all do; called by kanon_identify.';

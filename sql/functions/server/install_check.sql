@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.install_check()
 $function$;
-ALTER FUNCTION kanon.install_check() OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.install_check() FROM PUBLIC;
-COMMENT ON FUNCTION kanon.install_check() IS
+ALTER FUNCTION kanon.install_check OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.install_check FROM PUBLIC;
+COMMENT ON FUNCTION kanon.install_check IS
 'Proves that everything works; called by kanon_install_check.';

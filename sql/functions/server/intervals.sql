@@ -19,7 +19,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.intervals(*args)
 $function$;
-ALTER FUNCTION kanon.intervals(regclass, name, integer, name, text, double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.intervals(regclass, name, integer, name, text, double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.intervals(regclass, name, integer, name, text, double precision) IS
+ALTER FUNCTION kanon.intervals OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.intervals FROM PUBLIC;
+COMMENT ON FUNCTION kanon.intervals IS
 'Groups the values of an ordered column into intervals; called by kanon_intervals.';

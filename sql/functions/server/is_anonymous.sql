@@ -16,7 +16,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.is_anonymous(*args)
 $function$;
-ALTER FUNCTION kanon.is_anonymous(regclass, integer, name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.is_anonymous(regclass, integer, name[]) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.is_anonymous(regclass, integer, name[]) IS
+ALTER FUNCTION kanon.is_anonymous OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.is_anonymous FROM PUBLIC;
+COMMENT ON FUNCTION kanon.is_anonymous IS
 'Tests k-anonymity; called by kanon_is_anonymous.';

@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.measure(*args)
 $function$;
-ALTER FUNCTION kanon.measure(regclass, name[], name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.measure(regclass, name[], name[]) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.measure(regclass, name[], name[]) IS
+ALTER FUNCTION kanon.measure OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.measure FROM PUBLIC;
+COMMENT ON FUNCTION kanon.measure IS
 'Measures the anonymity of a table or view; called by kanon_measure.';

@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.protect(*args)
 $function$;
-ALTER FUNCTION kanon.protect(regclass, integer, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.protect(regclass, integer, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.protect(regclass, integer, jsonb) IS
+ALTER FUNCTION kanon.protect OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.protect FROM PUBLIC;
+COMMENT ON FUNCTION kanon.protect IS
 'Stores the rules under which a table answers queries; called by kanon_protect.';

@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.query(*args)
 $function$;
-ALTER FUNCTION kanon.query(text, text[], name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.query(text, text[], name[]) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.query(text, text[], name[]) IS
+ALTER FUNCTION kanon.query OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.query FROM PUBLIC;
+COMMENT ON FUNCTION kanon.query IS
 'Answers a query; called by kanon_query.';

@@ -22,9 +22,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION kanon.query_log() OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.query_log() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon.query_log() TO kanon_curator;
-COMMENT ON FUNCTION kanon.query_log() IS
+ALTER FUNCTION kanon.query_log OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.query_log FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon.query_log TO kanon_curator;
+COMMENT ON FUNCTION kanon.query_log IS
 'Who asked what about protected tables, when, and whether it was answered; holds nothing of the data.
 Example: SELECT * FROM kanon.query_log() WHERE outcome = ''withheld'';';

@@ -15,7 +15,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.read_hierarchy(*args)
 $function$;
-ALTER FUNCTION kanon.read_hierarchy(regclass, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.read_hierarchy(regclass, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.read_hierarchy(regclass, jsonb) IS
+ALTER FUNCTION kanon.read_hierarchy OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.read_hierarchy FROM PUBLIC;
+COMMENT ON FUNCTION kanon.read_hierarchy IS
 'Reads a hierarchy from a table; called by kanon_hierarchy_load.';

@@ -11,7 +11,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.record_query(*args)
 $function$;
-ALTER FUNCTION kanon.record_query(text, name[]) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.record_query(text, name[]) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.record_query(text, name[]) IS
+ALTER FUNCTION kanon.record_query OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.record_query FROM PUBLIC;
+COMMENT ON FUNCTION kanon.record_query IS
 'The statement that turns the answer of a query into typed rows, and the list of their columns.';

@@ -12,9 +12,9 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.record_states()
 $function$;
-ALTER FUNCTION kanon.record_states() OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.record_states() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon.record_states() TO kanon_curator;
-COMMENT ON FUNCTION kanon.record_states() IS
+ALTER FUNCTION kanon.record_states OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.record_states FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon.record_states TO kanon_curator;
+COMMENT ON FUNCTION kanon.record_states IS
 'Whether the record of queries about each protected table can be used; what is wrong and what to do; called by the view of the same name.
 Example: SELECT * FROM kanon.record_states() WHERE NOT ok;';

@@ -21,7 +21,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.rectangles(*args)
 $function$;
-ALTER FUNCTION kanon.rectangles(regclass, name, name, integer, name, text, text, double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.rectangles(regclass, name, name, integer, name, text, text, double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.rectangles(regclass, name, name, integer, name, text, text, double precision) IS
+ALTER FUNCTION kanon.rectangles OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.rectangles FROM PUBLIC;
+COMMENT ON FUNCTION kanon.rectangles IS
 'Groups points into rectangles; called by kanon_rectangles.';

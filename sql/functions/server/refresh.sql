@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.refresh(*args)
 $function$;
-ALTER FUNCTION kanon.refresh(name) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.refresh(name) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.refresh(name) IS
+ALTER FUNCTION kanon.refresh OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.refresh FROM PUBLIC;
+COMMENT ON FUNCTION kanon.refresh IS
 'Brings a release up to date; called by kanon_refresh.';

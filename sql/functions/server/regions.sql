@@ -23,7 +23,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.regions(*args)
 $function$;
-ALTER FUNCTION kanon.regions(regclass, name, regclass, integer, name[], name, text, text, text, double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.regions(regclass, name, regclass, integer, name[], name, text, text, text, double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.regions(regclass, name, regclass, integer, name[], name, text, text, text, double precision) IS
+ALTER FUNCTION kanon.regions OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.regions FROM PUBLIC;
+COMMENT ON FUNCTION kanon.regions IS
 'Groups the values of a column into regions of neighbours; called by kanon_regions.';

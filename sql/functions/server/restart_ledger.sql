@@ -14,9 +14,9 @@ BEGIN
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
-ALTER FUNCTION kanon.restart_ledger(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.restart_ledger(regclass) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION kanon.restart_ledger(regclass) TO kanon_curator;
-COMMENT ON FUNCTION kanon.restart_ledger(regclass) IS
+ALTER FUNCTION kanon.restart_ledger OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.restart_ledger FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION kanon.restart_ledger TO kanon_curator;
+COMMENT ON FUNCTION kanon.restart_ledger IS
 'Begins a new record of queries about a table whose record is missing or no longer fits, for example after a dump was restored. What was answered before is not compared with what is asked from now on, so two answers may then tell about single people. kanon.query_log still shows it.
 Example: SELECT kanon.restart_ledger(''patients'');';

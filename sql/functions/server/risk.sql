@@ -20,7 +20,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.risk(*args)
 $function$;
-ALTER FUNCTION kanon.risk(regclass, name[], name[], double precision, regclass, double precision, double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.risk(regclass, name[], name[], double precision, regclass, double precision, double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.risk(regclass, name[], name[], double precision, regclass, double precision, double precision) IS
+ALTER FUNCTION kanon.risk OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.risk FROM PUBLIC;
+COMMENT ON FUNCTION kanon.risk IS
 'Says how likely people are found again; called by kanon_risk.';

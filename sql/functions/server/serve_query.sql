@@ -24,7 +24,7 @@ AS $function$
 from kanon_pg import server
 return server.serve_query()
 $function$;
-ALTER FUNCTION kanon.serve_query() OWNER TO kanon_reader;
-REVOKE ALL ON FUNCTION kanon.serve_query() FROM PUBLIC;
-COMMENT ON FUNCTION kanon.serve_query() IS
+ALTER FUNCTION kanon.serve_query OWNER TO kanon_reader;
+REVOKE ALL ON FUNCTION kanon.serve_query FROM PUBLIC;
+COMMENT ON FUNCTION kanon.serve_query IS
 'Checks or answers the query of the call; called for kanon_query.';

@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.show_hierarchy(*args)
 $function$;
-ALTER FUNCTION kanon.show_hierarchy(name, integer) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.show_hierarchy(name, integer) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.show_hierarchy(name, integer) IS
+ALTER FUNCTION kanon.show_hierarchy OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.show_hierarchy FROM PUBLIC;
+COMMENT ON FUNCTION kanon.show_hierarchy IS
 'Shows a hierarchy as a tree; called by kanon_hierarchy_show.';

@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.store_hierarchy(*args)
 $function$;
-ALTER FUNCTION kanon.store_hierarchy(name, jsonb) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.store_hierarchy(name, jsonb) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.store_hierarchy(name, jsonb) IS
+ALTER FUNCTION kanon.store_hierarchy OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.store_hierarchy FROM PUBLIC;
+COMMENT ON FUNCTION kanon.store_hierarchy IS
 'Checks a hierarchy and stores it; called by kanon_hierarchy_define, kanon_hierarchy_load and kanon_hierarchy_build.';

@@ -15,7 +15,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.suggest(*args)
 $function$;
-ALTER FUNCTION kanon.suggest(regclass, double precision) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.suggest(regclass, double precision) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.suggest(regclass, double precision) IS
+ALTER FUNCTION kanon.suggest OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.suggest FROM PUBLIC;
+COMMENT ON FUNCTION kanon.suggest IS
 'Proposes roles of columns; called by kanon_suggest.';

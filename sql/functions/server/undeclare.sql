@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.undeclare(*args)
 $function$;
-ALTER FUNCTION kanon.undeclare(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.undeclare(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.undeclare(regclass) IS
+ALTER FUNCTION kanon.undeclare OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.undeclare FROM PUBLIC;
+COMMENT ON FUNCTION kanon.undeclare IS
 'Forgets the roles of a table''s columns; called by kanon_undeclare.';

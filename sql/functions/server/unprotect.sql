@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.unprotect(*args)
 $function$;
-ALTER FUNCTION kanon.unprotect(regclass) OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.unprotect(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION kanon.unprotect(regclass) IS
+ALTER FUNCTION kanon.unprotect OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.unprotect FROM PUBLIC;
+COMMENT ON FUNCTION kanon.unprotect IS
 'Removes the rules under which a table answers queries; called by kanon_unprotect.';

@@ -12,7 +12,7 @@ plpy.execute("select kanon.boot()")
 from kanon_pg import server
 return server.version()
 $function$;
-ALTER FUNCTION kanon.versions() OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.versions() FROM PUBLIC;
-COMMENT ON FUNCTION kanon.versions() IS
+ALTER FUNCTION kanon.versions OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.versions FROM PUBLIC;
+COMMENT ON FUNCTION kanon.versions IS
 'Shows versions; called by kanon_version.';

@@ -104,16 +104,15 @@ def _dumped(server: Server, database: str, *arguments: str) -> str:
 
 
 def _installed_by_this_version() -> str:
-    from kanon_pg.admin.install.scripts import script_names
+    from kanon_pg.admin.install.scripts import script_names, script_text
     from kanon_pg.db.identifiers import Fragment
-    from kanon_pg.db.queries import render
 
-    parts = {"api": "%(api)s", "python_path": "%(python_path)s", "version": "%(version)s"}
+    parts = {part: Fragment(f"@{part}@") for part in ("api", "python_path", "version")}
     texts = []
     for name in [*script_names(True), *script_names(True, last=True)]:
-        found = render(name, plpython=True, **{key: Fragment(text) for key, text in parts.items()})
-        texts.append(found.text.rstrip().removesuffix(";") + ";\n")
-    return "\n".join(texts)
+        found = script_text(name, plpython=True, **parts)
+        texts.append(found.rstrip().removesuffix(";") + ";\n")
+    return re.sub(f"@({'|'.join(parts)})@", r"%(\1)s", "\n".join(texts))
 
 
 def main(folder: Path) -> None:
