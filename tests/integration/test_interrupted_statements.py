@@ -9,7 +9,7 @@ import pytest
 
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, repeatable_read
 
-EFFECT_SECONDS = 4
+EFFECT_SECONDS = 30
 
 
 def interrupted(connection: psycopg.Connection, statement: bytes) -> None:

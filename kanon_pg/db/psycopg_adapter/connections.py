@@ -20,6 +20,7 @@ Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
 
 _CANCEL_SECONDS = 5.0
+_CANCEL_AGAIN_SECONDS = 0.2
 _COPYING = {psycopg.pq.ExecStatus.COPY_IN, psycopg.pq.ExecStatus.COPY_OUT, psycopg.pq.ExecStatus.COPY_BOTH}
 
 
@@ -182,11 +183,12 @@ def _end_statement(connection: Connection) -> None:
     """Cancel what runs and read its results, or close the connection where that fails or takes too long."""
     session = connection.pgconn
     with suppress(psycopg.Error):
-        connection.cancel_safe(timeout=_CANCEL_SECONDS)
         ends = time.monotonic() + _CANCEL_SECONDS
         while time.monotonic() < ends:
             if session.is_busy():
-                select.select([session.socket], [], [], _CANCEL_SECONDS)
+                # again and again: a server that has not yet begun with a statement forgets the request
+                connection.cancel_safe(timeout=_CANCEL_SECONDS)
+                select.select([session.socket], [], [], _CANCEL_AGAIN_SECONDS)
                 session.consume_input()
                 continue
             result = session.get_result()
