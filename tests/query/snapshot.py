@@ -81,7 +81,7 @@ def hospital() -> CatalogSnapshot:
         relations[name] = replace(relations[name], protection=Protection(K, declared=False))
     known = [relation for name, relation in sorted(relations.items()) if name not in FORBIDDEN]
     numbered = tuple(
-        replace(relation, oid=_FIRST_OID + place, undivided=_is_undivided(relation))
+        replace(relation, oid=_FIRST_OID + place, single_table=_is_undivided(relation))
         for place, relation in enumerate(known)
     )
     return CatalogSnapshot(numbered, search_path=(SCHEMA, "public"))

@@ -129,13 +129,13 @@ class Relation:
     unique_keys : tuple of frozenset of str
         Sets of columns that are unique and immediate (valid, not partial, without expressions, every
         column NOT NULL). They decide which joins keep rows single.
-    plain : bool
+    safe_to_read : bool
         False if reading the relation may run code of other people: row security, a view whose
         definition calls functions outside ``pg_catalog`` or whose owner is not trusted.
     obstacle : Obstacle or None
         Set if the relation cannot be asked for a reason that the loader knows.
-    undivided : bool
-        True only if all rows stand in one table: neither a view nor partitioned, without children.
+    single_table : bool
+        True only if all rows stand in one table: no view, no partitions, no children.
     """
 
     oid: int
@@ -145,9 +145,9 @@ class Relation:
     columns: tuple[Column, ...]
     protection: Protection | None = None
     unique_keys: tuple[frozenset[str], ...] = ()
-    plain: bool = True
+    safe_to_read: bool = True
     obstacle: Obstacle | None = None
-    undivided: bool = False
+    single_table: bool = False
 
     def column(self, name: str) -> Column | None:
         """Return the column of that name, or None."""

@@ -136,7 +136,7 @@ CATALOGUE: Final = (
     FindingCode("Q509", "GROUP BY names one grouping twice.", _ONE_FORM, "Name each grouping once."),
     FindingCode("Q510", "There is more than one grouping of people in the mode 'suppress'.", "Others would give back the groups that are left out.", "Ask each grouping by itself."),
     FindingCode("Q511", "A sum or percentile cannot be left out group by group.", "Its rule looks at all groups.", "Ask in the mode 'reject'."),
-    FindingCode("Q512", "Too much is told apart within groups for the mode 'suppress'.", "Every part doubles what is counted with a group.", "Ask in the mode 'reject'."),
+    FindingCode("Q512", "Too many parts of groups are distinguished for the mode 'suppress'.", "Every part doubles what is counted with a group.", "Ask in the mode 'reject'."),
     FindingCode("G001", "The text is too long.", "Reading it must stay cheap.", "Send statements one by one."),
     FindingCode("G002", "A name is longer than 63 bytes.", "PostgreSQL would cut it off.", "Write it as the catalog has it."),
     FindingCode("G003", "A piece of the text is ambiguous.", _SAFE_TEXT, "Follow the hint."),

@@ -66,7 +66,7 @@ def check_relation(relation: Relation, span: Span) -> None:
     name = f"{relation.schema}.{relation.name}"
     if relation.obstacle is not None:
         raise Refusal("Q109", span, relation.obstacle.sentence, relation.obstacle.hint)
-    if relation.kind in {RelationKind.FOREIGN, RelationKind.OTHER} or not relation.plain:
+    if relation.kind in {RelationKind.FOREIGN, RelationKind.OTHER} or not relation.safe_to_read:
         hint = "Ask ordinary tables and releases."
         raise Refusal("Q105", span, f"{name} cannot be asked: reading it may run code of others.", hint)
     protection = relation.protection
@@ -226,7 +226,7 @@ class SourceBinder:
                 raise Refusal("Q103", span, f'Two outputs are called "{output.name}".', "Name them with AS.")
             columns[output.name] = ColumnRef(
                 type=output.expression.type,
-                wide=output.expression.wide,
+                as_numeric=output.expression.as_numeric,
                 instance=instance.number,
                 name=output.name,
                 nullable=True,
