@@ -90,7 +90,7 @@ class Cursor:
         """Run the same query with one set of parameters after the other.
 
         Each is a query of its own, checked and recorded like any other. The first that is refused ends the
-        call: those before it have been asked, and none of the answers can be fetched.
+        call: those before it have been run, and none of the answers can be fetched.
 
         Parameters
         ----------

@@ -240,7 +240,7 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, DatabaseSourc
 
 
 async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> None:
-    """Serve until the process is told to end by SIGTERM or SIGINT.
+    """Serve until SIGTERM or SIGINT.
 
     Parameters
     ----------

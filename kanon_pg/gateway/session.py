@@ -184,7 +184,7 @@ class ClientSession:
             )  # fmt: skip
 
     async def stop(self, code: str, sentence: str) -> None:
-        """End the session from outside, saying why if the client can be told."""
+        """End the session from outside, with a reason if a message may be sent."""
         await self._say(fatal(code, sentence))
         self._client.close()
 

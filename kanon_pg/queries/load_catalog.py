@@ -258,13 +258,13 @@ def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
         return None
     if not row["trusted"]:
         return Obstacle(
-            f"{name} cannot be asked: the owner of it, of its schema or of what it reads could exchange it.",
+            f"{name} cannot be queried: the owner of it, its schema or what it reads could exchange it.",
             "Let the owner of the database or a curator own them.",
         )
     if not row["readable"]:
         schema = Identifier((row["schema"],))
         return Obstacle(
-            f"{name} cannot be asked: the role {READER}, which reads for all analysts, may not read it.",
+            f"{name} cannot be queried: the role {READER}, which reads for all analysts, may not read it.",
             f"Its owner can allow it: GRANT USAGE ON SCHEMA {schema} TO {READER}; "
             f"GRANT SELECT ON {name} TO {READER};",
         )

@@ -83,7 +83,7 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
     if not rows or not any(rows[0][role] for role in ("quasi_identifiers", "sensitive", "insensitive")):
         name = Literal(str(facts.identifier))
         raise InputError(
-            f"Relation {facts.identifier} has no declared columns that could be asked about.",
+            f"Relation {facts.identifier} has no declared columns that queries could use.",
             hint=f"Declare what its columns mean first; SELECT * FROM kanon_suggest({name}) proposes it.",
         )
 

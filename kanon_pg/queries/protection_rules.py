@@ -127,7 +127,7 @@ _RULES: Mapping[str, tuple[OptionTest, str]] = {
 
 
 def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules:
-    """Return the rules that the arguments ask for.
+    """Return the rules from the arguments of ``kanon_protect``.
 
     Parameters
     ----------

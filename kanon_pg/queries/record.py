@@ -135,7 +135,7 @@ class _Recording:
     verdict: Verdict
     snapshot: CatalogSnapshot
     rules: Mapping[int, ProtectionRules]
-    now: LedgerContext
+    context: LedgerContext
     sets: Mapping[int, Sequence[bytes]]
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
@@ -144,14 +144,14 @@ class _Recording:
         roots = {rule.relation: rule for rule in self.rules.values()}
         names = self._names(list(roots))
         known = ledger_parent.states(
-            self.now.parent, self.now.epoch, list(names.values()), self.db.checkpoint
+            self.context.parent, self.context.epoch, list(names.values()), self.db.checkpoint
         )
         query = {
             "time": self.query_record.time,
             "analyst": self.query_record.login,
             "text": encoded_query(self.query_record),
         }
-        request = Request({"parent": self.now.parent, "epoch": self.now.epoch, "query": query})
+        request = Request({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
         request.fields["records"] = [
             {
                 "name": name,
@@ -201,13 +201,13 @@ class _Recording:
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
         before = json.loads(known["state"]) if known["state"] is not None else {}
-        if self.now.settled and before.get("snapshot") == self.now.snapshot:
+        if self.context.wrote_nothing and before.get("snapshot") == self.context.snapshot:
             return known["state"], known["state"], None
         files = self.db.row(statement("relation_files"), relation.oid)["files"]
         version = before.get("version")
         if version is not None and version == self._version(relation, files, version[-1]):
             return known["state"], self._shown(version), None
-        horizon = self.now.horizon
+        horizon = self.context.horizon
         command = Statement(table_snapshot_sql(relation), ("text", "text"))
         leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
         total = 0
@@ -228,14 +228,14 @@ class _Recording:
         """Return what identifies the present state of the relation; None if nothing does."""
         text = fingerprint_sql(relation)
         # a table snapshot of an older version of this package has none
-        is_known = isinstance(horizon, int) and self.now.horizon - horizon < _MOST_TRANSACTIONS
+        is_known = isinstance(horizon, int) and self.context.horizon - horizon < _MOST_TRANSACTIONS
         if text is None or not is_known:
             return None
         row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
         return [row["rows"], row["fingerprint"], files, horizon]
 
     def _shown(self, version: Sequence[Any] | None) -> str:
-        snapshot = self.now.snapshot if self.now.settled else None
+        snapshot = self.context.snapshot if self.context.wrote_nothing else None
         return json.dumps({"snapshot": snapshot, "version": version})
 
     def _sets(
@@ -247,7 +247,7 @@ class _Recording:
             if self.rules[item.relation].relation != root or self._is_covered(item):
                 continue
             arguments = (*given, str(known["seed"])) if item.seed is not None else given
-            key = set_key(self.verdict, item, arguments, self.now.zone)
+            key = set_key(self.verdict, item, arguments, self.context.zone)
             packed: dict[str, Any] = {
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,

@@ -201,9 +201,11 @@ def needs_sets(
     if not wanted or not ledger_parent.is_ready():
         # one that is only starting knows nothing
         return bool(wanted)
-    now = ledger_context(db, folder)
-    known = _known(db, {rules[item.relation].relation for item in wanted}, now.parent, now.epoch)
-    keys = ((rules[item.relation].relation, set_key(verdict, item, arguments, now.zone)) for item in wanted)
+    context = ledger_context(db, folder)
+    known = _known(db, {rules[item.relation].relation for item in wanted}, context.parent, context.epoch)
+    keys = (
+        (rules[item.relation].relation, set_key(verdict, item, arguments, context.zone)) for item in wanted
+    )
     return any(key not in known.get(root, ()) for root, key in keys)
 
 

@@ -248,8 +248,8 @@ def test_groups_that_are_left_out_are_not_sent(
     (item,) = verdict.entity_sets
     (row,) = run(connection, item.sql, ())
     groups = people(item, row, owners[item.relation])
-    told = run(connection, f"select * from ({verdict.canonical_sql}) as q", ())
-    assert sorted(len(rows) for rows in groups.values()) == sorted(one["count"] for one in told)
+    shown = run(connection, f"select * from ({verdict.canonical_sql}) as q", ())
+    assert sorted(len(rows) for rows in groups.values()) == sorted(one["count"] for one in shown)
     assert len(groups) < len(run(connection, "select distinct birth_date from hospital.patients", ()))
 
 

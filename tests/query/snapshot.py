@@ -1,4 +1,4 @@
-"""What the checker is told about the hospital: made from `schema.sql` and declarations, without a server."""
+"""The hospital as the checker sees it: made from `schema.sql` and declarations, without a server."""
 
 from __future__ import annotations
 

@@ -84,9 +84,9 @@ class Protection:
         Column that identifies a person; None if every row is a person.
     declared : bool
         Whether the relation has a declaration of its own or of its partitioned parent. A relation that
-        is protected by dependency alone (a view over a declared table) cannot be asked.
+        is protected by dependency alone (a view over a declared table) cannot be queried.
     extremes : str
-        Columns whose smallest and largest value may be asked, which is one person's: 'never',
+        Columns whose smallest and largest value may be queried, which is one person's: 'never',
         'insensitive' or 'always'. With 'insensitive', neither sensitive columns nor quasi-identifiers.
     """
 
@@ -98,7 +98,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a relation that the analyst may know cannot be asked, in words of whoever loaded the snapshot.
+    """Why a relation that the analyst may know cannot be queried, in the words of the loader of the snapshot.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Relation:
         False if reading the relation may run code of other people: row security, a view whose
         definition calls functions outside ``pg_catalog`` or whose owner is not trusted.
     obstacle : Obstacle or None
-        Set if the relation cannot be asked for a reason that the loader knows.
+        Set if the relation cannot be queried for a reason that the loader knows.
     single_table : bool
         True only if all rows stand in one table: no view, no partitions, no children.
     """

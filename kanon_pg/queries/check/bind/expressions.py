@@ -171,7 +171,7 @@ def _allowed_like(name: str) -> str:
     near = get_close_matches(name, [*FUNCTIONS, *AGGREGATES], n=3)
     if near:
         return f"Allowed and spelled like it: {', '.join(near)}."
-    return "Functions of numbers, texts and dates that cannot fail are allowed: see the page about asking."
+    return "Functions of numbers, texts and dates that cannot fail are allowed; see the page on queries."
 
 
 def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:

@@ -15,7 +15,7 @@ from kanon_pg.queries.check.read.syntax import Call, Constant, Expression, Name,
 from kanon_pg.queries.check.types import NUMBERS
 
 GROUPING: Final = "grouping"
-"""Name of the function that tells the groupings of a query apart."""
+"""Name of the function that distinguishes the groupings of a query."""
 
 
 def at_span(bound: Bound, span: Span) -> Bound:
