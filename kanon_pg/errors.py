@@ -25,9 +25,9 @@ cell value: columns, counts and positions only, because a message is an output c
     │   ├── VerificationFailed  KA601   the independent recount contradicts the plan
     │   └── ReleaseBusy         KA602   another call is publishing the same release
     ├── ClusterError            KA700   the embedded server could not be managed
-    ├── LedgerError             KA800   the record of questions cannot be read or written; nothing is answered
-    └── QuestionError           KA900   a question about real tables is not answered
-        ├── QuestionRefused     KA901   its text cannot be asked; the findings say why
+    ├── LedgerError             KA800   the record of queries cannot be read or written; nothing is answered
+    └── QueryError              KA900   a query about real tables is not answered
+        ├── QueryRefused        KA901   its text is refused; the findings say why
         └── AnswerWithheld      KA902   the data had a say; the words are always the same
 """
 
@@ -202,25 +202,25 @@ class ClusterError(KanonError):
 
 
 class LedgerError(KanonError):
-    """The record of answered questions cannot be read or written, so nothing may be answered."""
+    """The record of answered queries cannot be read or written, so nothing may be answered."""
 
     sqlstate = "KA800"
 
 
-class QuestionError(KanonError):
-    """A question about real tables is not answered."""
+class QueryError(KanonError):
+    """A query about real tables is not answered."""
 
     sqlstate = "KA900"
 
 
-class QuestionRefused(QuestionError):
-    """The text of a question cannot be asked, whatever the data are."""
+class QueryRefused(QueryError):
+    """The text of a query is refused, whatever the data are."""
 
     sqlstate = "KA901"
 
 
-class AnswerWithheld(QuestionError):
-    """The data, the record of earlier questions or an accident had a say in the refusal."""
+class AnswerWithheld(QueryError):
+    """The data, the record of earlier queries or an accident had a say in the refusal."""
 
     sqlstate = "KA902"
 

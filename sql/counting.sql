@@ -1,4 +1,4 @@
--- What a question reads must not show in the statistics, which all roles can see: the reading role may stop them.
+-- What a query reads must not show in the statistics, which all roles can see: the reading role may stop them.
 -- The right belongs to the whole server; where another database has granted it, nothing is left to do.
 DO $counting$
 BEGIN

@@ -50,7 +50,7 @@ GRANT EXECUTE ON FUNCTION
     kanon.rectangles
 TO kanon_analyst;
 
--- Analysts may name what serves their questions; the two functions of the reading role do nothing by themselves.
+-- Analysts may name what serves their queries; the two functions of the reading role do nothing by themselves.
 GRANT EXECUTE ON FUNCTION
     kanon.query,
     kanon.check_query,
@@ -59,7 +59,7 @@ GRANT EXECUTE ON FUNCTION
     kanon.ask,
     kanon.record_query,
     kanon.hold_relations,
-    kanon.serve_question
+    kanon.serve_query
 TO kanon_analyst;
 GRANT USAGE ON TYPE
     kanon.measures, kanon.violating_set, kanon.identifying_set, kanon.suggestion, kanon.risk,

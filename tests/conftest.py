@@ -14,7 +14,7 @@ pytest_plugins = [
     "tests.fixtures.interfaces",
     "tests.fixtures.curves",
     "tests.fixtures.audits",
-    "tests.fixtures.questions",
+    "tests.fixtures.queries",
     "tests.fixtures.gateways",
 ]
 

@@ -23,7 +23,7 @@ TABLES = "Tables"
 RELEASES = "Releases"
 HIERARCHIES = "Hierarchies"
 GROUPS = "Groups of one column"
-QUESTIONS = "Questions"
+QUERIES = "Queries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,12 @@ COMMANDS = {
     "group rectangles": CommandEntry(
         "group", "rectangles", GROUPS, "Group points into rectangles that do not overlap."
     ),
-    "query": CommandEntry("questions", "query", QUESTIONS, "Ask about protected tables."),
+    "query": CommandEntry("queries", "query", QUERIES, "Ask about protected tables."),
     "check-query": CommandEntry(
-        "questions",
+        "queries",
         "check_query",
-        QUESTIONS,
-        "Say whether a question can be asked, and mark what is wrong with it.",
+        QUERIES,
+        "Say whether a query is accepted, and mark what is wrong with it.",
     ),
 }
 

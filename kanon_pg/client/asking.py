@@ -104,7 +104,7 @@ def query(
 
     Raises
     ------
-    QuestionRefused, AnswerWithheld
+    QueryRefused, AnswerWithheld
         As `kanon_pg.queries.answer.answer_query`.
     """
     with as_reader(target) as (db, role, session):

@@ -75,7 +75,7 @@ def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, 
             db = PsycopgDatabase(connection)
             role, session = caller(db), db.row(statement("session_path"))
             _act_as(READER, db, role)
-            db.row(statement("pin_question_settings"))
+            db.row(statement("pin_query_settings"))
             yield db, role, session
     finally:
         if isinstance(target, str):

@@ -1,4 +1,4 @@
-"""Connections and cursors that ask queries; each query is a transaction of its own, rows are psycopg's."""
+"""Connections and cursors that run queries; each query is a transaction of its own, rows are psycopg's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Answer:
 
 
 class Cursor:
-    """Asks queries and holds the answers to the last call.
+    """Runs queries and holds the answers to the last call.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Cursor:
             self._make_row = driver.row_maker(self._answers[self._chosen].shape, row_factory)
 
     def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
-        """Ask a query.
+        """Run a query.
 
         Parameters
         ----------
@@ -74,8 +74,8 @@ class Cursor:
 
         Raises
         ------
-        QuestionRefused
-            The query cannot be asked, whatever the data.
+        QueryRefused
+            The text of the query is refused, whatever the data.
         AnswerWithheld
             The data had a say in the refusal.
         """
@@ -87,7 +87,7 @@ class Cursor:
     def executemany(
         self, query: str, parameters_seq: Iterable[Parameters], *, returning: bool = False
     ) -> None:
-        """Ask the same query with one set of parameters after the other.
+        """Run the same query with one set of parameters after the other.
 
         Each is a query of its own, checked and recorded like any other. The first that is refused ends the
         call: those before it have been asked, and none of the answers can be fetched.
@@ -101,7 +101,7 @@ class Cursor:
 
         Raises
         ------
-        QuestionRefused, AnswerWithheld
+        QueryRefused, AnswerWithheld
             As `execute`.
         """
         self._forget()
@@ -201,7 +201,7 @@ class Cursor:
 
 
 def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **parameters: Any) -> Connection:
-    """Open a connection whose cursors ask queries.
+    """Open a connection whose cursors run queries.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class Connection:
         return Cursor(self, row_factory)
 
     def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
-        """Ask a query with a new cursor, see `Cursor.execute`."""
+        """Run a query with a new cursor, see `Cursor.execute`."""
         return self.cursor().execute(query, parameters)
 
     def call(self, name: str, *arguments: Any) -> Sequence[Row]:
@@ -274,12 +274,12 @@ class Connection:
         except DatabaseError as error:
             if error.server_state in (UNDEFINED_FUNCTION, UNDEFINED_SCHEMA):
                 raise InstallError(
-                    "The database has no functions that answer questions.",
+                    "The database has no functions that answer queries.",
                     hint="Run `kanon install`; the server needs PL/Python.",
                 ) from error
             if error.server_state == INSUFFICIENT_PRIVILEGE:
                 raise NotPermitted(
-                    "This role may not ask questions.",
+                    "This role may not run queries.",
                     hint="A superuser, or who may grant the role, can allow it: GRANT kanon_analyst TO ...;",
                 ) from error
             raise

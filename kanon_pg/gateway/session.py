@@ -179,7 +179,7 @@ class ClientSession:
         if self._server is not None:
             self._server.finish()
             _log.info(
-                "session of %r ended: %d statements, %d questions, %d refused",
+                "session of %r ended: %d statements, %d queries, %d refused",
                 state.user, state.statements, state.queries, state.refusals,
             )  # fmt: skip
 

@@ -149,7 +149,7 @@ def _vocabulary(db: PsycopgDatabase) -> Vocabulary:
     row = db.row(statement("gateway_vocabulary"))
     if row["api_schema"] is None or not row["views"]:
         raise InstallError(
-            "The database has no kanon functions for questions.",
+            "The database has no kanon functions for queries.",
             hint="Run `kanon install`; the server needs PL/Python.",
         )
     if not row["permitted"]:
@@ -186,4 +186,4 @@ def _relations(
 
 
 def _refuse_all(_text: str, _snapshot: CatalogSnapshot) -> Verdict:
-    raise AssertionError("a text without relations is no question")
+    raise AssertionError("a text without relations is no query")

@@ -154,7 +154,7 @@ def _closing(statement: Sequence[Token], opening: int) -> int:
 
 
 def _explain(statement: Sequence[Token]) -> StatementPart:
-    _refuse(statement, "EXPLAIN does not pass: it shows estimates from the data.", "Ask the query itself.")
+    _refuse(statement, "EXPLAIN does not pass: it shows estimates from the data.", "Run the query itself.")
 
 
 QUERIES: Final = ("select", "with", "values", "table")

@@ -61,7 +61,7 @@ def answer_query(
 
     Raises
     ------
-    QuestionRefused
+    QueryRefused
         With all findings; the data had no say in it.
     InputError
         The rules want a record, and there is no folder for it.
@@ -78,7 +78,7 @@ def answer_query(
         raise refused((refusal.finding,)) from None
     if any(loaded.rules[oid].ledger != "off" for oid in verdict.protected) and not has_folder(folder):
         raise InputError(
-            "The rules of a table want every question recorded, and this process has no folder for records.",
+            "The rules of a table want every query recorded, and this process has no folder for records.",
             hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
         )
     if not set(verdict.relations) <= set(held):

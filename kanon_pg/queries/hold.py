@@ -15,7 +15,7 @@ from typing import Any
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QuestionRefused
+from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.load_catalog import NamedRelation, candidates
 from kanon_pg.queries.request import QueryRequest, withheld
 
@@ -71,19 +71,19 @@ def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> 
     ------
     InputError
         If the caller's transaction does not see the present state of the catalog.
-    QuestionRefused, AnswerWithheld
+    QueryRefused, AnswerWithheld
         As the operation raised them; anything else that went wrong is withheld.
     """
-    analyst = db.row(statement("asker"))
+    analyst = db.row(statement("analyst"))
     if not analyst["sees_present"]:
         raise InputError(
-            "Questions are answered in transactions of isolation level READ COMMITTED only.",
+            "Queries are answered in transactions of isolation level READ COMMITTED only.",
             hint="BEGIN ISOLATION LEVEL READ COMMITTED;",
         )
     pending = PendingQuery(query, analyst["role"], analyst["login"], operation)
     with _handed(pending):
         db.row(statement("hold_relations"))
-        db.row(statement("serve_question"))
+        db.row(statement("serve_query"))
     if pending.error is not None:
         raise pending.error
     return pending.result
@@ -145,7 +145,7 @@ def serve_pending(db: Database) -> None:
         return
     with _refusing(db, pending):
         if not db.row(statement("cannot_write"))["read_only"]:
-            raise AssertionError("A question is served in a transaction that can write.")
+            raise AssertionError("A query is served in a transaction that can write.")
         pending.result = pending.operation(db, pending)
 
 
@@ -154,7 +154,7 @@ def _refusing(db: Database, pending: PendingQuery) -> Iterator[None]:
     """Leave a refusal with the call for whatever goes wrong; only a cancellation by the user passes."""
     try:
         yield
-    except (QuestionRefused, AnswerWithheld) as error:
+    except (QueryRefused, AnswerWithheld) as error:
         pending.error = error
     except Exception as error:
         # errors of the server and defects may carry values

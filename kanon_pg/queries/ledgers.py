@@ -63,7 +63,7 @@ def ledger_context(db: Database, folder: str | None) -> LedgerContext:
     row = db.row(statement("ledger_moment"))
     if row["is_copy"]:
         # what was asked there is not known here, nor what is asked here there
-        raise LedgerError("A standby server has no record of questions.", hint="Ask the primary server.")
+        raise LedgerError("A standby server has no record of queries.", hint="Ask the primary server.")
     parent = Path(folder) if folder is not None else _data_directory() / FOLDER
     return LedgerContext(
         row["snapshot"], not row["writes"], str(parent / str(row["database"])), row["epoch"], row["zone"]
@@ -79,7 +79,7 @@ def has_folder(folder: str | None) -> bool:
 def _data_directory() -> Path:
     if not has_folder(None):
         raise LedgerError(
-            "There is no folder for the record of questions.",
+            "There is no folder for the record of queries.",
             hint="Give the folder of the record, or use the functions in the server.",
         )
     return Path.cwd()
@@ -120,7 +120,7 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
     has_record = bool(db.rows(statement("fetch_ledgers"), [facts.oid]))
     if not has_record and not db.row(statement("is_protected"), facts.oid)["protected"]:
         raise UnknownName(
-            f"There is no record of questions about {facts.identifier}.",
+            f"There is no record of queries about {facts.identifier}.",
             hint="It begins with: SELECT kanon_protect('relation', 5).",
         )
     name = ledger_parent.create_record(ledger_context(db, folder).parent, db.checkpoint)
@@ -168,7 +168,7 @@ def _log_row(relation: str, entry: list[Any]) -> dict[str, Any]:
         "asked_at": datetime.fromtimestamp(time, UTC).isoformat() if time is not None else None,
         "login": login,
         "role": role,
-        "question": text,
+        "query": text,
         "parameters": parameters,
         "outcome": outcome,
         "reason": reason or None,

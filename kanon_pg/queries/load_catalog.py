@@ -109,7 +109,7 @@ def candidates(db: Database, text: str, search_path: Sequence[str]) -> tuple[Nam
     found = names_in(text)
     if not found:
         return ()
-    rows = db.rows(statement("question_candidates"), list(found), list(search_path))
+    rows = db.rows(statement("query_candidates"), list(found), list(search_path))
     return tuple(NamedRelation(**row) for row in rows)
 
 
@@ -163,7 +163,7 @@ def _unrecorded(db: Database, rules: Mapping[int, ProtectionRules], folder: str 
 def _no_record(relation: Relation) -> Obstacle:
     name = Identifier((relation.schema, relation.name))
     call = f"SELECT kanon.restart_ledger({Literal(str(name))});"
-    return Obstacle(f"{name} has no record of questions here.", f"A curator can begin one: {call}")
+    return Obstacle(f"{name} has no record of queries here.", f"A curator can begin one: {call}")
 
 
 def load_relation(db: Database, oid: int, role: str) -> Relation:
@@ -173,10 +173,10 @@ def load_relation(db: Database, oid: int, role: str) -> Relation:
 
 
 def _relations(db: Database, oids: list[int], role: str) -> list[tuple[Relation, ProtectionRules | None]]:
-    facts = db.rows(statement("question_relations"), oids, role) if oids else []
+    facts = db.rows(statement("query_relations"), oids, role) if oids else []
     known = [row for row in facts if row["known"] or row["dependent"] or row["selectable"]]
-    columns = _by_relation(db, "question_columns", [row["oid"] for row in known], role)
-    keys = _by_relation(db, "question_keys", [row["oid"] for row in known])
+    columns = _by_relation(db, "query_columns", [row["oid"] for row in known], role)
+    keys = _by_relation(db, "query_keys", [row["oid"] for row in known])
     found = []
     for row in known:
         own = fetch_rules(db, row["protected_by"]) if row["protected_by"] is not None else None
@@ -252,7 +252,7 @@ def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
     if row["known"] and rules is None:
         call = f"SELECT kanon_protect({Literal(str(name))}, 5);"
         return Obstacle(
-            f"{name} holds people and does not answer questions.", f"A curator can allow them: {call}"
+            f"{name} holds people and does not answer queries.", f"A curator can allow them: {call}"
         )
     if row["dependent"] and not row["known"]:
         return None
@@ -264,7 +264,7 @@ def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
     if not row["readable"]:
         schema = Identifier((row["schema"],))
         return Obstacle(
-            f"{name} cannot be asked: the role {READER}, which reads for all askers, may not read it.",
+            f"{name} cannot be asked: the role {READER}, which reads for all analysts, may not read it.",
             f"Its owner can allow it: GRANT USAGE ON SCHEMA {schema} TO {READER}; "
             f"GRANT SELECT ON {name} TO {READER};",
         )

@@ -27,10 +27,10 @@ def parameter_values(
     whole = Span(0, len(text))
     numbers = [parameter.number for parameter in verdict.parameters]
     if numbers and max(numbers) > len(parameters):
-        sentence = f"The question has ${max(numbers)}, but {len(parameters)} values were given."
+        sentence = f"The query has ${max(numbers)}, but {len(parameters)} values were given."
         raise Refusal("Q209", whole, sentence, "Give one value for each parameter, NULL for none.")
     if len(parameters) > max(numbers, default=0):
-        sentence = f"{len(parameters)} values were given, more than the question has parameters."
+        sentence = f"{len(parameters)} values were given, more than the query has parameters."
         raise Refusal("Q209", whole, sentence, "Give one value for each parameter.")
     if numbers != list(range(1, len(numbers) + 1)):
         raise Refusal(

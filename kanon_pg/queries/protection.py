@@ -58,7 +58,7 @@ def protect(
         raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
     if not made.plain:
         raise UnsuitableRelation(
-            f"Relation {facts.identifier} cannot answer questions: reading it may run code of others.",
+            f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",
             hint="Temporary and foreign tables, tables with row-level security and views that call functions "
             "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
         )
@@ -89,7 +89,7 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
 
 
 def unprotect(db: Database, relation: str, *, role: str) -> None:
-    """End that a relation answers queries; the record of queries stays.
+    """Disable queries on a relation and revoke the rights granted for them; the record of queries stays.
 
     Raises
     ------
@@ -100,6 +100,6 @@ def unprotect(db: Database, relation: str, *, role: str) -> None:
     require_readable(facts, facts.columns, role)
     if not db.rows(statement("forget_protection"), facts.oid):
         raise UnknownName(
-            f"Relation {facts.identifier} does not answer questions.",
+            f"Relation {facts.identifier} does not answer queries.",
             hint="SELECT * FROM kanon.protections lists those that do.",
         )

@@ -28,14 +28,14 @@ class ProtectionRules:
         'never', 'insensitive' or 'always', as in `kanon_pg.queries.check.catalog.Protection`.
     ledger : {'off', 'pairwise', 'linear'}
         As in `kanon_pg.worker.ledger.rules.LedgerRules`.
-    questions, refusals : int or None
+    queries, refusals : int or None
         Budget of each login within `period`, as in `kanon_pg.worker.ledger.rules.QueryBudget`.
-    all_questions, all_refusals : int or None
+    all_queries, all_refusals : int or None
         Budget of all logins together.
     period, lockout : float
         Seconds, of both budgets.
     seconds : float
-        Longest time that one question may take, > 0.
+        Longest time that one query may take, > 0.
     rows : int
         Most rows of one answer, >= 1.
     """
@@ -50,9 +50,9 @@ class ProtectionRules:
     ledger: Literal["off", "pairwise", "linear"] = "pairwise"
     one_sided: bool = False
     rank: int = 256
-    questions: int | None = None
+    queries: int | None = None
     refusals: int | None = 50
-    all_questions: int | None = None
+    all_queries: int | None = None
     all_refusals: int | None = None
     period: float = 86_400.0
     lockout: float = 3_600.0
@@ -115,9 +115,9 @@ _RULES: Mapping[str, tuple[ModelEvaluator, str]] = {
     "ledger": _is_one_of("off", "pairwise", "linear"),
     "one_sided": (lambda value: isinstance(value, bool), "true or false"),
     "rank": (_is_whole(8, 2048), "a whole number from 8 to 2048"),
-    "questions": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
+    "queries": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
     "refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
-    "all_questions": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
+    "all_queries": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
     "all_refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
     "period": (_is_number(0, _LONGEST), _SECONDS),
     "lockout": (_is_number(0, _LONGEST), _SECONDS),

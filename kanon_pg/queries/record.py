@@ -122,7 +122,7 @@ _NOTHING: Mapping[str, Any] = {
 def _rules_of(db: Database, oid: int) -> ProtectionRules:
     found = fetch_rules(db, oid)
     if found is None:
-        raise LedgerError("A relation ceased to be protected while a question about it ran.")
+        raise LedgerError("A relation ceased to be protected while a query about it ran.")
     return found
 
 
@@ -167,7 +167,7 @@ class _Recording:
         found = {row["relation"]: row["name"] for row in self.db.rows(statement("fetch_ledgers"), roots)}
         if found.keys() != set(roots):
             raise LedgerError(
-                "There is no record of questions about a protected relation.",
+                "There is no record of queries about a protected relation.",
                 hint="SELECT kanon_protect(...) begins one.",
             )
         return found
@@ -297,14 +297,14 @@ def _terms(rules: ProtectionRules) -> dict[str, Any]:
             "one_sided": rules.one_sided,
             "rank": rules.rank,
         },
-        "per_analyst": _budget(rules, rules.questions, rules.refusals),
-        "overall": _budget(rules, rules.all_questions, rules.all_refusals),
+        "per_analyst": _budget(rules, rules.queries, rules.refusals),
+        "overall": _budget(rules, rules.all_queries, rules.all_refusals),
     }
 
 
-def _budget(rules: ProtectionRules, questions: int | None, refusals: int | None) -> dict[str, Any]:
+def _budget(rules: ProtectionRules, queries: int | None, refusals: int | None) -> dict[str, Any]:
     return {
-        "questions": questions,
+        "queries": queries,
         "refusals": refusals,
         "period": rules.period,
         "lockout": rules.lockout,

@@ -1,4 +1,4 @@
-"""Whether the records of questions can be used, and what to do if not: what a curator asks for."""
+"""Whether the records of queries can be used, and what to do if not: what a curator asks for."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kanon_pg.runner import ledger_parent
 
 
 def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
-    """Say of every protected relation whether its record of questions can be used.
+    """Say of every protected relation whether its record of queries can be used.
 
-    Reads all files, as the first question of a session does, so that nothing is found only when it is asked.
+    Reads all files, as the first query of a session does, so that nothing is found only when it is asked.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, 
 def _record_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dict[str, Any]:
     problem = None
     if read is None:
-        problem = "There is no record of questions."
+        problem = "There is no record of queries."
     elif read["error"] is not None:
         problem = read["error"]
     elif read["description"] is not None:
         present = json.loads(json.dumps(content_description(load_relation(db, row["oid"], row["role"]))))
         if present != read["description"]:
-            problem = "The columns that questions may read, or the entity, changed since the record began."
+            problem = "The columns that queries may read, or the entity, changed since the record began."
     if problem is None:
         return {"relation": row["relation"], "ok": True, "problem": None, "remedy": None}
     return {

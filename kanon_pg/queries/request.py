@@ -1,4 +1,4 @@
-"""A query as it was asked, what comes of it, and the two ways in which it is refused."""
+"""A query as it was written, what comes of it, and the two ways in which it is refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kanon_pg.errors import AnswerWithheld, QuestionRefused
+from kanon_pg.errors import AnswerWithheld, QueryRefused
 from kanon_pg.queries.check.findings import Finding
 
 Failure = Literal["size", "rows", "time", "error", "record"]
@@ -104,7 +104,7 @@ def withheld() -> AnswerWithheld:
     )
 
 
-def refused(findings: Sequence[Finding]) -> QuestionRefused:
+def refused(findings: Sequence[Finding]) -> QueryRefused:
     """Return the refusal that says everything that was found in a query's text.
 
     Parameters
@@ -117,4 +117,4 @@ def refused(findings: Sequence[Finding]) -> QuestionRefused:
         f"{finding.code} at {finding.start}-{finding.end}: {finding.sentence}"
         for finding in findings[:_MOST_SHOWN]
     ]
-    return QuestionRefused(first.sentence, detail="\n".join(lines), hint=first.hint or None)
+    return QueryRefused(first.sentence, detail="\n".join(lines), hint=first.hint or None)

@@ -134,7 +134,7 @@ def declare(
 
 
 def _warn_of_record(db: Database, facts: RelationFacts, new: Declaration) -> None:
-    """Say what follows for questions if other columns are declared than before."""
+    """Say what follows for queries if other columns are declared than before."""
     if not db.row(statement("is_protected"), facts.oid)["protected"]:
         return
     old = declared(db, facts) or Declaration()
@@ -142,7 +142,7 @@ def _warn_of_record(db: Database, facts: RelationFacts, new: Declaration) -> Non
     if known != wanted or old.entity != new.entity:
         name = Literal(str(facts.identifier))
         db.notice(
-            f"Other columns of {facts.identifier} are declared than before: questions are withheld until "
+            f"Other columns of {facts.identifier} are declared than before: queries are withheld until "
             f"their record begins anew: SELECT kanon.restart_ledger({name});"
         )
 
@@ -155,15 +155,15 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
     UnknownName
         If the relation does not exist or has no declaration.
     InputError
-        If the relation answers questions.
+        If the relation answers queries.
     """
     role = caller(db) if role is None else role
     facts = describe(db, relation, role)
     require_readable(facts, facts.columns, role)
     if db.row(statement("is_protected"), facts.oid)["protected"]:
         raise InputError(
-            f"Relation {facts.identifier} answers questions under the rules of its declaration.",
-            hint="Declare it anew instead, or end the questions first: SELECT kanon_unprotect(...);",
+            f"Relation {facts.identifier} answers queries under the rules of its declaration.",
+            hint="Declare it anew instead, or end the queries first: SELECT kanon_unprotect(...);",
         )
     found = db.rows(statement("forget_declaration"), facts.oid)
     if not found:

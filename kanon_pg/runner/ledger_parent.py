@@ -1,4 +1,4 @@
-"""Have the records of questions kept in a worker process: the side that asks.
+"""Have the records of queries kept in a worker process: the side that asks.
 
 The worker reads and writes the record's files and compares sets of people with array libraries that a
 PostgreSQL backend must not load. This module imports the standard library alone.
@@ -120,7 +120,7 @@ def states(
 
 
 def decide(request: Request, checkpoint: Callable[[], None]) -> bool:
-    """Have a question decided and recorded; return whether its answer may leave.
+    """Have a query decided and recorded; return whether its answer may leave.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> bool:
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
-    """Return what was asked: name of the record, time, asker, question, verdict, reason.
+    """Return what was asked: name of the record, time, analyst, query, verdict, reason.
 
     Raises
     ------

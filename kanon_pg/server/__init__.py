@@ -4,7 +4,7 @@ Imported inside PostgreSQL backends, after ``kanon.boot()`` has put this package
 its version. There is no logic here: what a function does, the services say.
 
 A function's module is imported when the function is first called: most sessions need few of them, and the
-checker of questions takes longer to import than everything else. Imports run no statement, and only
+checker of queries takes longer to import than everything else. Imports run no statement, and only
 statements notice that the user cancelled, so one is run between them now and then.
 """
 
@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    "asking": ("ask", "check_query", "hold_relations", "query", "record_query", "serve_question"),
+    "asking": ("ask", "check_query", "hold_relations", "query", "record_query", "serve_query"),
     "auditing": ("audit", "identify", "is_anonymous", "risk", "suggest"),
     "grouping": ("groups", "intervals", "rectangles", "regions"),
     "hierarchy": (

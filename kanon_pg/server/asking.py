@@ -55,8 +55,8 @@ def hold_relations() -> None:
     serve(hold.hold_pending)
 
 
-def serve_question() -> None:
-    """Serve ``kanon.serve_question``."""
+def serve_query() -> None:
+    """Serve ``kanon.serve_query``."""
     serve(hold.serve_pending)
 
 
@@ -80,7 +80,7 @@ def _verdict(db: Database, sql: SqlValue, schemas: SqlValue) -> Verdict:
 def _text(sql: SqlValue) -> str:
     if sql is None or not sql.strip():
         raise InputError(
-            "There is no question: the text is NULL or empty.",
+            "There is no query: the text is NULL or empty.",
             hint="SELECT * FROM kanon_query('SELECT ward, count(*) FROM patients GROUP BY ward');",
         )
     text: str = sql

@@ -12,11 +12,11 @@ SELECT
             SELECT 'pg_catalog.pg_class'::regclass AS classid, c.oid, c.relnamespace AS namespace, c.relowner AS owner
             FROM pg_catalog.pg_class AS c
             UNION ALL
-            -- kanon.boot() belongs to a superuser on purpose, what answers questions to the reading role.
+            -- kanon.boot() belongs to a superuser on purpose, what answers queries to the reading role.
             SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.pronamespace, p.proowner
             FROM pg_catalog.pg_proc AS p
             WHERE p.proname <> 'boot' AND NOT (
-                p.proname IN ('hold_relations', 'serve_question')
+                p.proname IN ('hold_relations', 'serve_query')
                 AND pg_catalog.pg_get_userbyid(p.proowner) = 'kanon_reader'
             )
             UNION ALL

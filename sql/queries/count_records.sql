@@ -1,2 +1,2 @@
--- How many records of questions there are.
+-- How many records of queries there are.
 SELECT count(*) AS records FROM kanon.ledger

@@ -1,2 +1,2 @@
--- Locks the relations that the question of the current call may name.
+-- Locks the relations that the query of the current call may name.
 SELECT kanon.hold_relations()::text AS done

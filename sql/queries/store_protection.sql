@@ -1,14 +1,14 @@
--- Records or replaces the rules under which a relation answers questions; the rules are one JSON object.
+-- Records or replaces the rules under which a relation answers queries; the rules are one JSON object.
 -- $1 bigint
 -- $2 text
 -- $3 text
 INSERT INTO kanon.protection AS p (
-    relation, k, mode, strict, simulatable, dominance, extremes, ledger, one_sided, rank, questions, refusals,
-    all_questions, all_refusals, period, lockout, seconds, rows, protected_by
+    relation, k, mode, strict, simulatable, dominance, extremes, ledger, one_sided, rank, queries, refusals,
+    all_queries, all_refusals, period, lockout, seconds, rows, protected_by
 )
 SELECT
     $1::bigint::oid::regclass, r.k, r.mode, r.strict, r.simulatable, r.dominance, r.extremes, r.ledger, r.one_sided,
-    r.rank, r.questions, r.refusals, r.all_questions, r.all_refusals, r.period, r.lockout, r.seconds, r.rows,
+    r.rank, r.queries, r.refusals, r.all_queries, r.all_refusals, r.period, r.lockout, r.seconds, r.rows,
     $3::text::name
 FROM pg_catalog.jsonb_populate_record(NULL::kanon.protection, $2::text::jsonb) AS r
 ON CONFLICT (relation) DO UPDATE SET
@@ -21,9 +21,9 @@ ON CONFLICT (relation) DO UPDATE SET
     ledger = excluded.ledger,
     one_sided = excluded.one_sided,
     rank = excluded.rank,
-    questions = excluded.questions,
+    queries = excluded.queries,
     refusals = excluded.refusals,
-    all_questions = excluded.all_questions,
+    all_queries = excluded.all_queries,
     all_refusals = excluded.all_refusals,
     period = excluded.period,
     lockout = excluded.lockout,

@@ -17,7 +17,18 @@ BEGIN
         BEGIN
             EXECUTE pg_catalog.format('DROP VIEW IF EXISTS %s', one);
         EXCEPTION
-            WHEN dependent_objects_still_exist OR invalid_schema_name THEN NULL;
+            WHEN invalid_schema_name THEN NULL;
+            WHEN dependent_objects_still_exist THEN
+                IF EXISTS (
+                    SELECT
+                    FROM pg_catalog.pg_attribute AS a
+                    WHERE a.attrelid = one::regclass AND a.attname = 'question'
+                ) THEN
+                    RAISE EXCEPTION USING
+                        ERRCODE = 'KA500',
+                        MESSAGE = pg_catalog.format('kanon: Objects in database %s use view kanon.query_log, whose column question is called query now; nothing was changed.', pg_catalog.current_database()),
+                        HINT = 'Drop these objects, install again, then create them anew.';
+                END IF;
         END;
     END LOOP;
     FOREACH one IN ARRAY own LOOP

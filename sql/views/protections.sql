@@ -11,9 +11,9 @@ SELECT
     p.ledger,
     p.one_sided,
     p.rank,
-    p.questions,
+    p.queries,
     p.refusals,
-    p.all_questions,
+    p.all_queries,
     p.all_refusals,
     p.period,
     p.lockout,
@@ -25,24 +25,24 @@ FROM kanon.protection AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.relation::oid;
 ALTER VIEW kanon.protections OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.protections FROM PUBLIC;
-COMMENT ON VIEW kanon.protections IS 'The tables that answer questions, and under which rules.';
+COMMENT ON VIEW kanon.protections IS 'The tables that answer queries, and under which rules.';
 COMMENT ON COLUMN kanon.protections.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.protections.k IS 'Fewest people behind every part of an answer.';
 COMMENT ON COLUMN kanon.protections.mode IS 'Whether rows with too few people refuse the answer (reject) or are left out (suppress).';
-COMMENT ON COLUMN kanon.protections.strict IS 'Whether nobody counts as too few where the question names a set.';
+COMMENT ON COLUMN kanon.protections.strict IS 'Whether nobody counts as too few where the query names a set.';
 COMMENT ON COLUMN kanon.protections.simulatable IS 'Whether sensitive columns have no say in refusals.';
 COMMENT ON COLUMN kanon.protections.dominance IS 'Largest share of a sum that one person may have; NULL for no rule.';
 COMMENT ON COLUMN kanon.protections.extremes IS 'Columns whose smallest and largest value may be asked: never, insensitive, always.';
 COMMENT ON COLUMN kanon.protections.ledger IS 'How far answers are compared with earlier ones: off, pairwise, linear.';
 COMMENT ON COLUMN kanon.protections.one_sided IS 'Whether sets are refused that an earlier set nearly contains, or nearly lies in.';
 COMMENT ON COLUMN kanon.protections.rank IS 'Most independent sets that are kept for sums and differences.';
-COMMENT ON COLUMN kanon.protections.questions IS 'Most questions of one login within a period; NULL for no limit.';
+COMMENT ON COLUMN kanon.protections.queries IS 'Most queries of one login within a period; NULL for no limit.';
 COMMENT ON COLUMN kanon.protections.refusals IS 'Withheld answers to one login within a period after which it is locked out; NULL for no limit.';
-COMMENT ON COLUMN kanon.protections.all_questions IS 'Most questions of all logins together within a period; NULL for no limit.';
+COMMENT ON COLUMN kanon.protections.all_queries IS 'Most queries of all logins together within a period; NULL for no limit.';
 COMMENT ON COLUMN kanon.protections.all_refusals IS 'Withheld answers to all logins together within a period after which nobody is answered; NULL for no limit.';
-COMMENT ON COLUMN kanon.protections.period IS 'Seconds that a question counts.';
+COMMENT ON COLUMN kanon.protections.period IS 'Seconds that a query counts.';
 COMMENT ON COLUMN kanon.protections.lockout IS 'Seconds from the last of these withheld answers.';
-COMMENT ON COLUMN kanon.protections.seconds IS 'Longest time that one question may take.';
+COMMENT ON COLUMN kanon.protections.seconds IS 'Longest time that one query may take.';
 COMMENT ON COLUMN kanon.protections.rows IS 'Most rows of one answer.';
 COMMENT ON COLUMN kanon.protections.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protections.protected_at IS 'When it was protected.';

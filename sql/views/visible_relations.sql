@@ -1,4 +1,4 @@
--- The relations that whoever asks may know of: those that the role may read, and those that answer questions.
+-- The relations that whoever asks may know of: those that the role may read, and those that answer queries.
 CREATE OR REPLACE VIEW kanon.visible_relations WITH (security_barrier) AS
 WITH known AS (
     SELECT

@@ -33,7 +33,7 @@ _TABLES = """
     select kanon_declare('patients', insensitive => '{ward,age,cost}', entity => 'patient');
     select kanon_protect('patients', 5, '{"ledger": "off"}');
 """
-_QUESTION = "select ward, count(*) from patients group by ward"
+_QUERY = "select ward, count(*) from patients group by ward"
 _CALL = "select * from kanon_query_record('{}') as t (ward integer, count bigint)"
 _CATALOG = (
     "select c.relname, n.nspname from pg_catalog.pg_class as c"
@@ -55,8 +55,8 @@ def round_trips(settings: Settings) -> Iterator[Table]:
         "select N, a new text each time": (_new(number), _new(number), repeats),
         "begin; select 1; commit, 3 trips": (_transaction, _transaction, repeats),
         "catalog query": (_simple(_CATALOG), _simple(_CATALOG), few),
-        "question, the same text": (_simple(_CALL.format(_QUESTION)), _simple(_QUESTION), few),
-        "question, a new text each time": (_new_call(number), _new_question(number), few),
+        "query, the same text": (_simple(_CALL.format(_QUERY)), _simple(_QUERY), few),
+        "query, a new text each time": (_new_call(number), _new_query(number), few),
     }
     with _both() as (direct, through):
         rows = [
@@ -92,15 +92,15 @@ def _transaction(connection: Connection) -> None:
         connection.execute("select 1")
 
 
-def _new_question(number: Iterator[int]) -> Action:
+def _new_query(number: Iterator[int]) -> Action:
     return lambda connection: connection.execute(
-        f"{_QUESTION} order by ward limit {1000 + next(number)}".encode()
+        f"{_QUERY} order by ward limit {1000 + next(number)}".encode()
     ).fetchall()
 
 
 def _new_call(number: Iterator[int]) -> Action:
     return lambda connection: connection.execute(
-        _CALL.format(f"{_QUESTION} order by ward limit {1000 + next(number)}").encode()
+        _CALL.format(f"{_QUERY} order by ward limit {1000 + next(number)}").encode()
     ).fetchall()
 
 

@@ -28,7 +28,7 @@ K = 5
 Columns = list[npt.NDArray[np.int64]]
 
 
-def questions(settings: Settings) -> Iterator[Table]:
+def queries(settings: Settings) -> Iterator[Table]:
     """Random filters and groupings on 8 columns, k = 5: time of a decision, journal included."""
     cases: list[tuple[int, int, Mode]] = [(1_000, 1_000, "pairwise"), (100_000, 1_000, "linear")]
     if not settings.quick:
@@ -41,10 +41,10 @@ def questions(settings: Settings) -> Iterator[Table]:
             (1_000_000, 300, "pairwise"),
         ]
     yield table(
-        "Decisions of the ledger, k = 5 (ms over the last tenth of the questions; opening a checkpoint in s)",
+        "Decisions of the ledger, k = 5 (ms over the last tenth of the queries; opening a checkpoint in s)",
         [
             "people",
-            "questions",
+            "queries",
             "mode",
             "median",
             "95 %",

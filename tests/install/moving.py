@@ -17,7 +17,7 @@ from psycopg import sql
 
 K = 3
 ANALYST = "moving_analyst"
-QUESTION = "SELECT insured, count(*) AS n FROM public.visits GROUP BY insured"
+QUERY = "SELECT insured, count(*) AS n FROM public.visits GROUP BY insured"
 
 _FURNISHING = """
     CREATE TYPE public.sexes AS ENUM ('F', 'M');
@@ -75,7 +75,7 @@ def furnish(connection: psycopg.Connection[Any]) -> None:
     """
     connection.execute(_FURNISHING)
     if not _answered(connection):
-        raise AssertionError("the question has no answer before the move")
+        raise AssertionError("the query has no answer before the move")
     connection.execute("CREATE TABLE public.expected (subject text PRIMARY KEY, found text NOT NULL)")
     for subject, found in _state(connection).items():
         connection.execute("INSERT INTO public.expected VALUES (%s, %s)", [subject, found])
@@ -92,14 +92,14 @@ def differences(connection: psycopg.Connection[Any]) -> list[str]:
     expected = dict(connection.execute("SELECT subject, found FROM public.expected").fetchall())
     found = _different("restored", connection, expected)
     if _answered(connection):
-        found.append("questions are answered although their record stayed behind")
+        found.append("queries are answered although their record stayed behind")
     # other cells of a row type that is known keep their rule; the rows of new ones are suppressed
     for (release,) in connection.execute("SELECT release::text FROM kanon.releases").fetchall():
         connection.execute("SELECT kanon_refresh(%s)", [release])
     found += _different("refreshed", connection, expected)
     connection.execute("SELECT kanon.restart_ledger('public.visits')")
     if not _answered(connection):
-        found.append("questions are not answered after their record was begun anew")
+        found.append("queries are not answered after their record was begun anew")
     connection.execute(_ANEW)
     found += _too_small("published anew", connection)
     return found
@@ -164,7 +164,7 @@ def _answered(connection: psycopg.Connection[Any]) -> bool:
         connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(ANALYST)))
         try:
             with connection.transaction():
-                return len(connection.execute("SELECT * FROM kanon_query(%s)", [QUESTION]).fetchall()) == 2
+                return len(connection.execute("SELECT * FROM kanon_query(%s)", [QUERY]).fetchall()) == 2
         except psycopg.Error as error:
             if error.sqlstate != "KA902":
                 raise

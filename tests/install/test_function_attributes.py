@@ -23,8 +23,8 @@ _LONGEST_BODY = 3
 _PSQL_WIDTH = 100 - len(" ") - len(" | ")
 """What two columns of psql can hold between the frame."""
 
-_OF_THE_READER = {"hold_relations", "serve_question"}
-"""Functions with the rights of the role that reads what questions are about."""
+_OF_THE_READER = {"hold_relations", "serve_query"}
+"""Functions with the rights of the role that reads what queries are about."""
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def test_every_function_is_described_and_belongs_to_the_owner_role(
             assert function["owner"] == owner, function["signature"]
 
 
-def test_what_runs_questions_cannot_talk(functions: list[dict[str, object]]) -> None:
-    (serving,) = (function for function in functions if function["proname"] == "serve_question")
+def test_what_runs_queries_cannot_talk(functions: list[dict[str, object]]) -> None:
+    (serving,) = (function for function in functions if function["proname"] == "serve_query")
     assert "client_min_messages=error" in serving["proconfig"]
     assert serving["provolatile"] == "s"
 

@@ -174,7 +174,7 @@ def _record(db: psycopg.Connection) -> Path:
     return Path(folder)
 
 
-def test_a_record_of_questions_that_cannot_be_used_is_told_to_curators(
+def test_a_record_of_queries_that_cannot_be_used_is_told_to_curators(
     dsn: str, db: psycopg.Connection
 ) -> None:
     install(dsn)
@@ -195,7 +195,7 @@ def test_a_record_of_questions_that_cannot_be_used_is_told_to_curators(
         (folder / name).write_bytes(whole)
         assert db.execute(state).fetchone() == (True, None, None)
     folder.rename(folder.with_name("elsewhere"))
-    detail, hint = failing(db)["records of questions"]
+    detail, hint = failing(db)["records of queries"]
     assert detail == "1 of 1 protected table(s) withhold every answer"
     assert "kanon.record_states" in hint
     with (
@@ -220,7 +220,7 @@ def test_columns_that_changed_since_the_record_began_are_told_to_curators(
     db.execute("ALTER TABLE patients ADD COLUMN ward integer")
     db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex,ward}', '{diagnosis}')")
     ((problem,),) = db.execute("SELECT problem FROM kanon.record_states").fetchall()
-    assert "columns that questions may read" in problem
+    assert "columns that queries may read" in problem
     with pytest.raises(psycopg.Error, match="withheld"):
         db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
 

@@ -173,7 +173,7 @@ def _protect(connection: psycopg.Connection) -> None:
     connection.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
 
 
-def test_the_record_of_questions_leaves_the_servers_disk_with_the_last_database(
+def test_the_record_of_queries_leaves_the_servers_disk_with_the_last_database(
     lonely_server: Server, dsn: str, connection: psycopg.Connection
 ) -> None:
     with (
@@ -192,7 +192,7 @@ def test_the_record_of_questions_leaves_the_servers_disk_with_the_last_database(
         assert not folder.exists()
 
 
-def test_who_cannot_have_the_record_of_questions_removed_is_told_where_it_stays(
+def test_who_cannot_have_the_record_of_queries_removed_is_told_where_it_stays(
     dsn: str, connection: psycopg.Connection
 ) -> None:
     install(dsn)

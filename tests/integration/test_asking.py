@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 import kanon_pg
 from kanon_pg.cli import app
 from kanon_pg.dbapi import Connection
-from kanon_pg.errors import AnswerWithheld, InputError, InstallError, NotPermitted, QuestionRefused
-from tests.fixtures.questions import Guarded
+from kanon_pg.errors import AnswerWithheld, InputError, InstallError, NotPermitted, QueryRefused
+from tests.fixtures.queries import Guarded
 from tests.query.hospital import ADA, SCHEMA
 
 pytestmark = pytest.mark.slow
@@ -145,7 +145,7 @@ def wards(ada: Connection) -> list[str]:
     return [row[0] for row in ada.execute(BY_WARD).fetchall()]
 
 
-def test_many_questions_have_an_answer_each(ada: Connection) -> None:
+def test_many_queries_have_an_answer_each(ada: Connection) -> None:
     names = wards(ada)
     alone = [ada.execute(OF_WARD, [name]).fetchall() for name in names]
     cursor = ada.cursor()
@@ -176,7 +176,7 @@ def test_answers_that_are_not_returned_are_counted_and_not_kept(ada: Connection)
     assert (cursor.rowcount, cursor.nextset()) == (-1, None)
 
 
-def test_each_of_many_questions_is_recorded(ada: Connection, shared_hospital: Guarded) -> None:
+def test_each_of_many_queries_is_recorded(ada: Connection, shared_hospital: Guarded) -> None:
     def recorded() -> int:
         row = shared_hospital.admin.execute("select count(*) from kanon.query_log").fetchone()
         assert row is not None
@@ -187,7 +187,7 @@ def test_each_of_many_questions_is_recorded(ada: Connection, shared_hospital: Gu
     assert recorded() == before + len(names)
 
 
-def test_one_refusal_among_many_questions_leaves_no_answer(ada: Connection) -> None:
+def test_one_refusal_among_many_queries_leaves_no_answer(ada: Connection) -> None:
     name, cursor = wards(ada)[0], ada.cursor()
     cursor.execute(BY_WARD)
     query = "select avg(cost) from patients where ward = %s"
@@ -226,7 +226,7 @@ def test_a_dsn_that_cannot_be_read_is_refused_without_quoting_it() -> None:
 )
 def test_parameters_are_values(ada: Connection, query: str, parameters: Any) -> None:
     if parameters is None:
-        with pytest.raises(QuestionRefused, match=r"\$1"):
+        with pytest.raises(QueryRefused, match=r"\$1"):
             ada.execute(query)
         return
     row = ada.execute(query, parameters).fetchone()
@@ -236,7 +236,7 @@ def test_parameters_are_values(ada: Connection, query: str, parameters: Any) -> 
 
 def test_refusals_are_those_of_the_functions(ada: Connection) -> None:
     for query in ("select name from patients", "delete from patients", "select 1; select 2", ""):
-        with pytest.raises((QuestionRefused, InputError)):
+        with pytest.raises((QueryRefused, InputError)):
             ada.execute(query)
     with pytest.raises(AnswerWithheld):
         ada.execute("select count(*) from patients where admission_date = '1900-01-01'")
@@ -245,7 +245,7 @@ def test_refusals_are_those_of_the_functions(ada: Connection) -> None:
         ada.execute("select count(*) from patients where cost > %s", [object()])
 
 
-def test_before_a_question_there_is_nothing_to_fetch(ada: Connection) -> None:
+def test_before_a_query_there_is_nothing_to_fetch(ada: Connection) -> None:
     with pytest.raises(InputError, match="no answer"):
         ada.cursor().fetchall()
 
@@ -311,7 +311,7 @@ def test_findings_are_marked_in_the_text(dsn: str) -> None:
     assert lines[place].strip() == "^" * len("max(cost)")
 
 
-def test_a_question_that_can_be_asked_is_said_to_be_so(dsn: str) -> None:
+def test_a_query_that_can_be_asked_is_said_to_be_so(dsn: str) -> None:
     shown = kanon(dsn, "check-query", BY_WARD)
     assert (shown.exit_code, shown.stdout) == (0, "This can be asked.\n")
     found = json.loads(kanon(dsn, "check-query", BY_WARD, "--json").stdout)

@@ -64,7 +64,8 @@ def test_rows_are_estimated_by_statistics_then_by_size(interface: Interface) -> 
         return rows
 
     interface.connection.execute("create table fresh as select i from generate_series(1, 5000) i")
-    assert 5000 <= estimated("fresh") <= 8000
+    # PostgreSQL 16 and later make room for more rows at once
+    assert 5000 <= estimated("fresh") <= 12000
     interface.connection.execute("analyze fresh")
     assert estimated("fresh") == 5000
     interface.connection.execute(

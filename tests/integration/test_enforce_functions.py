@@ -1,4 +1,4 @@
-"""The functions for questions: forms of answers, sentences for bad input, constant refusals."""
+"""The functions for queries: forms of answers, sentences for bad input, constant refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kanon_pg.errors import AnswerWithheld, InputError
 from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.hold import hold_relations
 from kanon_pg.queries.request import QueryRequest
-from tests.fixtures.questions import WITHHELD, Guarded
+from tests.fixtures.queries import WITHHELD, Guarded
 from tests.fixtures.releases import everything
 from tests.query.harness import Answer, Refusal
 from tests.query.hospital import ADA
@@ -131,7 +131,7 @@ def test_names_mean_what_the_callers_search_path_says(ada: psycopg.Connection[An
             "2024-01-31",
         ),
         ("select kanon_query('select count(*) from patients', '{{a,b},{c,d}}')", "KA100", "ARRAY"),
-        ("select kanon.serve_question()", "KA102", "kanon_query"),
+        ("select kanon.serve_query()", "KA102", "kanon_query"),
         ("select kanon.hold_relations()", "KA102", "kanon_query"),
     ],
 )
@@ -183,9 +183,9 @@ def test_every_option_is_stored(own: psycopg.Connection[Any]) -> None:
         "ledger": "linear",
         "one_sided": True,
         "rank": 64,
-        "questions": 9,
+        "queries": 9,
         "refusals": 8,
-        "all_questions": 7,
+        "all_queries": 7,
         "all_refusals": 6,
         "period": 5.5,
         "lockout": 4.5,
@@ -395,16 +395,16 @@ def test_cancelling_stays_cancelling(own_hospital: Guarded, own: psycopg.Connect
 def test_a_setting_of_the_session_changes_no_answer(
     setting: str, own_hospital: Guarded, shared_hospital: Guarded
 ) -> None:
-    question = (
+    query = (
         "select date_trunc('month', admission_date) as month, sex, count(*) as n, avg(cost) as average"
         " from patients where admission_date < date '2024-12-01' group by 1, 2"
     )
-    expected = shared_hospital.interface().ask(ADA, question, (), 1)
+    expected = shared_hospital.interface().ask(ADA, query, (), 1)
     assert isinstance(expected, Answer)
     session = own_hospital.sessions.of(ADA, 1)
     session.execute(f"set {setting}".encode())
     own_hospital.sessions.heard(ADA, 1)
-    seen = own_hospital.interface().ask(ADA, question, (), 1)
+    seen = own_hospital.interface().ask(ADA, query, (), 1)
     assert sorted(seen.rows) == sorted(expected.rows)  # type: ignore[union-attr]
     assert not [notice for notice in own_hospital.sessions.heard(ADA, 1) if "PLAN" in notice.upper()]
 
@@ -412,13 +412,13 @@ def test_a_setting_of_the_session_changes_no_answer(
 @pytest.mark.parametrize("relation", ["hospital.patients", "hospital.wards"])
 def test_a_relation_that_is_not_held_is_not_read(shared_hospital: Guarded, relation: str) -> None:
     """It could be exchanged for another of the same name after its catalog entry was checked."""
-    question = QueryRequest(f"select count(*) from {relation}")
+    query = QueryRequest(f"select count(*) from {relation}")
     for is_held in (True, False):
         with as_reader(shared_hospital.dsn) as (db, role, session):
-            held = hold_relations(db, question)
+            held = hold_relations(db, query)
             assert len(held) == 1
             if is_held:
-                assert answer_query(db, question, role, session["login"], held=held).rows
+                assert answer_query(db, query, role, session["login"], held=held).rows
             else:
                 with pytest.raises(AnswerWithheld):
-                    answer_query(db, question, role, session["login"], held=())
+                    answer_query(db, query, role, session["login"], held=())

@@ -1,4 +1,4 @@
-"""Honest questions through a real server: accepted as by the checker, and answered rightly."""
+"""Honest queries through a real server: accepted as by the checker, and answered rightly."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.load_catalog import READER, load_catalog
-from tests.fixtures.questions import Guarded
+from tests.fixtures.queries import Guarded
 from tests.query.harness import Answer, Refusal
-from tests.query.honest import Expected, HonestQuestion, workload
+from tests.query.honest import Expected, HonestQuery, workload
 from tests.query.hospital import ADA, DECLARATIONS, DEPENDENT, FORBIDDEN, PUBLIC, SCHEMA
 from tests.query.snapshot import hospital
 
 NAMES = (*(made.table for made in DECLARATIONS), *DEPENDENT, *PUBLIC, *FORBIDDEN)
 
 
-def named(question: HonestQuestion) -> str:
-    return f"{question.author}: {question.name}"
+def named(query: HonestQuery) -> str:
+    return f"{query.author}: {query.name}"
 
 
-def asked(one: Guarded, question: HonestQuestion) -> Answer | Refusal:
-    return one.interface().ask(ADA, question.text, [parameter.value for parameter in question.parameters], 1)
+def asked(one: Guarded, query: HonestQuery) -> Answer | Refusal:
+    return one.interface().ask(ADA, query.text, [parameter.value for parameter in query.parameters], 1)
 
 
 Rows = list[tuple[str | None, ...]]
@@ -47,7 +47,7 @@ def comparable(rows: list[list[str | None]], types: list[str]) -> Rows:
 
 
 def by_a_superuser(
-    admin: psycopg.Connection[Any], question: HonestQuestion, types: list[str]
+    admin: psycopg.Connection[Any], query: HonestQuery, types: list[str]
 ) -> list[list[str | None]]:
     columns = [f"c{number}" for number in range(len(types))]
     texts = ", ".join(
@@ -57,36 +57,32 @@ def by_a_superuser(
         admin.execute(f"set local search_path = {SCHEMA}, public")
         admin.execute("set local datestyle = 'ISO, YMD'")
         cursor = psycopg.RawCursor(admin)
-        query = f"select array[{texts}] from ({question.text}) as q({', '.join(columns)})"
-        cursor.execute(query.encode(), [parameter.value for parameter in question.parameters] or None)
+        texts_query = f"select array[{texts}] from ({query.text}) as q({', '.join(columns)})"
+        cursor.execute(texts_query.encode(), [parameter.value for parameter in query.parameters] or None)
         return [row[0] for row in cursor.fetchall()]
 
 
-@pytest.mark.parametrize("question", workload(), ids=named)
-def test_an_honest_question_is_accepted_as_by_the_checker(
-    question: HonestQuestion, shared_hospital: Guarded
-) -> None:
-    seen = asked(shared_hospital, question)
-    accepted = check(question.text, hospital()).accepted
+@pytest.mark.parametrize("query", workload(), ids=named)
+def test_an_honest_query_is_accepted_as_by_the_checker(query: HonestQuery, shared_hospital: Guarded) -> None:
+    seen = asked(shared_hospital, query)
+    accepted = check(query.text, hospital()).accepted
     assert accepted != (isinstance(seen, Refusal) and seen.explained)
-    if question.expected is Expected.ANSWERED:
+    if query.expected is Expected.ANSWERED:
         assert isinstance(seen, Answer)
 
 
 @pytest.mark.parametrize(
-    "question", [one for one in workload() if one.expected is not Expected.REFUSED], ids=named
+    "query", [one for one in workload() if one.expected is not Expected.REFUSED], ids=named
 )
-def test_an_answer_is_what_a_superuser_sees(question: HonestQuestion, shared_hospital: Guarded) -> None:
-    values = [parameter.value for parameter in question.parameters]
-    if isinstance(shared_hospital.interface().ask(ADA, question.text, values, 1), Refusal):
-        assert question.expected is not Expected.ANSWERED
+def test_an_answer_is_what_a_superuser_sees(query: HonestQuery, shared_hospital: Guarded) -> None:
+    values = [parameter.value for parameter in query.parameters]
+    if isinstance(shared_hospital.interface().ask(ADA, query.text, values, 1), Refusal):
+        assert query.expected is not Expected.ANSWERED
         return
     ada = shared_hospital.sessions.of(ADA, 1)
-    asked_for = ada.execute("select line from kanon.ask(%s, %s::text[])", [question.text, values])
+    asked_for = ada.execute("select line from kanon.ask(%s, %s::text[])", [query.text, values])
     (_, types, *rows) = [row[0] for row in asked_for]
-    assert comparable(rows, types) == comparable(
-        by_a_superuser(shared_hospital.admin, question, types), types
-    )
+    assert comparable(rows, types) == comparable(by_a_superuser(shared_hospital.admin, query, types), types)
 
 
 def loaded(one: Guarded) -> dict[str, Relation]:
@@ -123,5 +119,5 @@ def test_the_catalog_is_what_the_tests_of_the_checker_use(shared_hospital: Guard
         assert there == relation, name
 
 
-def test_what_an_asker_may_not_read_is_not_in_the_catalog(shared_hospital: Guarded) -> None:
+def test_what_an_analyst_may_not_read_is_not_in_the_catalog(shared_hospital: Guarded) -> None:
     assert not set(FORBIDDEN) & loaded(shared_hospital).keys()

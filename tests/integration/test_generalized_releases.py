@@ -545,7 +545,7 @@ def test_audits_and_exports_take_generalized_releases(people: Interface, tmp_pat
     assert "[20,25)" in cells
 
 
-def test_questions_about_a_generalized_release_are_answered_as_about_any_other(people: Interface) -> None:
+def test_queries_about_a_generalized_release_are_answered_as_about_any_other(people: Interface) -> None:
     answers = []
     for hierarchies in (None, HIERARCHIES):
         people.anonymize("people", 3, hierarchies=hierarchies, seed=4)

@@ -1,4 +1,4 @@
-"""The record of questions through the real functions: what attackers try with several questions."""
+"""The record of queries through the real functions: what attackers try with several queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import pytest
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.queries import Statement
-from kanon_pg.errors import AnswerWithheld, InputError, QuestionRefused
+from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server
 
@@ -175,7 +175,7 @@ def at_once(sessions: Sequence[Connection], texts: Sequence[str]) -> list[list[A
         return list(pool.map(run, sessions, texts))
 
 
-def test_every_level_of_a_question_is_recorded(hall: Hall) -> None:
+def test_every_level_of_a_query_is_recorded(hall: Hall) -> None:
     table = hall.table()
     levels = (
         f"select sum(income), count(*) from {table} where age <= 40",
@@ -209,7 +209,7 @@ def test_a_rollback_removes_nothing(hall: Hall) -> None:
     assert ask(hall.session(BOB), among(table, "age <= 19")) is None
 
 
-def test_a_question_that_comes_again_is_compared_as_it_is_now(hall: Hall) -> None:
+def test_a_query_that_comes_again_is_compared_as_it_is_now(hall: Hall) -> None:
     table = hall.table()
     grouped = f"select city, count(*), sum(income) from {table} group by city"
     for _ in range(3):
@@ -221,7 +221,7 @@ def test_a_question_that_comes_again_is_compared_as_it_is_now(hall: Hall) -> Non
     assert [reason for _, _, reason in hall.log(table)] == [None] * 3 + ["difference"] * 3
 
 
-def test_other_tables_of_a_question_that_comes_again_may_have_changed(hall: Hall) -> None:
+def test_other_tables_of_a_query_that_comes_again_may_have_changed(hall: Hall) -> None:
     table, areas = hall.table(), f"areas_{next(_numbers)}"
     hall.admin.execute(
         f"create table {areas} as select i as age, i <= 30 as near from generate_series(1, 60) i"
@@ -234,7 +234,7 @@ def test_other_tables_of_a_question_that_comes_again_may_have_changed(hall: Hall
     assert ask(hall.session(), joined) is None
 
 
-def test_days_of_a_question_that_comes_again_may_begin_at_another_time(hall: Hall) -> None:
+def test_days_of_a_query_that_comes_again_may_begin_at_another_time(hall: Hall) -> None:
     table = hall.table(extra="seen timestamptz default '2024-01-01 12:00+00'")
     hall.admin.execute(f"update {table} set seen = '2024-01-01 23:30+00' where age = 7")
     until, session = (
@@ -369,7 +369,7 @@ def test_a_missing_record_needs_a_curator(hall: Hall) -> None:
     folder = hall.folder(table)
     folder.rename(folder.with_name("f" * 32))
     assert ask(hall.session(), among(table, "age <= 30")) is None
-    with pytest.raises(psycopg.Error, match="record of questions is missing"):
+    with pytest.raises(psycopg.Error, match="record of queries is missing"):
         hall.protect(table)
     with pytest.raises(psycopg.Error, match="permission denied"):
         hall.session().execute("select kanon.restart_ledger(%s::text::regclass)", [table])
@@ -516,7 +516,7 @@ def test_left_out_groups_are_not_recorded_as_told(hall: Hall) -> None:
 
 @pytest.mark.parametrize("mode", ["off", "pairwise"])
 def test_a_budget_ends(hall: Hall, mode: str) -> None:
-    table = hall.table(ledger=mode, questions=2)
+    table = hall.table(ledger=mode, queries=2)
     assert ask(hall.session(ANN), among(table, "age <= 30"))
     assert ask(hall.session(ANN, 2), among(table, "age <= 40"))
     assert ask(hall.session(ANN), among(table, "age <= 30")) is None
@@ -524,7 +524,7 @@ def test_a_budget_ends(hall: Hall, mode: str) -> None:
     assert [reason for _, _, reason in hall.log(table)] == [None, None, "budget", None]
 
 
-def test_refused_questions_lock_a_login_out(hall: Hall) -> None:
+def test_refused_queries_lock_a_login_out(hall: Hall) -> None:
     table = hall.table(refusals=2)
     for age in (1, 2):
         assert ask(hall.session(ANN), among(table, f"age <= {age}")) is None
@@ -535,7 +535,7 @@ def test_refused_questions_lock_a_login_out(hall: Hall) -> None:
 
 
 def test_a_role_does_not_hide_the_login(hall: Hall) -> None:
-    table = hall.table(questions=1)
+    table = hall.table(queries=1)
     hall.admin.execute(f"grant {BOB} to {ANN}")
     try:
         assert ask(hall.session(ANN), among(table, "age <= 30"))
@@ -546,7 +546,7 @@ def test_a_role_does_not_hide_the_login(hall: Hall) -> None:
         hall.admin.execute(f"revoke {BOB} from {ANN}")
 
 
-def test_without_comparison_questions_are_still_recorded(hall: Hall) -> None:
+def test_without_comparison_queries_are_still_recorded(hall: Hall) -> None:
     table = hall.table(ledger="off")
     assert ask(hall.session(), among(table, "age <= 30"))
     assert ask(hall.session(), among(table, "age <= 29"))
@@ -573,7 +573,7 @@ def test_columns_that_change_need_a_new_record(hall: Hall) -> None:
     assert hall.log(table)[:-1] == before
 
 
-def test_the_record_says_what_went_wrong_and_the_asker_hears_the_same_words(hall: Hall) -> None:
+def test_the_record_says_what_went_wrong_and_the_analyst_hears_the_same_words(hall: Hall) -> None:
     table = hall.table(extra="share float8 default 1e308")
     large = hall.table(rows=2)
     slow = hall.table(seconds=1e-9)
@@ -601,9 +601,9 @@ def test_a_table_without_a_record_says_how_to_begin_one(hall: Hall) -> None:
     # a trusted client may keep no record; the server always does
     client.protect(hall.dsn, table, 5, {"ledger": "off"})
     assert client.query(hall.dsn, among(table, "age <= 30")).rows
-    with pytest.raises(psycopg.Error, match="no record of questions") as found:
+    with pytest.raises(psycopg.Error, match="no record of queries") as found:
         ask(hall.session(), among(table, "age <= 30"))
-    assert found.value.sqlstate == QuestionRefused.sqlstate
+    assert found.value.sqlstate == QueryRefused.sqlstate
     hall.admin.execute(str(found.value.diag.message_hint).partition(": ")[2].encode())
     assert ask(hall.session(), among(table, "age <= 30"))
     assert hall.log(table) == [(ANN, "answered", None)]
@@ -669,7 +669,7 @@ def test_a_trusted_client_keeps_the_record_in_a_folder_of_its_own(hall: Hall, tm
     ledger_parent.stop_worker()
 
 
-def test_a_new_question_reads_its_table_once(
+def test_a_new_query_reads_its_table_once(
     hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, folder = f"people_{next(_numbers)}", str(tmp_path / "records")
@@ -688,7 +688,7 @@ def test_a_new_question_reads_its_table_once(
     monkeypatch.setattr(PsycopgDatabase, "rows_once", watched)
 
     def reads(age: int, *, told: bool = True) -> list[bool]:
-        """Return for every statement that reads for a question whether it reads sets."""
+        """Return for every statement that reads for a query whether it reads sets."""
         texts.clear()
         try:
             client.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)

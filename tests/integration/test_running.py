@@ -133,8 +133,6 @@ def press_control_c(watched: Watched) -> None:
     watched.calling.press_control_c()
 
 
-# It failed in two of seven runs on a machine with much else to do; the cause is not known yet.
-@pytest.mark.deep
 @pytest.mark.parametrize(
     "phase",
     # through the server's functions, that is cancelling

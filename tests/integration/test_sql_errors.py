@@ -66,19 +66,19 @@ def test_a_defect_keeps_its_traceback(connection: psycopg.Connection) -> None:
     assert "Traceback" in (diag.context or "")
 
 
-def test_every_refusal_of_a_question_has_the_same_bytes(connection: psycopg.Connection) -> None:
+def test_every_refusal_of_a_query_has_the_same_bytes(connection: psycopg.Connection) -> None:
     connection.execute(
         "CREATE TABLE patients AS SELECT i AS id, i % 2 AS ward FROM generate_series(1, 12) AS i;"
         " SELECT kanon_declare('patients', quasi_identifiers => '{id,ward}');"
         " SELECT kanon_protect('patients', 5)"
     )
     refusals = set()
-    for question in (
+    for query in (
         "SELECT count(*) FROM patients WHERE id < 3",
         "SELECT ward, count(*) FROM patients WHERE id < 10 GROUP BY ward",
     ):
-        diag = _refusal(connection, f"SELECT kanon_query('{question}')")
-        assert diag.sqlstate == "KA902", question
+        diag = _refusal(connection, f"SELECT kanon_query('{query}')")
+        assert diag.sqlstate == "KA902", query
         refusals.add(tuple(getattr(diag, field) for field in dir(diag) if not field.startswith("_")))
     assert len(refusals) == 1
 

@@ -36,8 +36,8 @@ def histories(draw: st.DrawFn) -> tuple[list[int], list[Groups], int]:
             st.lists(st.integers(0, size - 1), min_size=size, max_size=size),
         )
     )
-    questions = draw(st.lists(partitions(size).filter(bool), min_size=1, max_size=6))
-    return owners, questions, draw(st.integers(2, 4))
+    queries = draw(st.lists(partitions(size).filter(bool), min_size=1, max_size=6))
+    return owners, queries, draw(st.integers(2, 4))
 
 
 def answer_of(groups: Groups) -> AnswerSets:
@@ -63,11 +63,11 @@ def leaves_few(groups: Groups, owners: list[int], k: int) -> bool:
 def test_linear_mode_refuses_exactly_what_lets_an_attacker_solve(
     drawn: tuple[list[int], list[Groups], int],
 ) -> None:
-    owners, questions, k = drawn
+    owners, queries, k = drawn
     population = population_of(owners)
     ledger = DisclosureHistory(LedgerRules(k, "linear"), KEY)
     disclosed: list[frozenset[int]] = []
-    for groups in questions:
+    for groups in queries:
         decision = ledger.check(answer_of(groups), population)
         note(f"{groups} {decision.reason}")
         harmless = not leaves_few(groups, owners, k) and not singled_out([*disclosed, *groups], owners, k)
@@ -86,11 +86,11 @@ def test_linear_mode_refuses_exactly_what_lets_an_attacker_solve(
 def test_what_is_told_never_lets_an_attacker_solve(
     drawn: tuple[list[int], list[Groups], int], mode: Mode, one_sided: bool
 ) -> None:
-    owners, questions, k = drawn
+    owners, queries, k = drawn
     population = population_of(owners)
     ledger = DisclosureHistory(LedgerRules(k, mode, one_sided=one_sided, rank=64), KEY)
     disclosed: list[frozenset[int]] = []
-    for groups in questions:
+    for groups in queries:
         decision = ledger.check(answer_of(groups), population)
         if decision.allowed:
             ledger.disclose(decision)
@@ -101,11 +101,11 @@ def test_what_is_told_never_lets_an_attacker_solve(
 @settings(max_examples=examples(50))
 @given(histories(), st.sampled_from(["pairwise", "linear"]))
 def test_a_ledger_read_back_decides_the_same(drawn: tuple[list[int], list[Groups], int], mode: Mode) -> None:
-    owners, questions, k = drawn
+    owners, queries, k = drawn
     population = population_of(owners)
     rules = LedgerRules(k, mode, rank=8)
     ledger = DisclosureHistory(rules, KEY)
-    for groups in questions:
+    for groups in queries:
         again = DisclosureHistory.from_bytes(ledger.to_bytes(), rules, KEY)
         decision = ledger.check(answer_of(groups), population)
         assert again.check(answer_of(groups), population).reason == decision.reason
@@ -118,10 +118,10 @@ def test_a_ledger_read_back_decides_the_same(drawn: tuple[list[int], list[Groups
 def test_replaying_decides_as_the_process_that_told(
     drawn: tuple[list[int], list[Groups], int], mode: Mode
 ) -> None:
-    owners, questions, k = drawn
+    owners, queries, k = drawn
     population = population_of(owners)
     here, there = (DisclosureHistory(LedgerRules(k, mode, rank=8), KEY) for _ in range(2))
-    for groups in questions:
+    for groups in queries:
         answer = answer_of(groups)
         decision = here.check(answer, population)
         assert there.check(answer, population).reason == decision.reason

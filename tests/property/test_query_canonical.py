@@ -12,10 +12,10 @@ import pytest
 
 from kanon_pg.queries.check.checker import Options, Verdict, check
 from tests.fixtures.databases import Server
-from tests.query.honest import HonestQuestion
+from tests.query.honest import HonestQuery
 from tests.query.hospital import SCHEMA
 from tests.query.people import World, load
-from tests.query.snapshot import accepted_questions, hospital
+from tests.query.snapshot import accepted_queries, hospital
 
 Connection = psycopg.Connection[Any]
 
@@ -207,11 +207,11 @@ def test_the_answer_is_that_of_the_text(connection: Connection, text: str) -> No
 
 
 @pytest.mark.parametrize(
-    "question",
-    accepted_questions(),
-    ids=lambda question: f"{question.author}: {question.name}",
+    "query",
+    accepted_queries(),
+    ids=lambda query: f"{query.author}: {query.name}",
 )
-def test_the_answer_of_an_honest_question_is_that_of_the_text(
-    connection: Connection, question: HonestQuestion
+def test_the_answer_of_an_honest_query_is_that_of_the_text(
+    connection: Connection, query: HonestQuery
 ) -> None:
-    compare(connection, question.text, [parameter.value for parameter in question.parameters])
+    compare(connection, query.text, [parameter.value for parameter in query.parameters])

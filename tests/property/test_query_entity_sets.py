@@ -17,9 +17,9 @@ from kanon_pg.queries.check.checker import Options, Verdict, check
 from kanon_pg.queries.check.verdict import EntitySet
 from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql, table_snapshot_sql
 from tests.fixtures.databases import Server
-from tests.query.honest import HonestQuestion
+from tests.query.honest import HonestQuery
 from tests.query.people import World, load
-from tests.query.snapshot import accepted_questions, hospital
+from tests.query.snapshot import accepted_queries, hospital
 
 Connection = psycopg.Connection[Any]
 Row = tuple[int, bytes]
@@ -128,15 +128,15 @@ def test_the_people_of_groups_are_those_counted(
 
 
 @pytest.mark.parametrize(
-    "question",
-    accepted_questions(),
-    ids=lambda question: f"{question.author}: {question.name}",
+    "query",
+    accepted_queries(),
+    ids=lambda query: f"{query.author}: {query.name}",
 )
-def test_the_people_of_honest_questions_are_those_counted(
-    connection: Connection, owners: dict[int, dict[Row, bytes]], question: HonestQuestion
+def test_the_people_of_honest_queries_are_those_counted(
+    connection: Connection, owners: dict[int, dict[Row, bytes]], query: HonestQuery
 ) -> None:
-    verdict = check(question.text, hospital())
-    compare(connection, owners, verdict, [parameter.value for parameter in question.parameters])
+    verdict = check(query.text, hospital())
+    compare(connection, owners, verdict, [parameter.value for parameter in query.parameters])
 
 
 def by_group(item: EntitySet, row: dict[str, Any]) -> list[tuple[frozenset[bytes], ...]]:
@@ -202,15 +202,13 @@ def test_sets_that_are_read_with_the_answer_are_those_read_by_themselves(
 
 
 @pytest.mark.parametrize(
-    "question",
-    accepted_questions(),
-    ids=lambda question: f"{question.author}: {question.name}",
+    "query",
+    accepted_queries(),
+    ids=lambda query: f"{query.author}: {query.name}",
 )
-def test_sets_of_honest_questions_are_the_same_both_ways(
-    connection: Connection, question: HonestQuestion
-) -> None:
-    verdict = check(question.text, hospital())
-    gathers_alike(connection, verdict, [parameter.value for parameter in question.parameters])
+def test_sets_of_honest_queries_are_the_same_both_ways(connection: Connection, query: HonestQuery) -> None:
+    verdict = check(query.text, hospital())
+    gathers_alike(connection, verdict, [parameter.value for parameter in query.parameters])
 
 
 def test_a_child_that_a_table_gets_after_the_check_is_not_read(connection: Connection) -> None:

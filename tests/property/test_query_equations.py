@@ -1,7 +1,7 @@
 """Whatever is added and subtracted among the figures of one answer is about nobody or at least k people.
 
 The figures of an answer are equations about the rows of the table: each is a linear combination of unknown
-values. This test builds random questions with several figures, groupings and filters, asks them, and if
+values. This test builds random queries with several figures, groupings and filters, asks them, and if
 they are answered, computes by linear algebra whether some combination of the figures depends on the rows of
 fewer than k people. It knows nothing of how the checker counts.
 """
@@ -91,7 +91,7 @@ def groupings(keys: list[str], form: str) -> list[list[str]]:
     return [[key] for key in keys] if form == "sets" else [keys]
 
 
-def question(keys: list[str], form: str, figures: list[Figure]) -> str:
+def query(keys: list[str], form: str, figures: list[Figure]) -> str:
     outputs = [*(f"({key})" for key in keys), *(figure.text for figure in figures)]
     parts = ", ".join(f"({key})" for key in keys)
     word = {"plain": "", "rollup": "rollup ", "cube": "cube ", "sets": "grouping sets "}[form]
@@ -161,7 +161,7 @@ ONE_WITH_VALUE = _people([(5, "v", 2, None), (1, "v", 2, 3), (5, "u", 0, 2)])
 def test_no_combination_of_figures_is_about_fewer_than_k_people(
     facts: psycopg.Connection[Any], rows: list[Row], keys: list[str], form: str, figures: list[Figure]
 ) -> None:
-    found = answered(facts, rows, question(keys, form, figures), Options())
+    found = answered(facts, rows, query(keys, form, figures), Options())
     event("answered" if found is not None else "refused")
     if found is not None:
         assert not is_about_few(equations(rows, keys, form, figures), rows)
@@ -172,7 +172,7 @@ def test_enough_people_everywhere_are_answered(facts: psycopg.Connection[Any]) -
     figures = [FIGURES[2], _masked(FIGURES[2], "b > 1"), _case("not (a = 'v' and b = 2)"), FIGURES[5]]
     for form in ("plain", "rollup", "cube", "sets"):
         keys = ["a", "b % 2 = 0"]
-        assert answered(facts, rows, question(keys, form, figures), Options()) is not None
+        assert answered(facts, rows, query(keys, form, figures), Options()) is not None
         assert not is_about_few(equations(rows, keys, form, figures), rows)
 
 

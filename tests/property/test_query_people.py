@@ -119,7 +119,7 @@ def grouped(rows: list[Row], keys: list[str], condition: str) -> dict[tuple[Any,
     return groups
 
 
-def question(keys: list[str], condition: str, condition_of_filter: str) -> str:
+def query(keys: list[str], condition: str, condition_of_filter: str) -> str:
     outputs = [*keys, "count(*)", f"count(*) filter (where {condition_of_filter})"]
     grouping = f" group by {', '.join(str(place + 1) for place in range(len(keys)))}" if keys else ""
     return f"select {', '.join(outputs)} from facts where {condition}{grouping}"
@@ -142,7 +142,7 @@ def test_one_row_with_too_few_people_refuses_all(
         everyone, taken, left_out = sets_of(members, filtered)
         backed &= people(everyone) >= K and people(taken) >= K and not 0 < people(left_out) < K
         expected.append((*key, len(everyone), len(taken)))
-    found = answered(facts, rows, question(keys, where, filtered), Options())
+    found = answered(facts, rows, query(keys, where, filtered), Options())
     assert found == (sorted(expected, key=repr) if backed else None)
 
 
@@ -153,7 +153,7 @@ def test_what_is_left_out_is_nobody_or_enough(
 ) -> None:
     groups = grouped(rows, keys, where)
     options = Options(mode="suppress")
-    found = answered(facts, rows, question(keys, where, filtered), options)
+    found = answered(facts, rows, query(keys, where, filtered), options)
     assert found is not None
     shown = {row[: len(keys)]: row[len(keys) :] for row in found}
     for key, figures in shown.items():

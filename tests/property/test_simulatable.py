@@ -1,4 +1,4 @@
-"""With the option 'simulatable', which questions are refused does not depend on any sensitive value."""
+"""With the option 'simulatable', which queries are refused does not depend on any sensitive value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ORACLES = (
 )
 
 ORACLES: dict[str, list[Any]] = {text.format(row[0]): [] for text in _ORACLES for row in zips()}
-QUESTIONS = {
+QUERIES = {
     **ORACLES,
     **{one.text: [parameter.value for parameter in one.parameters] for one in workload()},
     **{
@@ -81,20 +81,20 @@ def two_worlds(server: Server) -> Iterator[tuple[Connection, Connection]]:
         yield made[0], made[1]
 
 
-def seen(connection: Connection, options: Options, questions: dict[str, list[Any]]) -> list[Seen]:
+def seen(connection: Connection, options: Options, queries: dict[str, list[Any]]) -> list[Seen]:
     ask = asking(connection, options)
-    return [ask(ADA, text, values, 1) for text, values in questions.items()]
+    return [ask(ADA, text, values, 1) for text, values in queries.items()]
 
 
 @pytest.fixture(scope="module")
 def pairs(two_worlds: tuple[Connection, Connection]) -> list[tuple[Seen, Seen]]:
-    """What is seen of each question in the two worlds."""
-    first, second = (seen(world, SIMULATABLE, QUESTIONS) for world in two_worlds)
+    """What is seen of each query in the two worlds."""
+    first, second = (seen(world, SIMULATABLE, QUERIES) for world in two_worlds)
     return list(zip(first, second, strict=True))
 
 
 def test_what_is_refused_does_not_depend_on_sensitive_values(pairs: list[tuple[Seen, Seen]]) -> None:
-    both = zip(QUESTIONS, pairs, strict=True)
+    both = zip(QUERIES, pairs, strict=True)
     assert [text for text, (a, b) in both if outcome(a) is not outcome(b)] == []
 
 
@@ -107,7 +107,7 @@ def test_without_the_option_it_does(two_worlds: tuple[Connection, Connection]) -
     assert sum(a is not b for a, b in zip(first, second, strict=True)) > 5
 
 
-def test_honest_questions_about_known_columns_remain() -> None:
+def test_honest_queries_about_known_columns_remain() -> None:
     honest = [one for one in workload() if one.expected is Expected.ANSWERED]
     accepted = [one for one in honest if check(one.text, hospital(), SIMULATABLE).accepted]
     assert len(accepted) > 20

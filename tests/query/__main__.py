@@ -21,23 +21,23 @@ def main() -> None:
     say(f"{len(ATTACKS):5}  attacks\n\n")
     snapshot, seconds, refused = hospital(), [], []
     check("select 1", snapshot)
-    for question in workload():
-        verdict, taken = timed(question.text, snapshot)
+    for query in workload():
+        verdict, taken = timed(query.text, snapshot)
         seconds.append(taken)
         if not verdict.accepted:
-            refused.append((question, verdict.findings[0]))
+            refused.append((query, verdict.findings[0]))
     attacked = [
         timed(step.text, snapshot)[1]
         for attack in ATTACKS
         for step in flat(attack.steps)
         if step.via is Via.INTERFACE
     ]
-    for question, finding in refused:
-        say(f"refused  {question.author}: {question.name} ({question.expected.value})\n")
+    for query, finding in refused:
+        say(f"refused  {query.author}: {query.name} ({query.expected.value})\n")
         say(f"         {finding.code} {finding.sentence}\n")
     asked = len(workload())
     say(f"\naccepted {asked - len(refused)} of {asked}: {1 - len(refused) / asked:.0%}\n")
-    for name, times in (("honest questions", seconds), ("attacks", attacked)):
+    for name, times in (("honest queries", seconds), ("attacks", attacked)):
         median, worst = 1000 * statistics.median(times), 1000 * max(times)
         say(f"check of {name}: median {median:.2f} ms, worst {worst:.2f} ms\n")
 

@@ -48,7 +48,7 @@ class Expectation:
     may_differ : bool
         What happens may depend on the victim.
     only_as_is : bool
-        Where the victim's secrets are others, the same question is honest.
+        Where the victim's secrets are others, the same query is honest.
     is_limit : bool
         The attack works, slowly; the threat model says so.
     why : str
@@ -72,7 +72,7 @@ BROKEN_OFF = Expectation(frozenset({Outcome.EXPLAINED, Outcome.WITHHELD}), in_an
 BROKEN_OFF_AS_IS = Expectation(
     frozenset({Outcome.EXPLAINED, Outcome.WITHHELD}), in_any_step=True, may_differ=True, only_as_is=True
 )
-"""The same where the victim's secrets are these; elsewhere the questions are about the same people."""
+"""The same where the victim's secrets are these; elsewhere the queries are about the same people."""
 
 
 def harmless(why: str) -> Expectation:
@@ -182,7 +182,7 @@ def attack(
     policy: Policy = Policy(),
     channel: Channel = Channel.ROWS,
 ) -> Draft:
-    """Describe an attack; a text alone is a question of the first analyst."""
+    """Describe an attack; a text alone is a query of the first analyst."""
     made = tuple(Step(step) if isinstance(step, str) else step for step in steps)
     return Draft(name, made, secret, expect, policy, channel)
 

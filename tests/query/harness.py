@@ -2,7 +2,7 @@
 
 An interface is three callables, so that whoever writes one plugs it in with a few lines:
 
-* ``ask(role, sql, params, session)`` asks a question through the interface and returns what came back;
+* ``ask(role, sql, params, session)`` runs a query through the interface and returns what came back;
 * ``in_session(role, sql, params, session)`` runs a statement as it stands, in the same session with the
   server that `ask` uses, if the interface leaves one (a gateway passes both through itself);
 * ``as_admin(sql)`` prepares the database beforehand.
@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Everything the asker can see of a refusal.
+    """Everything the analyst can see of a refusal.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ Run = Callable[[str, str, Sequence[Any], int], Seen]
 
 @dataclass(frozen=True)
 class Interface:
-    """A way to ask questions; see the head of this module."""
+    """A way to run queries; see the head of this module."""
 
     ask: Run
     in_session: Run | None = None

@@ -15,13 +15,13 @@ _PARAMETER = re.compile(r"\$\d+ (\S+) = (.*)")
 
 
 class Expected(Enum):
-    """What a correct enforcement does with an honest question."""
+    """What a correct enforcement does with an honest query."""
 
     ANSWERED = "answered"
     WITHHELD = "may be withheld"
-    """The question is accepted; the data may have groups that are too small."""
+    """The query is accepted; the data may have groups that are too small."""
     REFUSED = "may be refused"
-    """The question may be refused as it is written, if the refusal says what to write instead."""
+    """The query may be refused as it is written, if the refusal says what to write instead."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class HonestQuestion:
-    """One question of the workload.
+class HonestQuery:
+    """One query of the workload.
 
     Parameters
     ----------
     author, name : str
-        Name of the file, and of the question in it.
+        Name of the file, and of the query in it.
     tags : tuple of str
-        What the question needs.
+        What the query needs.
     expected : Expected
         What may happen.
     why : str
@@ -49,7 +49,7 @@ class HonestQuestion:
     parameters : tuple of Parameter
         In the order of their numbers.
     text : str
-        The question, without the semicolon.
+        The query, without the semicolon.
     """
 
     author: str
@@ -62,23 +62,23 @@ class HonestQuestion:
 
 
 @cache
-def workload() -> tuple[HonestQuestion, ...]:
-    """Return all questions, by author, in the order of the files."""
+def workload() -> tuple[HonestQuery, ...]:
+    """Return all queries, by author, in the order of the files."""
     return tuple(
-        _question(path.stem, block)
+        _query(path.stem, block)
         for path in sorted(FOLDER.glob("*.sql"))
         for block in _BLOCK.split(path.read_text(encoding="utf-8"))[1:]
     )
 
 
-def _question(author: str, block: str) -> HonestQuestion:
+def _query(author: str, block: str) -> HonestQuery:
     name, *lines = block.strip().splitlines()
     notes = [line.removeprefix("-- ") for line in lines if line.startswith("-- ")]
     text = "\n".join(line for line in lines if not line.startswith("-- "))
     fields = dict(note.split(": ", 1) for note in notes if not note.startswith("$"))
     expected, _, why = fields["expect"].partition(": ")
     parameters = (_PARAMETER.fullmatch(note) for note in notes if note.startswith("$"))
-    return HonestQuestion(
+    return HonestQuery(
         author=author,
         name=name,
         tags=tuple(fields["tags"].split(", ")),

@@ -26,7 +26,7 @@ def reference_interface(connection: psycopg.Connection[Any], policy: Policy) -> 
 
 
 def asking(connection: psycopg.Connection[Any], options: Options) -> Run:
-    """Return what asks questions under some options; the connection may read everything."""
+    """Return what runs queries under some options; the connection may read everything."""
     connection.execute("set search_path = pg_catalog, pg_temp")
     connection.execute("set statement_timeout = '20s'")
 

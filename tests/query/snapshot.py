@@ -15,7 +15,7 @@ from kanon_pg.queries.check.catalog import (
     RelationKind,
 )
 from kanon_pg.queries.check.checker import check
-from tests.query.honest import HonestQuestion, workload
+from tests.query.honest import HonestQuery, workload
 from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCHEMA_FILE, Declaration, K
 
 _TABLE = re.compile(r"create table hospital\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
@@ -58,9 +58,9 @@ _KINDS = {
 
 
 @cache
-def accepted_questions() -> tuple[HonestQuestion, ...]:
-    """Return the honest questions that the checker accepts; it takes a second to read all of them."""
-    return tuple(question for question in workload() if check(question.text, hospital()).accepted)
+def accepted_queries() -> tuple[HonestQuery, ...]:
+    """Return the honest queries that the checker accepts; it takes a second to read all of them."""
+    return tuple(query for query in workload() if check(query.text, hospital()).accepted)
 
 
 @cache

@@ -12,7 +12,7 @@ MARK = Path("/tmp/kanon-attack")
 """Where attacks that write files write them."""
 
 _OWN = ("kanon", "pg_catalog", "information_schema", "pg_toast")
-"""Schemas that change while questions are asked, or that show up in the lists below."""
+"""Schemas that change while queries run, or that show up in the lists below."""
 
 _LISTS = {
     "relations": "select oid, relname, relnamespace, relkind, relowner, relacl::text, relpersistence,"

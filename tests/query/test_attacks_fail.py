@@ -8,7 +8,7 @@ from tests.query.cases import Attack, Policy, Via, flat
 from tests.query.conftest import Worlds
 from tests.query.corpus import ATTACKS
 from tests.query.harness import Answer, Trial, complaints, constant_words, run, worlds
-from tests.query.honest import Expected, HonestQuestion, workload
+from tests.query.honest import Expected, HonestQuery, workload
 from tests.query.people import World
 from tests.query.reference import reference_interface
 
@@ -33,13 +33,13 @@ def test_an_attack_is_refused_or_harmless(attack: Attack, bare_worlds: Worlds) -
 
 
 @pytest.mark.parametrize(
-    "question",
-    [question for question in workload() if question.expected is Expected.ANSWERED],
-    ids=lambda question: f"{question.author}: {question.name}",
+    "query",
+    [query for query in workload() if query.expected is Expected.ANSWERED],
+    ids=lambda query: f"{query.author}: {query.name}",
 )
-def test_an_honest_question_is_answered(question: HonestQuestion, bare_worlds: Worlds) -> None:
+def test_an_honest_query_is_answered(query: HonestQuery, bare_worlds: Worlds) -> None:
     interface = reference_interface(bare_worlds[World.AS_IS], Policy())
-    values = [parameter.value for parameter in question.parameters]
-    seen = interface.ask("", question.text, values, 1)
+    values = [parameter.value for parameter in query.parameters]
+    seen = interface.ask("", query.text, values, 1)
     assert isinstance(seen, Answer)
-    assert seen.rows or "no row" in question.tags
+    assert seen.rows or "no row" in query.tags

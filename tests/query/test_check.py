@@ -8,7 +8,7 @@ from kanon_pg.queries.check.checker import Options, Verdict, check
 from kanon_pg.queries.check.options import Mode
 from tests.query.cases import Attack, Outcome, Via, flat
 from tests.query.corpus import ATTACKS
-from tests.query.honest import Expected, HonestQuestion, workload
+from tests.query.honest import Expected, HonestQuery, workload
 from tests.query.snapshot import hospital
 
 
@@ -50,22 +50,22 @@ def test_a_verdict_is_sound_the_same_each_time_and_refuses_what_needs_no_data_fo
 
 
 @pytest.mark.parametrize(
-    "question",
-    [question for question in workload() if question.expected is not Expected.REFUSED],
-    ids=lambda question: f"{question.author}: {question.name}",
+    "query",
+    [query for query in workload() if query.expected is not Expected.REFUSED],
+    ids=lambda query: f"{query.author}: {query.name}",
 )
-def test_honest_questions_are_accepted(question: HonestQuestion) -> None:
-    found = verdict(question.text)
+def test_honest_queries_are_accepted(query: HonestQuery) -> None:
+    found = verdict(query.text)
     assert found.accepted, [finding.sentence for finding in found.findings]
 
 
 @pytest.mark.parametrize(
-    "question",
-    [question for question in workload() if question.expected is Expected.REFUSED],
-    ids=lambda question: f"{question.author}: {question.name}",
+    "query",
+    [query for query in workload() if query.expected is Expected.REFUSED],
+    ids=lambda query: f"{query.author}: {query.name}",
 )
-def test_a_refusal_of_an_honest_question_says_what_to_write_instead(question: HonestQuestion) -> None:
-    found = verdict(question.text)
+def test_a_refusal_of_an_honest_query_says_what_to_write_instead(query: HonestQuery) -> None:
+    found = verdict(query.text)
     assert found.accepted or any(finding.hint for finding in found.findings)
 
 

@@ -10,12 +10,12 @@ import pytest
 from tests.query.cases import Channel, Outcome
 from tests.query.conftest import Worlds
 from tests.query.corpus import ATTACKS, counts
-from tests.query.honest import Expected, HonestQuestion, workload
+from tests.query.honest import Expected, HonestQuery, workload
 from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, PUBLIC, SCHEMA
 from tests.query.people import VICTIM, VICTIM_BORN, World, patients, tables
 
 
-def test_there_are_enough_attacks_and_questions() -> None:
+def test_there_are_enough_attacks_and_queries() -> None:
     assert len(ATTACKS) >= 170
     assert min(counts().values()) >= 4
     assert len(workload()) >= 70
@@ -24,7 +24,7 @@ def test_there_are_enough_attacks_and_questions() -> None:
 def test_names_are_unique() -> None:
     names = Counter((attack.kind, attack.name) for attack in ATTACKS)
     assert names.most_common(1)[0][1] == 1
-    names = Counter((question.author, question.name) for question in workload())
+    names = Counter((query.author, query.name) for query in workload())
     assert names.most_common(1)[0][1] == 1
 
 
@@ -33,9 +33,9 @@ def test_an_attack_that_may_be_answered_says_why() -> None:
         assert (Outcome.ANSWERED in attack.expect.outcomes) == bool(attack.expect.why), attack.name
 
 
-def test_a_question_that_may_not_be_answered_says_why() -> None:
-    for question in workload():
-        assert (question.expected is Expected.ANSWERED) != bool(question.why), question.name
+def test_a_query_that_may_not_be_answered_says_why() -> None:
+    for query in workload():
+        assert (query.expected is Expected.ANSWERED) != bool(query.why), query.name
 
 
 def test_worlds_differ_in_the_victim_alone() -> None:
@@ -60,14 +60,14 @@ def test_every_relation_of_the_schema_has_its_place(bare_worlds: Worlds) -> None
     assert {row[0] for row in found} == declared | set(DEPENDENT) | set(PUBLIC) | set(FORBIDDEN)
 
 
-@pytest.mark.parametrize("question", workload(), ids=lambda question: f"{question.author}: {question.name}")
-def test_honest_questions_are_sql(question: HonestQuestion, bare_worlds: Worlds) -> None:
+@pytest.mark.parametrize("query", workload(), ids=lambda query: f"{query.author}: {query.name}")
+def test_honest_queries_are_sql(query: HonestQuery, bare_worlds: Worlds) -> None:
     connection = bare_worlds[World.AS_IS]
     with connection.transaction(force_rollback=True):
         connection.execute(f"set local search_path = {SCHEMA}")
         cursor = psycopg.RawCursor(connection)
-        cursor.execute(question.text.encode(), [parameter.value for parameter in question.parameters] or None)
-        assert cursor.fetchall() or "no row" in question.tags
+        cursor.execute(query.text.encode(), [parameter.value for parameter in query.parameters] or None)
+        assert cursor.fetchall() or "no row" in query.tags
 
 
 def test_most_attacks_are_shown_to_work() -> None:

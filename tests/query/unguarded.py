@@ -1,4 +1,4 @@
-"""The interface without a guard: runs every question as it stands, as a role that may read everything.
+"""The interface without a guard: runs every query as it stands, as a role that may read everything.
 
 It shows that an attack would work, so that a test of its refusal means something.
 """

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests.fixtures.databases import Server
-from tests.fixtures.questions import Guarded, guarded_clone, protect
+from tests.fixtures.queries import Guarded, guarded_clone, protect
 from tests.query import state
 from tests.query.cases import Attack, Policy, Via, flat
 from tests.query.corpus import ATTACKS

@@ -1,4 +1,4 @@
-"""What a session can see of a question beside its answer: blocks that were read, counters, locks, notices."""
+"""What a session can see of a query beside its answer: blocks that were read, counters, locks, notices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.fixtures.questions import Guarded
+from tests.fixtures.queries import Guarded
 from tests.query.harness import Refusal
 from tests.query.hospital import ADA
 
@@ -25,9 +25,9 @@ _TABLE = """
     );
 """
 _CATCHING = """
-    create or replace function attic.caught(question text) returns text language plpgsql as $$
+    create or replace function attic.caught(query text) returns text language plpgsql as $$
     begin
-        perform public.kanon_query(question);
+        perform public.kanon_query(query);
         return 'answered';
     exception when others then
         return sqlstate;
@@ -58,11 +58,11 @@ def spy(request: pytest.FixtureRequest, own_hospital: Guarded) -> psycopg.Connec
     return ada
 
 
-def counted(spy: psycopg.Connection[Any], question: str) -> dict[str, int]:
+def counted(spy: psycopg.Connection[Any], query: str) -> dict[str, int]:
     """Return the blocks that EXPLAIN shows of a call that catches its refusal."""
     row = spy.execute(
         "explain (analyze, buffers, timing off, summary off, format json) select attic.caught("
-        + psycopg.sql.Literal(question).as_string(spy)
+        + psycopg.sql.Literal(query).as_string(spy)
         + ")"
     ).fetchone()
     assert row is not None
@@ -70,14 +70,12 @@ def counted(spy: psycopg.Connection[Any], question: str) -> dict[str, int]:
     return {name: number for name, number in plan.items() if name.endswith("Blocks")}
 
 
-def least(spy: psycopg.Connection[Any], questions: Sequence[str], repeats: int = 4) -> list[dict[str, int]]:
-    """Return the least blocks of each question, which is what it takes once catalogs are cached."""
-    for question in questions:
-        spy.execute("select attic.caught(%s)", [question])
-    found = [[counted(spy, question) for question in questions] for _ in range(repeats)]
-    return [
-        {name: min(turn[i][name] for turn in found) for name in found[0][i]} for i in range(len(questions))
-    ]
+def least(spy: psycopg.Connection[Any], queries: Sequence[str], repeats: int = 4) -> list[dict[str, int]]:
+    """Return the least blocks of each query, which is what it takes once catalogs are cached."""
+    for query in queries:
+        spy.execute("select attic.caught(%s)", [query])
+    found = [[counted(spy, query) for query in queries] for _ in range(repeats)]
+    return [{name: min(turn[i][name] for turn in found) for name in found[0][i]} for i in range(len(queries))]
 
 
 @pytest.mark.parametrize("settings", [(), _BY_INDEX], ids=["as it is", "by index"])
@@ -87,23 +85,23 @@ def test_blocks_do_not_tell_how_many_rows_match(
     for setting in settings:
         spy.execute(setting.encode())
     wards = ("w1", "w2", "w8")  # the last one is nobody's
-    questions = [f"select sum(cost) from people where zip = 3 and ward = '{ward}'" for ward in wards]
-    told = [row[0] for q in questions for row in spy.execute("select attic.caught(%s)", [q])]
+    queries = [f"select sum(cost) from people where zip = 3 and ward = '{ward}'" for ward in wards]
+    told = [row[0] for q in queries for row in spy.execute("select attic.caught(%s)", [q])]
     assert set(told) == {"answered", "KA902"}
-    blocks = least(spy, questions)
+    blocks = least(spy, queries)
     assert blocks.count(blocks[0]) == len(blocks)
 
 
 def test_blocks_do_not_tell_why_an_answer_is_withheld(
     request: pytest.FixtureRequest, spy: psycopg.Connection[Any]
 ) -> None:
-    questions = [f"select count(*) from people where cost < {bound}" for bound in (6000, 5998, 4000, 2)]
-    told = [row[0] for q in questions for row in spy.execute("select attic.caught(%s)", [q])]
+    queries = [f"select count(*) from people where cost < {bound}" for bound in (6000, 5998, 4000, 2)]
+    told = [row[0] for q in queries for row in spy.execute("select attic.caught(%s)", [q])]
     assert told[::2] == ["answered", "answered"]
     assert told[3] == "KA902"  # too few people
     # the ledger, if there is one, sees a difference of two people
     assert (told[1] == "KA902") == (request.node.callspec.params["spy"] == "pairwise")
-    blocks = least(spy, questions)
+    blocks = least(spy, queries)
     assert blocks.count(blocks[0]) == len(blocks)
 
 
@@ -118,11 +116,11 @@ def test_a_session_that_ends_at_errors_hears_the_same_words(own_hospital: Guarde
     )
     own_hospital.admin.execute("select kanon_protect('large', 5)")
     heard = []
-    for question in ("select sum(share) from large", "select sum(share) from large where sex = 7"):
+    for query in ("select sum(share) from large", "select sum(share) from large where sex = 7"):
         with own_hospital.new_sessions() as interface:
             assert interface.in_session is not None
             interface.in_session(ADA, "set exit_on_error = on", (), 1)
-            heard.append(interface.ask(ADA, question, (), 1))
+            heard.append(interface.ask(ADA, query, (), 1))
     assert isinstance(heard[0], Refusal)
     assert not heard[0].explained
     assert heard[0] == heard[1]

@@ -1,4 +1,4 @@
-"""Nobody gets more through questions than they may: deputies, own objects, roles, exchanged tables."""
+"""Nobody gets more through queries than they may: deputies, own objects, roles, exchanged tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.fixtures.questions import Guarded
+from tests.fixtures.queries import Guarded
 from tests.query.harness import Answer, Interface, Refusal
 from tests.query.hospital import ADA, BEN
 
@@ -104,7 +104,7 @@ def test_a_role_that_was_switched_to_asks_with_its_own_rights(own_hospital: Guar
         assert found.value.sqlstate == "KA901"
 
 
-@pytest.mark.parametrize("function", ["kanon.serve_question()", "kanon.hold_relations()"])
+@pytest.mark.parametrize("function", ["kanon.serve_query()", "kanon.hold_relations()"])
 def test_inner_functions_serve_nobody_who_calls_them(
     function: str, interface: Interface, curator: str
 ) -> None:
@@ -151,7 +151,7 @@ def test_types_of_the_caller_are_converted_to_with_the_callers_rights(
         "create table trap.own (floor integer) partition by list (floor)",
     ],
 )
-def test_a_relation_of_the_askers_own_is_not_asked(
+def test_a_relation_of_the_analysts_own_is_not_asked(
     made: str, own_hospital: Guarded, trap: str, interface: Interface
 ) -> None:
     ada = own_hospital.sessions.of(ADA, 1)
@@ -240,9 +240,7 @@ def test_what_may_run_code_is_not_asked(made: str, own_hospital: Guarded, interf
 
 
 @pytest.mark.parametrize("table", ["wards", "patients"])
-def test_a_relation_cannot_be_exchanged_while_a_question_may_read_it(
-    table: str, own_hospital: Guarded
-) -> None:
+def test_a_relation_cannot_be_exchanged_while_a_query_may_read_it(table: str, own_hospital: Guarded) -> None:
     ada, admin = own_hospital.sessions.of(ADA, 1), own_hospital.admin
     with ada.transaction():
         ada.execute("select kanon_check_query(%s)", [f"select count(*) from {table}"])
@@ -267,7 +265,7 @@ def test_a_view_and_what_it_reads_cannot_be_exchanged_either(own_hospital: Guard
                 admin.execute(change.encode())
 
 
-def test_a_question_leaves_nothing_in_a_read_only_transaction(own_hospital: Guarded) -> None:
+def test_a_query_leaves_nothing_in_a_read_only_transaction(own_hospital: Guarded) -> None:
     ada = own_hospital.sessions.of(ADA, 1)
     with ada.transaction():
         ada.execute("set transaction read only")
@@ -276,7 +274,7 @@ def test_a_question_leaves_nothing_in_a_read_only_transaction(own_hospital: Guar
         assert number is None
 
 
-def test_what_a_question_reads_does_not_show_in_the_statistics(own_hospital: Guarded) -> None:
+def test_what_a_query_reads_does_not_show_in_the_statistics(own_hospital: Guarded) -> None:
     own_hospital.admin.execute("create index on hospital.patients (birth_date)")
     counted = (
         "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables"
@@ -302,7 +300,7 @@ def test_a_curator_cannot_protect_what_they_may_not_read(own_hospital: Guarded, 
             assert found.value.sqlstate in {"KA102", "42501"}
 
 
-def test_an_owner_who_is_curator_lends_what_questions_need_and_no_more(
+def test_an_owner_who_is_curator_lends_what_queries_need_and_no_more(
     own_hospital: Guarded, curator: str
 ) -> None:
     admin = own_hospital.admin

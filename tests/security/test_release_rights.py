@@ -122,7 +122,7 @@ def test_an_analyst_reads_the_release_and_nothing_behind_it(
             succeeded = {
                 what for what, query in ATTACKS.items() if works(connection, query.format(**attacked))
             }
-            # Whoever may ask questions loads the code that answers them, with their own rights.
+            # Whoever may run queries loads the code that answers them, with their own rights.
             assert succeeded == ({"booting"} if may_read else set())
 
 

@@ -158,12 +158,12 @@ def form(summary: Summary) -> str:
     return summary.takes if summary.takes == summary.gives else f"{summary.takes}>{summary.gives}"
 
 
-def test_questions_may_call_these_functions_and_no_others() -> None:
+def test_queries_may_call_these_functions_and_no_others() -> None:
     found = {signature(name, overload) for name, overloads in FUNCTIONS.items() for overload in overloads}
     assert found == {line.strip() for line in QUERY_FUNCTIONS.strip().splitlines()}
 
 
-def test_questions_may_aggregate_by_these_and_no_others() -> None:
+def test_queries_may_aggregate_by_these_and_no_others() -> None:
     wanted = {}
     for line in QUERY_AGGREGATES.strip().splitlines():
         names, forms = line.split(":")

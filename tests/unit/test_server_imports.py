@@ -21,7 +21,7 @@ def run(code: str) -> str:
     return finished.stdout.strip()
 
 
-def test_publishing_imports_neither_the_checker_of_questions_nor_an_array_library() -> None:
+def test_publishing_imports_neither_the_checker_of_queries_nor_an_array_library() -> None:
     loaded = run("server.anonymize; print(*(m for m in ('sqlglot', 'numpy', 'numba') if m in sys.modules))")
     assert loaded == ""
     assert run("server.query; print('sqlglot' in sys.modules)") == "True"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_pg.admin.demo.scene import Cast, K, Scene, accepted, claims
 
 
-def questions(cast: Cast) -> Scene:
+def queries(cast: Cast) -> Scene:
     """Protect the table, and have the analyst ask about many people and about few."""
     protect = cast.owner.ask(f"SELECT kanon_protect('patients', {K})")
     village = cast.owner.value(
@@ -21,15 +21,15 @@ def questions(cast: Cast) -> Scene:
         f"    WHERE zip = ''{village}'' AND sex = ''F'' AND ethnicity = ''Asian''')"
     )
     return Scene(
-        "Questions to the table itself",
-        "Some questions need every cell. The owner may let the table itself answer them, for people who "
+        "Queries to the table itself",
+        "Some queries need every cell. The owner may let the table itself answer them, for people who "
         "cannot read it.",
         (protect, answered, withheld),
         f"Figures about many people are exact. Where fewer than {K} people stand behind an answer, alone or "
         "compared with earlier ones, there is one refusal, and it is always the same.",
         claims(
             accepted(protect, answered),
-            (not withheld.accepted, "a question about few people is not answered"),
+            (not withheld.accepted, "a query about few people is not answered"),
             ("The answer is withheld." in withheld.output, "the refusal tells no reason"),
         ),
     )

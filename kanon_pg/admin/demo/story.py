@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from kanon_pg.admin.demo.asking import questions
+from kanon_pg.admin.demo.asking import queries
 from kanon_pg.admin.demo.living import analyst, anew, guard
 from kanon_pg.admin.demo.publishing import first_try, publish, report, safe_view, the_risk, the_table
 from kanon_pg.admin.demo.scene import Cast, Scene
@@ -20,7 +20,7 @@ SCENES: tuple[Callable[[Cast], Scene], ...] = (
     safe_view,
     report,
     analyst,
-    questions,
+    queries,
     guard,
     anew,
 )

@@ -24,7 +24,7 @@ Trial = Callable[[str, str], None]
 """Publishes a relation with k = 2 under a release name, with the owner's rights."""
 
 Records = Callable[[], list[dict[str, Any]]]
-"""Says of every protected table whether its record of questions can be used, as
+"""Says of every protected table whether its record of queries can be used, as
 `kanon_pg.queries.record_states.record_states` does."""
 
 TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
@@ -127,7 +127,7 @@ def run(db: Database, trial: Trial, records: Records | None = None) -> list[Chec
     trial : callable
         Publishes a release; an argument because this package does not know the release service.
     records : callable, optional
-        For functions in the server, which keep records of questions.
+        For functions in the server, which keep records of queries.
     """
     facts = read_facts(db, "public")
     recorded = read_recorded(db, facts)
@@ -189,18 +189,18 @@ def _record_items(db: Database, records: Records) -> list[CheckItem]:
         with db.savepoint():
             found = records()
     except KanonError as error:
-        return [CheckItem("records of questions", False, error.message, error.hint)]
+        return [CheckItem("records of queries", False, error.message, error.hint)]
     damaged = sum(not row["ok"] for row in found)
     if damaged:
         # analysts may run this, and are told the reason of no refusal
         said = f"{damaged} of {len(found)} protected table(s) withhold every answer"
         return [
             CheckItem(
-                "records of questions", False, said, "Curators see why: SELECT * FROM kanon.record_states;"
+                "records of queries", False, said, "Curators see why: SELECT * FROM kanon.record_states;"
             )
         ]
     said = f"complete for {len(found)} protected table(s)" if found else "no protected table keeps one"
-    return [CheckItem("records of questions", True, said)]
+    return [CheckItem("records of queries", True, said)]
 
 
 def _catalog_items(db: Database) -> Iterator[CheckItem]:

@@ -33,7 +33,7 @@ _NOT_DUMPED = {"request", "version"}
 """Tables whose rows the installation or a single call made."""
 
 _CONTROL = f"""# kanon_pg: k-anonymity enforced inside PostgreSQL
-comment = 'k-anonymity: guarded anonymous views, audits, and questions about tables of people'
+comment = 'k-anonymity: guarded anonymous views, audits, and queries about tables of people'
 default_version = '{kanon_pg.__version__}'
 requires = 'plpython3u'
 superuser = true

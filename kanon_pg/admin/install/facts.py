@@ -12,7 +12,7 @@ MINIMUM_SERVER = 14
 """Oldest major version of PostgreSQL: the first with SQL function bodies that are parsed once."""
 
 ROLES = ("kanon_owner", "kanon_reader", "kanon_curator", "kanon_analyst")
-"""Roles of an installation: owner of everything, reader of what questions are about, groups of those who
+"""Roles of an installation: owner of everything, reader of what queries are about, groups of those who
 publish and of those who read."""
 
 

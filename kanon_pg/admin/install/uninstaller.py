@@ -20,7 +20,7 @@ _KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)
 
 
 def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
-    """Drop releases, declarations, functions, schemas, records of questions, lent rights and unused roles.
+    """Drop releases, declarations, functions, schemas, records of queries, lent rights and unused roles.
 
     Whatever of it is there is dropped, the extension too, and what DROP EXTENSION left behind.
 
@@ -101,7 +101,7 @@ def _unknown_rights(facts: ServerFacts, recorded: Recorded) -> list[str]:
 
 
 def _remove_records(db: PsycopgDatabase, facts: ServerFacts, *, has_records: bool) -> list[str]:
-    """Remove what was recorded of questions from the server's disk; return what stays, and where."""
+    """Remove what was recorded of queries from the server's disk; return what stays, and where."""
     number = db.row(statement("database_number"))["database"]
     if not (facts.superuser and facts.plpython_created):
         why = "only a superuser can have the server remove it, and only with the extension plpython3u"
@@ -115,7 +115,7 @@ def _remove_records(db: PsycopgDatabase, facts: ServerFacts, *, has_records: boo
     if not (has_records and why):
         return []
     return [
-        f"The record of questions stays in folder kanon_ledger/{number} of the server's data "
+        f"The record of queries stays in folder kanon_ledger/{number} of the server's data "
         f"directory: {why}. Remove it there."
     ]
 

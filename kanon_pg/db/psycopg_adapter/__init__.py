@@ -10,7 +10,14 @@ from kanon_pg.db.psycopg_adapter.answers import (
     row_maker,
     shape,
 )
-from kanon_pg.db.psycopg_adapter.connections import Connection, Endpoint, connect, endpoint, repeatable_read
+from kanon_pg.db.psycopg_adapter.connections import (
+    Connection,
+    Endpoint,
+    connect,
+    endpoint,
+    no_statement_left,
+    repeatable_read,
+)
 from kanon_pg.db.psycopg_adapter.database import PsycopgDatabase
 from kanon_pg.db.psycopg_adapter.failures import mapped_errors
 from kanon_pg.db.psycopg_adapter.values import as_texts, from_texts, type_number
@@ -30,6 +37,7 @@ __all__ = [
     "endpoint",
     "from_texts",
     "mapped_errors",
+    "no_statement_left",
     "repeatable_read",
     "row_maker",
     "shape",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +18,10 @@ from kanon_pg.errors import DatabaseError, InputError
 
 Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""
+
+_CANCEL_SECONDS = 5.0
+_CANCEL_AGAIN_SECONDS = 0.2
+_COPYING = {psycopg.pq.ExecStatus.COPY_IN, psycopg.pq.ExecStatus.COPY_OUT, psycopg.pq.ExecStatus.COPY_BOTH}
 
 
 def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Connection:
@@ -152,8 +158,42 @@ def repeatable_read(connection: Connection) -> Iterator[None]:
     level = connection.isolation_level
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     try:
-        with mapped_errors(), connection.transaction():
+        with mapped_errors(), connection.transaction(), no_statement_left(connection):
             yield
     finally:
         if not connection.closed:
             connection.isolation_level = level
+
+
+@contextmanager
+def no_statement_left(connection: Connection) -> Iterator[None]:
+    """Cancel the statement that still runs when the block raises, so that it can be rolled back.
+
+    psycopg cancels what Ctrl-C interrupts, unless the interrupt falls between two steps of its own.
+    """
+    try:
+        yield
+    except BaseException:
+        if connection.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+            _end_statement(connection)
+        raise
+
+
+def _end_statement(connection: Connection) -> None:
+    """Cancel what runs and read its results, or close the connection where that fails or takes too long."""
+    session = connection.pgconn
+    with suppress(psycopg.Error):
+        ends = time.monotonic() + _CANCEL_SECONDS
+        while time.monotonic() < ends:
+            if session.is_busy():
+                # again and again: a server that has not yet begun with a statement forgets the request
+                connection.cancel_safe(timeout=_CANCEL_SECONDS)
+                select.select([session.socket], [], [], _CANCEL_AGAIN_SECONDS)
+                session.consume_input()
+                continue
+            result = session.get_result()
+            if result is None:
+                return
+            if result.status in _COPYING:
+                break
+    connection.close()

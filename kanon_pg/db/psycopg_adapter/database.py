@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from kanon_pg.db.binary_copy import binary_copy
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
-from kanon_pg.db.psycopg_adapter.connections import Connection
+from kanon_pg.db.psycopg_adapter.connections import Connection, no_statement_left
 from kanon_pg.db.psycopg_adapter.failures import mapped_errors
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import LimitExceeded
@@ -111,7 +111,7 @@ class PsycopgDatabase:
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """See `Database.savepoint`."""
-        with self.connection.transaction():
+        with self.connection.transaction(), no_statement_left(self.connection):
             yield
 
     @contextmanager

@@ -47,7 +47,7 @@ def check(text: str, snapshot: CatalogSnapshot, options: Options | None = None) 
         return _refused([refusal.finding])
     except RecursionError:
         return _refused(
-            [Finding("Q001", 0, len(text), "The query is too deeply nested.", "Ask a simpler query.")]
+            [Finding("Q001", 0, len(text), "The query is too deeply nested.", "Write a simpler query.")]
         )
     except Exception:
         # a defect of the checker must not let a query pass, nor show anything but this sentence
@@ -61,7 +61,7 @@ def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
     size = sum(size_of(item) for level in plan.levels() for item in level.expressions())
     if size > options.limits.expressions:
         return _refused(
-            [Finding("Q001", 0, len(text), "The query has too many parts.", "Ask a simpler query.")]
+            [Finding("Q001", 0, len(text), "The query has too many parts.", "Write a simpler query.")]
         )
     found = list(findings(plan, options))
     if found:
@@ -69,7 +69,9 @@ def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
     canonical = Canonical(plan, options)
     sql = canonical.sql()
     if len(sql) > options.limits.rendered:
-        return _refused([Finding("Q001", 0, len(text), "The query grows too large.", "Ask a simpler query.")])
+        return _refused(
+            [Finding("Q001", 0, len(text), "The query grows too large.", "Write a simpler query.")]
+        )
     return _accepted(plan, canonical, sql, options)
 
 

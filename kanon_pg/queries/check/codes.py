@@ -48,7 +48,7 @@ _CANNOT_FAIL = "An error that depends on a row would answer a query about that r
 _ONE_FORM = "Only forms whose meaning the checker knows completely are let through."
 
 CATALOGUE: Final = (
-    FindingCode("Q001", "The query is too large.", "Checking and running it must stay cheap.", "Ask a simpler query."),
+    FindingCode("Q001", "The query is too large.", "Checking and running it must stay cheap.", "Write a simpler query."),
     FindingCode("Q002", "There is not exactly one statement.", _ONE_FORM, "Send every query by itself."),
     FindingCode(
         "Q003",

@@ -99,13 +99,13 @@ def existing_folder(parent: Path, name: str) -> Path:
         found = folder.lstat() if _NAME.fullmatch(name) else None
     except OSError as error:
         raise LedgerError(
-            "The record of questions is missing.",
+            "The record of queries is missing.",
             detail=error.strerror,
             hint="Restore the folder kanon_ledger, or begin a new record: "
             "SELECT kanon.restart_ledger('relation').",
         ) from error
     if found is None or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise LedgerError("The folder of the record of questions must be private.")
+        raise LedgerError("The folder of the record of queries must be private.")
     return folder
 
 

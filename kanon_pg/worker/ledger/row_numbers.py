@@ -207,7 +207,7 @@ class RowNumbersTurn:
             self._append(_HEAD + json.dumps(description).encode())
         if self._numbering.description != description:
             raise LedgerError(
-                "The columns that questions may read, or the entity, changed since the record began.",
+                "The columns that queries may read, or the entity, changed since the record began.",
                 hint="A curator can begin a new record: SELECT kanon.restart_ledger('relation').",
             )
 

@@ -90,7 +90,7 @@ class QueryBudget:
         Seconds from the last of these refusals, >= 0.
     """
 
-    questions: int | None = None
+    queries: int | None = None
     period: float = 86_400.0
     refusals: int | None = None
     lockout: float = 3_600.0
@@ -98,18 +98,18 @@ class QueryBudget:
 
 @dataclass(frozen=True, slots=True)
 class BudgetStanding:
-    """Whether one more query may be asked.
+    """Whether one more query may be run.
 
     Parameters
     ----------
-    questions_left : int or None
+    queries_left : int or None
         Queries left in this period, None without a limit.
     locked_until : float or None
         When the lockout ends, None if there is none.
     """
 
     may_ask: bool
-    questions_left: int | None
+    queries_left: int | None
     locked_until: float | None
 
 
@@ -124,11 +124,11 @@ def standing(history: Iterable[PastQuery], budget: QueryBudget, now: float) -> B
     history : iterable of PastQuery
         Recorded queries, in the order of time.
     """
-    if budget.questions is None and budget.refusals is None:
-        return BudgetStanding(may_ask=True, questions_left=None, locked_until=None)
+    if budget.queries is None and budget.refusals is None:
+        return BudgetStanding(may_ask=True, queries_left=None, locked_until=None)
     recorded = list(history)
     recent = sum(1 for outcome in recorded if outcome.time > now - budget.period)
-    left = None if budget.questions is None else max(0, budget.questions - recent)
+    left = None if budget.queries is None else max(0, budget.queries - recent)
     locked_until = _locked_until(recorded, budget, now)
     return BudgetStanding(left != 0 and locked_until is None, left, locked_until)
 

@@ -1,4 +1,4 @@
--- Checks a question; reads the catalog only.
+-- Checks a query; reads the catalog only.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_check_query(
     sql text,
     schemas name[] DEFAULT pg_catalog.current_schemas(false),
@@ -22,7 +22,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_check_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_check_query FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_check_query IS
-'Says whether a question can be asked, and what is wrong with it. It shows what would run, and touches no data.
+'Says whether a query is accepted, and what is wrong with it. It shows what would run, and touches no data.
 Arguments:
 sql: One SELECT.
 schemas: Where names are looked up; your search path unless given.

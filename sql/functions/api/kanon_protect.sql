@@ -1,4 +1,4 @@
--- Lets a table answer questions.
+-- Enables queries on a table.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect(relation regclass, k integer DEFAULT 5, options jsonb DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql
@@ -19,9 +19,9 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_protect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_protect FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_protect IS
-'Lets analysts ask questions about a table with kanon_query. At least k people stand behind every part of an answer.
+'Lets analysts run queries on a table with kanon_query. At least k people stand behind every part of an answer.
 Arguments:
 relation: Table or view, as SQL writes it.
 k: Fewest people behind every part of an answer, 2 to 100.
-options: Object: further rules; see the page on questions.
+options: Object: further rules; see the how-to on answering queries.
 Example: SELECT kanon_protect(''patients'', 5);';

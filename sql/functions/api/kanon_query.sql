@@ -1,5 +1,5 @@
--- Answers a question, one JSON object per row. The default of `schemas` is evaluated where the caller can see it:
--- inside, the search path is pinned. Debug messages about subtransactions would tell how far a withheld question came.
+-- Answers a query, one JSON object per row. The default of `schemas` is evaluated where the caller can see it:
+-- inside, the search path is pinned. Debug messages about subtransactions would tell how far a withheld query came.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query(
     sql text,
     parameters text[] DEFAULT NULL,
@@ -22,7 +22,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query IS
-'Answers a question about protected tables. Only if at least k people stand behind every part of the answer.
+'Answers a query about protected tables. Only if at least k people stand behind every part of the answer.
 Arguments:
 sql: One SELECT.
 parameters: Values of $1, $2 and so on.

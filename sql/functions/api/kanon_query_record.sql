@@ -1,4 +1,4 @@
--- Answers a question as rows of the types that the caller writes down. The types of the caller's list are converted
+-- Answers a query as rows of the types that the caller writes down. The types of the caller's list are converted
 -- to with the caller's rights: they may be the caller's own. No debug messages leave it, as in kanon_query.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_query_record(
     sql text,
@@ -41,7 +41,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_query_record OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_query_record FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_query_record IS
-'Answers a question as rows with the columns that the caller lists. Else as kanon_query does.
+'Answers a query as rows with the columns that the caller lists. Else as kanon_query does.
 Arguments:
 sql: One SELECT.
 parameters: Values of $1, $2 and so on.

@@ -1,4 +1,4 @@
--- Ends that a table answers questions.
+-- Disables queries on a table.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_unprotect(relation regclass)
 RETURNS void
 LANGUAGE plpgsql
@@ -18,7 +18,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_unprotect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_unprotect FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS
-'Ends that a table answers questions. It takes back the rights to read it that kanon_protect lent; what was asked about it stays recorded.
+'Disables queries on a table and revokes the rights to read it that kanon_protect granted. The record of earlier queries stays.
 Arguments:
 relation: Table or view, as SQL writes it.
 Example: SELECT kanon_unprotect(''patients'');';

@@ -1,4 +1,4 @@
--- The size of a database grows with tables that only answer questions: nothing is shown.
+-- The size of a database grows with tables that only answer queries: nothing is shown.
 CREATE OR REPLACE FUNCTION kanon_catalog.pg_database_size(database name)
 RETURNS bigint
 LANGUAGE sql

@@ -1,6 +1,6 @@
--- Answers a question as texts: the first row has the names of the columns, the second their types.
+-- Answers a query as texts: the first row has the names of the columns, the second their types.
 CREATE OR REPLACE FUNCTION kanon.ask(
-    question text,
+    query text,
     parameters text[] DEFAULT NULL,
     schemas name[] DEFAULT pg_catalog.current_schemas(false)
 )
@@ -19,4 +19,4 @@ $function$;
 ALTER FUNCTION kanon.ask OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.ask FROM PUBLIC;
 COMMENT ON FUNCTION kanon.ask IS
-'Answers a question for programs: lines of texts, first the names of the columns, then their types, then the rows.';
+'Answers a query for programs: lines of texts, first the names of the columns, then their types, then the rows.';

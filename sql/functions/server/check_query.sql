@@ -1,4 +1,4 @@
--- Checks a question, with the caller's own rights.
+-- Checks a query, with the caller's own rights.
 CREATE OR REPLACE FUNCTION kanon.check_query(
     sql text,
     schemas name[],
@@ -21,4 +21,4 @@ $function$;
 ALTER FUNCTION kanon.check_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.check_query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.check_query IS
-'Checks a question; called by kanon_check_query.';
+'Checks a query; called by kanon_check_query.';

@@ -1,4 +1,4 @@
--- Locks what the question of the call may name, as reading it does.
+-- Locks what the query of the call may name, as reading it does.
 CREATE OR REPLACE FUNCTION kanon.hold_relations()
 RETURNS void
 LANGUAGE plpython3u
@@ -17,4 +17,4 @@ $function$;
 ALTER FUNCTION kanon.hold_relations OWNER TO kanon_reader;
 REVOKE ALL ON FUNCTION kanon.hold_relations FROM PUBLIC;
 COMMENT ON FUNCTION kanon.hold_relations IS
-'Keeps the relations that a question may name from being exchanged; called for kanon_query.';
+'Keeps the relations that a query may name from being exchanged; called for kanon_query.';

@@ -15,4 +15,4 @@ $function$;
 ALTER FUNCTION kanon.protect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.protect FROM PUBLIC;
 COMMENT ON FUNCTION kanon.protect IS
-'Stores the rules under which a table answers questions; called by kanon_protect.';
+'Stores the rules under which a table answers queries; called by kanon_protect.';

@@ -1,4 +1,4 @@
--- Hands a question over, with the caller's own rights.
+-- Hands a query over, with the caller's own rights.
 CREATE OR REPLACE FUNCTION kanon.query(sql text, parameters text[], schemas name[])
 RETURNS SETOF jsonb
 LANGUAGE plpython3u
@@ -15,4 +15,4 @@ $function$;
 ALTER FUNCTION kanon.query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.query IS
-'Answers a question; called by kanon_query.';
+'Answers a query; called by kanon_query.';

@@ -1,11 +1,11 @@
--- The record of questions, for curators. A function, not a view: it reads files.
+-- The record of queries, for curators. A function, not a view: it reads files.
 CREATE OR REPLACE FUNCTION kanon.query_log()
 RETURNS TABLE (
     relation text,
     asked_at timestamptz,
     login text,
     role text,
-    question text,
+    query text,
     parameters text[],
     outcome text,
     reason text

@@ -1,4 +1,4 @@
--- What kanon_query_record runs for a question.
+-- What kanon_query_record runs for a query.
 CREATE OR REPLACE FUNCTION kanon.record_query(sql text, schemas name[], OUT statement text, OUT columns text)
 LANGUAGE plpython3u
 VOLATILE
@@ -14,4 +14,4 @@ $function$;
 ALTER FUNCTION kanon.record_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.record_query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.record_query IS
-'The statement that turns the answer of a question into typed rows, and the list of their columns.';
+'The statement that turns the answer of a query into typed rows, and the list of their columns.';

@@ -1,4 +1,4 @@
--- Whether the records of questions can be used, for curators. A function, not a view: it reads files.
+-- Whether the records of queries can be used, for curators. A function, not a view: it reads files.
 CREATE OR REPLACE FUNCTION kanon.record_states()
 RETURNS TABLE (relation regclass, ok boolean, problem text, remedy text)
 LANGUAGE plpython3u
@@ -16,5 +16,5 @@ ALTER FUNCTION kanon.record_states OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.record_states FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.record_states TO kanon_curator;
 COMMENT ON FUNCTION kanon.record_states IS
-'Whether the record of questions about each protected table can be used; what is wrong and what to do; called by the view of the same name.
+'Whether the record of queries about each protected table can be used; what is wrong and what to do; called by the view of the same name.
 Example: SELECT * FROM kanon.record_states() WHERE NOT ok;';

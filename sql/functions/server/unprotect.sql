@@ -15,4 +15,4 @@ $function$;
 ALTER FUNCTION kanon.unprotect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.unprotect FROM PUBLIC;
 COMMENT ON FUNCTION kanon.unprotect IS
-'Removes the rules under which a table answers questions; called by kanon_unprotect.';
+'Removes the rules under which a table answers queries; called by kanon_unprotect.';

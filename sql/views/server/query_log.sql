@@ -1,6 +1,6 @@
--- The record of questions as a view, for curators.
+-- The record of queries as a view, for curators.
 CREATE OR REPLACE VIEW kanon.query_log AS
-SELECT relation, asked_at, login, role, question, parameters, outcome, reason
+SELECT relation, asked_at, login, role, query, parameters, outcome, reason
 FROM kanon.query_log();
 ALTER VIEW kanon.query_log OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.query_log FROM PUBLIC;
@@ -11,7 +11,7 @@ COMMENT ON COLUMN kanon.query_log.relation IS 'The protected table.';
 COMMENT ON COLUMN kanon.query_log.asked_at IS 'When it was asked.';
 COMMENT ON COLUMN kanon.query_log.login IS 'The session''s login, whose budget counts.';
 COMMENT ON COLUMN kanon.query_log.role IS 'The role whose rights counted.';
-COMMENT ON COLUMN kanon.query_log.question IS 'The question as it was written.';
+COMMENT ON COLUMN kanon.query_log.query IS 'The query as it was written.';
 COMMENT ON COLUMN kanon.query_log.parameters IS 'Its values.';
 COMMENT ON COLUMN kanon.query_log.outcome IS 'answered or withheld.';
 COMMENT ON COLUMN kanon.query_log.reason IS 'Why it was withheld; told to nobody else.';

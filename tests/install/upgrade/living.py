@@ -10,7 +10,7 @@ there, and run ``python -m tests.install.upgrade.living FOLDER``.
     What `populate` made with it, as ``pg_dump`` writes it: tables, storage of releases, views, then the rows
     of the tables in schema ``kanon``.
 ``ledger-0.1.0.tar.gz``
-    The records of questions, a folder for each.
+    The records of queries, a folder for each.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _DECLARED = (
     "SELECT kanon_hierarchy_load('sexes', 'codes', '{\"columns\": [\"sex\", \"parent\"]}')",
 )
 
-_QUESTIONS = (
+_QUERIES = (
     "SELECT count(*) FROM patients",
     "SELECT diagnosis, count(*) FROM patients GROUP BY diagnosis",
     "SELECT count(*) FROM patients WHERE age > 21",
@@ -59,7 +59,7 @@ _QUESTIONS = (
 
 
 def populate(db: psycopg.Connection, analyst: str) -> None:
-    """Make tables, declarations, hierarchies, releases of each kind and a record of questions.
+    """Make tables, declarations, hierarchies, releases of each kind and a record of queries.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def populate(db: psycopg.Connection, analyst: str) -> None:
     db.execute("SELECT kanon_protect('patients', 5)")
     db.execute("""SELECT kanon_protect('"Visits, 2"', 3, '{"mode": "suppress", "ledger": "linear"}')""")
     db.execute(f"SET ROLE {analyst}")
-    for question in _QUESTIONS:
-        db.execute("SELECT kanon_query(%s)", [question])
+    for query in _QUERIES:
+        db.execute("SELECT kanon_query(%s)", [query])
     db.execute("RESET ROLE")
 
 

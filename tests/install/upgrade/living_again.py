@@ -15,8 +15,8 @@ from tests.fixtures.databases import Server
 
 HERE = Path(__file__).parent
 
-QUESTIONS_BEFORE = 3
-"""Questions in the record of the table patients."""
+QUERIES_BEFORE = 3
+"""Queries in the record of the table patients."""
 
 
 def install_earlier(db: psycopg.Connection, version: str) -> None:

@@ -98,8 +98,8 @@ def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
     ]
     assert living.execute("SELECT count(*) FROM kanon.query_log").fetchone() == (3,)
     with (
-        role(dsn, "asker", "IN ROLE kanon_analyst") as asker,
-        psycopg.connect(as_role(dsn, asker), autocommit=True) as asking,
+        role(dsn, "analyst", "IN ROLE kanon_analyst") as analyst,
+        psycopg.connect(as_role(dsn, analyst), autocommit=True) as asking,
     ):
         assert asking.execute("SELECT kanon_query('SELECT count(*) FROM patients')").fetchone() == (
             {"count": 60},

@@ -78,7 +78,7 @@ public class Client {
             }
             say("fetched in portions", rows > 2);
             try (ResultSet found = statement.executeQuery("select ward, count(*) from patients group by ward")) {
-                say("question in portions", column(found, "ward").size());
+                say("query in portions", column(found, "ward").size());
             }
         }
         connection.commit();

@@ -102,7 +102,7 @@ SMUGGLED = [
     "select nextval('x')",
     "select dblink('x')",
     "select table_to_xml('wards', true, true, '')",
-    "select kanon.serve_question()",
+    "select kanon.serve_query()",
     "select kanon.boot()",
     "select pg_stat_get_live_tuples('patients'::regclass)",
     "select pg_relation_filepath('patients')",

@@ -44,7 +44,7 @@ def test_it_serves_until_it_is_told_to_end(clinic_server: ClinicServer, number: 
         process.send_signal(number)
         _, log = process.communicate(timeout=60)
         assert process.returncode == 0
-        assert "1 questions" in log
+        assert "1 queries" in log
         assert "patients" not in log
         with pytest.raises(psycopg.OperationalError):
             connection.execute("select 1")

@@ -49,7 +49,7 @@ def test_a_java_program(gateway: ClinicGateway) -> None:
         *(f"turn {turn}: [Cardiology, Oncology, Surgery]" for turn in range(8)),
         "type: numeric",
         "fetched in portions: true",
-        "question in portions: 3",
+        "query in portions: 3",
         "refused: KA901",
         "afterwards: [1200]",
         "results: 3",

@@ -1,7 +1,7 @@
 """Refused statements anywhere among others: replies come in PostgreSQL's own order, and the session lives.
 
 The same messages go to the gateway and to the server itself; there a wrong word stands for what is refused,
-and a constant for a question. What comes back must be the same.
+and a constant for a query. What comes back must be the same.
 """
 
 from __future__ import annotations

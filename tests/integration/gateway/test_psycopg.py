@@ -14,7 +14,7 @@ from tests.fixtures.gateways import ENDLESS, ClinicGateway, cancelling
 BY_WARD = "select ward, count(*) as n, avg(cost) as mean from patients group by ward order by ward"
 
 
-def test_a_question_has_names_types_and_values(client: psycopg.Connection) -> None:
+def test_a_query_has_names_types_and_values(client: psycopg.Connection) -> None:
     cursor = client.execute(BY_WARD)
     assert cursor.description is not None
     assert [(column.name, column.type_code) for column in cursor.description] == [
@@ -75,7 +75,7 @@ def test_sql_cursors_and_prepared_statements(client: psycopg.Connection) -> None
     client.execute("deallocate p")
 
 
-def test_copy_of_a_question(client: psycopg.Connection) -> None:
+def test_copy_of_a_query(client: psycopg.Connection) -> None:
     statement = (
         "copy (select ward, count(*) from patients group by ward order by ward) to stdout with (format csv)"
     )

@@ -46,7 +46,7 @@ def test_reflection(engine: sa.Engine) -> None:
     assert sorted(metadata.tables) == ["patients", "wards"]
 
 
-def test_questions_of_reflected_tables(engine: sa.Engine) -> None:
+def test_queries_of_reflected_tables(engine: sa.Engine) -> None:
     patients = sa.Table("patients", sa.MetaData(), autoload_with=engine)
     wards = sa.Table("wards", sa.MetaData(), autoload_with=engine)
     by_floor = (

@@ -8,7 +8,7 @@ from tests.query.cases import WITHHELD, Attack, Secret, Step, V, attack, backed,
 ATTACKS: tuple[Attack, ...] = of_kind(
     "averaging",
     attack(
-        "the same question a hundred times",
+        "the same query a hundred times",
         *(Step("select sex, sum(cost) from patients group by sex") for _ in range(100)),
         secret=Secret.COST,
         expect=backed(

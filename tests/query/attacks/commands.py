@@ -1,4 +1,4 @@
-"""Statements that are no question at all."""
+"""Statements that are no query at all."""
 
 from __future__ import annotations
 

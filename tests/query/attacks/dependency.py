@@ -14,7 +14,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
     ),
     attack(
-        "honest question on an undeclared view",
+        "honest query on an undeclared view",
         "select station, avg(temperature) from weather group by station",
         secret=Secret.WARD,
     ),
@@ -89,7 +89,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "public table renamed to the protected one between two questions",
+        "public table renamed to the protected one between two queries",
         "select count(*) from wards",
         beforehand("alter table hospital.wards rename to wards_before"),
         beforehand("create view hospital.wards as select ward, name as title from hospital.patients"),

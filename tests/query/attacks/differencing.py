@@ -149,7 +149,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=PAIRWISE,
     ),
     attack(
-        "through two filters in one question",
+        "through two filters in one query",
         Step(
             f"select sum(cost) filter (where {NEAR}), sum(cost) filter (where {NEAR} and not {V})"
             " from patients"
@@ -159,7 +159,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=PAIRWISE,
     ),
     attack(
-        "through two branches of one question",
+        "through two branches of one query",
         Step(
             f"select sum(cost) from patients where {NEAR} union all select sum(cost) from patients"
             f" where {NEAR} and not {V}"
@@ -185,7 +185,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=PAIRWISE,
     ),
     attack(
-        "the same question before and after somebody is admitted",
+        "the same query before and after somebody is admitted",
         cost_of(NEAR),
         Step(
             "insert into hospital.patients select 9001, 'New', '9', '1999-09-09', 'F', '10437', 'A',"
@@ -199,7 +199,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "a release against a question",
+        "a release against a query",
         Step("select kanon_anonymize('hospital.patients', 5, release => 'query_release')", via=Via.ADMIN),
         Step("select count(*) from patients where ward = 'oncology'"),
         secret=Secret.WARD,
@@ -208,11 +208,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "questions that were refused do not count as answers",
+        "queries that were refused do not count as answers",
         number_of(V),
         Step("select ward, count(*) from patients group by ward"),
         secret=Secret.WARD,
-        expect=backed("k people behind every ward; the first question told nothing"),
+        expect=backed("k people behind every ward; the first query told nothing"),
         policy=PAIRWISE,
     ),
 )

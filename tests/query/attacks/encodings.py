@@ -107,7 +107,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         f"select count(*) from wards where title = E'\\'' or 1 = 1 -- ' union all {_SAME}",
         secret=Secret.WARD,
         channel=Channel.EFFECT,
-        expect=harmless("the server reads one question on wards"),
+        expect=harmless("the server reads one query on wards"),
     ),
     attack(
         "backslash before a quote in a standard string",

@@ -60,7 +60,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=LINEAR,
     ),
     attack(
-        "an average that is weighted by a count of another question",
+        "an average that is weighted by a count of another query",
         Step(f"select avg(cost) from patients where {_A} or {_B}"),
         number_of(f"{_A} or {_B}"),
         Step(f"select avg(cost) from patients where {_A} or {_B} or {V}"),

@@ -1,4 +1,4 @@
-"""Questions asked for the refusal, not for the answer."""
+"""Queries asked for the refusal, not for the answer."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=limited(_TOLD),
     ),
     attack(
-        "answer of the same question after a refusal of the other",
+        "answer of the same query after a refusal of the other",
         number_of(V),
         number_of(V),
         secret=Secret.PRESENCE,
@@ -165,7 +165,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=Policy(budget=3),
     ),
     attack(
-        "a refused question is remembered for whom it concerns: does the next honest one change?",
+        "a refused query is remembered for whom it concerns: does the next honest one change?",
         number_of(V),
         Step("select sex, count(*) from patients group by sex"),
         secret=Secret.WARD,

@@ -82,7 +82,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "definer rights by way of a public view that the asker may not read",
+        "definer rights by way of a public view that the analyst may not read",
         beforehand("create view hospital.pay as select * from hospital.payroll"),
         _call("'select * from hospital.pay'"),
         secret=Secret.PAYROLL,
@@ -105,7 +105,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
     ),
     attack(
-        "question asked from WHERE, once per row",
+        "query asked from WHERE, once per row",
         in_session(
             "select count(*) from hospital.wards w where exists (select from kanon_query('select count(*)"
             " from hospital.patients where ward = ''' || w.ward || ''' and birth_date ="
@@ -135,7 +135,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=harmless("an honest answer; that it was given must be in the ledger all the same"),
     ),
     attack(
-        "question in a cursor that is never read",
+        "query in a cursor that is never read",
         in_session("begin"),
         in_session(
             "declare c cursor for select * from kanon_query('select sex, count(*)"
@@ -147,7 +147,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=harmless("an honest answer that nobody read"),
     ),
     attack(
-        "question under a role that was switched",
+        "query under a role that was switched",
         in_session(f"set role {BEN}"),
         _call("'select sex, count(*) from hospital.patients group by sex'"),
         secret=Secret.SERVER,
@@ -155,7 +155,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=harmless("the rights are those of the role, the budget and the record are the login's"),
     ),
     attack(
-        "question from an own definer function",
+        "query from an own definer function",
         beforehand("create schema if not exists query_evil"),
         beforehand(f"grant all on schema query_evil to {BEN}"),
         in_session(
@@ -176,7 +176,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
     ),
     attack(
-        "check tells more than the question would",
+        "check tells more than the query would",
         in_session(f"select * from kanon_check_query('{_SAME}')".replace("'1957-05-09'", "''1957-05-09''")),
         secret=Secret.WARD,
         channel=Channel.EFFECT,

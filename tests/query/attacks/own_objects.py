@@ -1,4 +1,4 @@
-"""Functions, operators, types, casts and tables of the asker's own."""
+"""Functions, operators, types, casts and tables of the analyst's own."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
                 "own table whose statistics or policies call functions",
                 "create table query_evil.t as select ward from hospital.wards",
                 "select p.sex, count(*) from patients p join query_evil.t on t.ward = p.ward group by p.sex",
-                harmless("joined as a public table: the asker may read it and so may everybody asked for"),
+                harmless("joined as a public table: the analyst may read it and so may everybody asked for"),
             ),
             (
                 "own table with one row joins as a filter",

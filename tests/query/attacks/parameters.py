@@ -54,7 +54,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "parameter in GROUP BY makes the group's key a text of the asker",
+        "parameter in GROUP BY makes the group's key a text of the analyst",
         Step(
             f"select $1::text, count(*) from patients where {V} and ward = 'oncology' group by $1::text",
             ("x",),

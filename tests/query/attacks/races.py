@@ -1,4 +1,4 @@
-"""Several sessions at once: check and run, question and ledger, counting and answering."""
+"""Several sessions at once: check and run, query and ledger, counting and answering."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "table exchanged while a question runs",
+        "table exchanged while a query runs",
         Together(
             (
                 Step("select title, count(*) from wards group by title"),
@@ -51,11 +51,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
             )
         ),
         secret=Secret.SERVER,
-        expect=harmless("a question on public tables"),
+        expect=harmless("a query on public tables"),
         channel=Channel.EFFECT,
     ),
     attack(
-        "declaration withdrawn and made again while a question runs",
+        "declaration withdrawn and made again while a query runs",
         Together((Step(_SAME), Step("analyze hospital.patients", via=Via.ADMIN))),
         secret=Secret.WARD,
         expect=REFUSED,

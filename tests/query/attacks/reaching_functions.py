@@ -66,13 +66,13 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         for name, call in _REACH.items()
     ),
     attack(
-        "set_config in an honest question",
+        "set_config in an honest query",
         "select ward, count(*) from patients where set_config('a.b', ward, false) is not null group by ward",
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
     ),
     attack(
-        "setting read in a question",
+        "setting read in a query",
         f"select count(*) from patients where {V} and ward = current_setting('my.guess', true)",
         secret=Secret.WARD,
         channel=Channel.EFFECT,

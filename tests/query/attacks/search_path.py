@@ -1,4 +1,4 @@
-"""Sessions prepared so that an honest question means something else."""
+"""Sessions prepared so that an honest query means something else."""
 
 from __future__ import annotations
 
@@ -134,11 +134,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.EFFECT,
     ),
     attack(
-        "lower timeout makes other people's questions fail",
+        "lower timeout makes other people's queries fail",
         in_session("set statement_timeout = 1"),
         Step(_HONEST, role=BEN),
         secret=Secret.SERVER,
-        expect=harmless("the setting is the asker's alone"),
+        expect=harmless("the setting is the analyst's alone"),
         channel=Channel.EFFECT,
     ),
 )

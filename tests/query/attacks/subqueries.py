@@ -188,13 +188,13 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.VISITS,
     ),
     attack(
-        "a question for columns that is none",
+        "a query for columns that is none",
         f"select cost from patients where {V} and not 1 = 0",
         secret=Secret.COST,
         expect=WITHHELD,
     ),
     attack(
-        "a question for columns beside another one",
+        "a query for columns beside another one",
         f"select ward, 0.0 from patients where 1 = 0 union all select ward, cost from patients where {V}",
         secret=Secret.COST,
         expect=WITHHELD,

@@ -1,4 +1,4 @@
-"""The time a question takes, made to depend on one person."""
+"""The time a query takes, made to depend on one person."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         channel=Channel.TIME,
     ),
     attack(
-        "statement_timeout of the asker as a clock",
+        "statement_timeout of the analyst as a clock",
         # long enough for the first call of a session on a busy machine, which would end in it at any place
         Step("set statement_timeout = '5s'", via=Via.SESSION),
         f"select count(*) from patients where {IS_IN_ONCOLOGY} and pg_sleep(9) is not null",

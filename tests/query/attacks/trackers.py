@@ -1,4 +1,4 @@
-"""Trackers: questions that are all large, and together single one person out.
+"""Trackers: queries that are all large, and together single one person out.
 
 After D. E. Denning, P. J. Denning, M. D. Schwartz: The Tracker: A Threat to Statistical Database Security
 (ACM TODS 1979), and J. Schlörer: Disclosure from Statistical Databases: Quantitative Aspects of Trackers
@@ -106,7 +106,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=PAIRWISE,
     ),
     attack(
-        "tracker spread over many honest questions",
+        "tracker spread over many honest queries",
         *(
             cost_of(f"zip = '{zip_code}'")
             for zip_code in ("10301", "10312", "10323", "10334", "10345", "10401")
@@ -119,7 +119,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         policy=LINEAR,
     ),
     attack(
-        "tracker by two roles, question by question",
+        "tracker by two roles, query by query",
         cost_of(f"{V} or {_PAD}", ADA),
         cost_of(f"{V} or not {_PAD}", BEN),
         Step("select sum(cost) from patients", role=ADA),

@@ -23,7 +23,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
     ),
     attack(
-        "clock turns a checked question into another one",
+        "clock turns a checked query into another one",
         f"select sum(cost) from patients where now() < timestamp '2023-01-01' or {V}",
         secret=Secret.COST,
         expect=REFUSED,

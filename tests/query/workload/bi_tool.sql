@@ -28,7 +28,7 @@ WHERE ("source"."sex" = 'F' AND "source"."ward" IN ('oncology', 'surgery', 'inte
 GROUP BY "source"."ward"
 ORDER BY "source"."ward" ASC;
 
--- name: grouped question wrapped in a sub-select
+-- name: grouped query wrapped in a sub-select
 -- tags: derived table, limit
 -- expect: answered
 SELECT "t0"."ward" AS "c1", "t0"."n" AS "c2"
@@ -90,7 +90,7 @@ SELECT SUM(1) AS "sum:Number of Records:ok", "ward" FROM "hospital"."patients" G
 
 -- name: relative period
 -- tags: current_date
--- expect: may be refused: a question whose meaning changes with the clock
+-- expect: may be refused: a query whose meaning changes with the clock
 SELECT COUNT(*) FROM "hospital"."patients" WHERE "admission_date" >= CURRENT_DATE - INTERVAL '5 years';
 
 -- name: top wards by count with ties broken by name

@@ -1,4 +1,4 @@
--- Questions of a controller: money, workload, comparison of years.
+-- Queries of a controller: money, workload, comparison of years.
 
 -- name: total cost by ward
 -- tags: sum

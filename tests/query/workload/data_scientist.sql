@@ -1,4 +1,4 @@
--- Questions of a data scientist, from a notebook: parameters, joins, features.
+-- Queries of a data scientist, from a notebook: parameters, joins, features.
 
 -- name: parameters for a period
 -- tags: parameters

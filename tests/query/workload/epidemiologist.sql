@@ -1,5 +1,5 @@
--- Questions of an epidemiologist: rates, strata, curves over time.
--- A block is: name, tags, what a correct enforcement does, types of its parameters with a value each, the question.
+-- Queries of an epidemiologist: rates, strata, curves over time.
+-- A block is: name, tags, what a correct enforcement does, types of its parameters with a value each, the query.
 
 -- name: cases by month
 -- tags: date_trunc

@@ -1,4 +1,4 @@
-"""What is sent in place of a text: questions as calls, catalogs as views, the rest as it is or not at all."""
+"""What is sent in place of a text: queries as calls, catalogs as views, the rest as it is or not at all."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ CALL = (
         ),
     ],
 )
-def test_a_question_becomes_a_call_wherever_it_stands(text: str, expected: str) -> None:
+def test_a_query_becomes_a_call_wherever_it_stands(text: str, expected: str) -> None:
     assert passed(text) == expected
 
 
@@ -110,7 +110,7 @@ def test_a_protected_relation_is_found_in_every_from(text: str) -> None:
         "select * from public.patients",
     ],
 )
-def test_other_things_of_the_same_name_are_no_questions(text: str) -> None:
+def test_other_things_of_the_same_name_are_no_queries(text: str) -> None:
     assert passed(text) == text
 
 

@@ -17,15 +17,15 @@ def answered(*times: float) -> list[PastQuery]:
 
 def test_without_limits_everything_may_be_asked() -> None:
     assert standing(refused(*range(100)), QueryBudget(), 100.0) == BudgetStanding(
-        may_ask=True, questions_left=None, locked_until=None
+        may_ask=True, queries_left=None, locked_until=None
     )
 
 
 @pytest.mark.parametrize(("now", "left"), [(10.0, 0), (10.5, 0), (11.0, 1), (12.0, 2), (30.0, 3)])
-def test_questions_count_for_one_period(now: float, left: int) -> None:
+def test_queries_count_for_one_period(now: float, left: int) -> None:
     history = answered(1.0) + refused(2.0) + answered(10.0)
-    found = standing(history, QueryBudget(questions=3, period=10.0), now)
-    assert (found.questions_left, found.may_ask) == (left, left > 0)
+    found = standing(history, QueryBudget(queries=3, period=10.0), now)
+    assert (found.queries_left, found.may_ask) == (left, left > 0)
 
 
 @pytest.mark.parametrize(
@@ -55,5 +55,5 @@ def test_answers_neither_cause_nor_end_a_lockout() -> None:
     assert standing(answered(90.0, 91.0, 92.0), budget, 100.0).may_ask
 
 
-def test_a_budget_of_no_questions_answers_none() -> None:
-    assert not standing([], QueryBudget(questions=0), 0.0).may_ask
+def test_a_budget_of_no_queries_answers_none() -> None:
+    assert not standing([], QueryBudget(queries=0), 0.0).may_ask

@@ -101,7 +101,7 @@ def test_a_damaged_checkpoint_is_not_used(path: Path, keep: int) -> None:
         LedgerSession(path, RULES, KEY, checkpoint=saved[:keep])
 
 
-def test_stricter_rules_judge_new_questions_by_all_history(path: Path) -> None:
+def test_stricter_rules_judge_new_queries_by_all_history(path: Path) -> None:
     lax = LedgerSession(path, LedgerRules(2, "off"), KEY)
     assert ask(lax, HALF).allowed
     assert ask(lax, HALF_BUT_ONE).allowed
@@ -113,7 +113,7 @@ def test_stricter_rules_judge_new_questions_by_all_history(path: Path) -> None:
     strict.close()
 
 
-def test_a_lockout_holds_for_the_asker_and_ends(path: Path) -> None:
+def test_a_lockout_holds_for_the_analyst_and_ends(path: Path) -> None:
     session = LedgerSession(path, RULES, KEY, per_analyst=QueryBudget(refusals=2, period=100, lockout=50))
     for time in (1.0, 2.0):
         assert ask(session, None, time=time).reason == "size"
@@ -123,8 +123,8 @@ def test_a_lockout_holds_for_the_asker_and_ends(path: Path) -> None:
     session.close()
 
 
-def test_an_overall_budget_counts_every_asker(path: Path) -> None:
-    session = LedgerSession(path, RULES, KEY, overall=QueryBudget(questions=2, period=100))
+def test_an_overall_budget_counts_every_analyst(path: Path) -> None:
+    session = LedgerSession(path, RULES, KEY, overall=QueryBudget(queries=2, period=100))
     assert ask(session, ALL, analyst="ann").allowed
     assert ask(session, ALL, analyst="bob").allowed
     assert ask(session, ALL, analyst="cid").reason == "budget"
@@ -132,7 +132,7 @@ def test_an_overall_budget_counts_every_asker(path: Path) -> None:
     session.close()
 
 
-def test_a_question_about_two_relations_is_answered_by_both_or_not(tmp_path: Path) -> None:
+def test_a_query_about_two_relations_is_answered_by_both_or_not(tmp_path: Path) -> None:
     paths = [tmp_path / "1.journal", tmp_path / "2.journal"]
     for path in paths:
         create_journal(path)

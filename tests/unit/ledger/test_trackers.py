@@ -91,7 +91,7 @@ def test_difference_within_one_answer(mode: Mode) -> None:
 
 
 @both
-def test_the_same_question_again_tells_nothing_new(mode: Mode) -> None:
+def test_the_same_query_again_tells_nothing_new(mode: Mode) -> None:
     analyst = Analyst(mode)
     for _ in range(3):
         assert analyst.ask(OLD, EVERYBODY - OLD) is None
@@ -178,10 +178,10 @@ def test_inserted_and_deleted_people(mode: Mode) -> None:
     analyst.leave(SIZE, 0)
     assert analyst.ask(EVERYBODY - {0}) == "difference"
     analyst.enter(*range(SIZE, SIZE + 4))
-    assert analyst.ask(asker_units(analyst)) is None
+    assert analyst.ask(analyst_units(analyst)) is None
 
 
-def asker_units(analyst: Analyst) -> frozenset[int]:
+def analyst_units(analyst: Analyst) -> frozenset[int]:
     return frozenset(analyst.population.units)
 
 

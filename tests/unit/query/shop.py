@@ -106,12 +106,12 @@ SHOP = CatalogSnapshot(
 
 
 def ask(text: str, options: Options | None = None) -> Verdict:
-    """Return the verdict on a question to the shop."""
+    """Return the verdict on a query to the shop."""
     return check(text, SHOP, options)
 
 
 def accepted(text: str, options: Options | None = None) -> Verdict:
-    """Return the verdict on a question that is accepted."""
+    """Return the verdict on a query that is accepted."""
     verdict = ask(text, options)
     assert verdict.accepted, verdict.findings
     return verdict

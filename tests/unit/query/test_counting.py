@@ -174,7 +174,7 @@ def test_a_mean_over_people_is_a_figure_over_the_table(nested: str, plain: str) 
         "select city, count(*) from people group by city limit 0",
     ],
 )
-def test_a_question_for_the_columns_reads_nothing(text: str) -> None:
+def test_a_query_for_the_columns_reads_nothing(text: str) -> None:
     verdict = accepted(text)
     assert verdict.relations == verdict.protected == verdict.hidden == ()
     assert not verdict.empty_refused

@@ -133,7 +133,7 @@ class Binder:
         self._instances += 1
         if self._instances > _MOST_INSTANCES:
             raise Refusal(
-                "Q001", span, f"The query reads more than {_MOST_INSTANCES} tables.", "Ask a simpler query."
+                "Q001", span, f"The query reads more than {_MOST_INSTANCES} tables.", "Write a simpler query."
             )
 
     def _levels_of(

@@ -89,7 +89,7 @@ class Operation(Typed):
     def __post_init__(self) -> None:
         size = 1 + sum(size_of(operand) for operand in self.operands)
         if size > _LARGEST:
-            raise Refusal("Q001", self.span, "An expression grows too large.", "Ask a simpler query.")
+            raise Refusal("Q001", self.span, "An expression grows too large.", "Write a simpler query.")
         object.__setattr__(self, "size", size)
 
 

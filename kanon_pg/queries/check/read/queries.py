@@ -145,7 +145,7 @@ def _count_nodes(root: RawNode, limits: QueryLimits) -> None:
             items = value if isinstance(value, tuple) else (value,)
             waiting.extend(item for item in items if isinstance(item, RawNode))
         if seen > limits.nodes:
-            raise Refusal("Q001", root.span, "The query has too many parts.", "Ask a simpler query.")
+            raise Refusal("Q001", root.span, "The query has too many parts.", "Write a simpler query.")
 
 
 def _query(node: RawNode) -> Query:

@@ -104,7 +104,7 @@ _WINDOW = ("Window functions are not allowed.", "Aggregate with GROUP BY.")
 _SETS = ("Grouping sets stand in GROUP BY only.", "Write GROUP BY ROLLUP (...).")
 _REGEXP = ("SIMILAR TO is not allowed.", "Write LIKE with a constant pattern.")
 _ARRAY = ("Arrays are not allowed.", "Compare with IN (...), or write several outputs.")
-_SET = ("Only UNION ALL may combine queries.", "Write UNION ALL, or ask two queries.")
+_SET = ("Only UNION ALL may combine queries.", "Write UNION ALL, or run two queries.")
 _KINDS = {
     **dict.fromkeys(
         ("Command", "Insert", "Update", "Delete", "Create", "Drop", "Copy", "Set", "Merge"), _STATEMENT

@@ -71,7 +71,9 @@ def check_text(text: str, limits: QueryLimits) -> str:
         previous = piece
         plain.append(piece)
         if tokens > limits.tokens or depth > limits.depth:
-            raise Refusal("Q001", span, "The query is too long or too deeply nested.", "Ask a simpler query.")
+            raise Refusal(
+                "Q001", span, "The query is too long or too deeply nested.", "Write a simpler query."
+            )
     return "".join(plain)
 
 
@@ -82,7 +84,7 @@ def _check_comment(kind: str, piece: str, span: Span) -> None:
 
 def _check_place(piece: str, span: Span, *, first: bool, ended: bool) -> None:
     if ended:
-        raise Refusal("Q002", span, "Only one statement can be asked.", "Ask each query by itself.")
+        raise Refusal("Q002", span, "Only one statement can be run.", "Run each query by itself.")
     if first and piece.lower() not in {"select", "with", "("}:
         raise Refusal("Q021", span, "Only SELECT can be asked.", "Write one SELECT.")
 

@@ -53,9 +53,9 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
     for level in levels[1:]:
         sentence = (
             "In the mode 'suppress' small groups are left out of one grouping of people at a time; others in "
-            "the same question (UNION, subqueries, ROLLUP, CUBE) would give them back."
+            "the same query (UNION, subqueries, ROLLUP, CUBE) would give them back."
         )
-        hint = "Ask each grouping as a question of its own."
+        hint = "Run each grouping as a query of its own."
         yield finding_at("Q510", level, sentence, hint)
     if levels and options.dominance is not None:
         for item in dominance_aggregates(levels[0]):

@@ -66,7 +66,7 @@ class Writer:
             parts[0] = literal(operation.operands[0].text or "")
         text = operation.template.format(*parts)
         if len(text) > self.limit:
-            raise Refusal("Q001", operation.span, "The query grows too large.", "Ask a simpler query.")
+            raise Refusal("Q001", operation.span, "The query grows too large.", "Write a simpler query.")
         return text
 
     def aggregate(self, aggregate: Aggregate) -> str:

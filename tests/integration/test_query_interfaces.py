@@ -1,4 +1,4 @@
-"""Questions through a trusted client have the answers and refusals of the functions in the server."""
+"""Queries through a trusted client have the answers and refusals of the functions in the server."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from kanon_pg import client
-from kanon_pg.errors import AnswerWithheld, KanonError, QuestionRefused
-from tests.fixtures.questions import Guarded, protect
+from kanon_pg.errors import AnswerWithheld, KanonError, QueryRefused
+from tests.fixtures.queries import Guarded, protect
 from tests.query.cases import Policy
 from tests.query.hospital import SCHEMA
 
@@ -56,7 +56,7 @@ def test_answers_are_the_same(dsn: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [(text, QuestionRefused) for text in REFUSED] + [(text, AnswerWithheld) for text in WITHHELD],
+    [(text, QueryRefused) for text in REFUSED] + [(text, AnswerWithheld) for text in WITHHELD],
 )
 def test_refusals_have_the_same_words(dsn: str, text: str, kind: type[KanonError]) -> None:
     with pytest.raises(kind) as ours:

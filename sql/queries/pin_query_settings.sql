@@ -1,4 +1,4 @@
--- For the client's interface: what kanon.serve_question sets for itself, until the end of the transaction.
+-- For the client's interface: what kanon.serve_query sets for itself, until the end of the transaction.
 SELECT
     pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true) AS search_path,
     pg_catalog.set_config('transaction_read_only', 'on', true) AS transaction_read_only,

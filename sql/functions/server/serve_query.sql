@@ -1,6 +1,6 @@
 -- Does what the call asks for, with the rights of the reading role, in one snapshot, whatever the session has set.
 -- It serves in a read-only transaction only, as the statement that calls it makes one.
-CREATE OR REPLACE FUNCTION kanon.serve_question()
+CREATE OR REPLACE FUNCTION kanon.serve_query()
 RETURNS void
 LANGUAGE plpython3u
 STABLE
@@ -22,9 +22,9 @@ SET gin_fuzzy_search_limit = 0
 SET jit = off
 AS $function$
 from kanon_pg import server
-return server.serve_question()
+return server.serve_query()
 $function$;
-ALTER FUNCTION kanon.serve_question OWNER TO kanon_reader;
-REVOKE ALL ON FUNCTION kanon.serve_question FROM PUBLIC;
-COMMENT ON FUNCTION kanon.serve_question IS
-'Checks or answers the question of the call; called for kanon_query.';
+ALTER FUNCTION kanon.serve_query OWNER TO kanon_reader;
+REVOKE ALL ON FUNCTION kanon.serve_query FROM PUBLIC;
+COMMENT ON FUNCTION kanon.serve_query IS
+'Checks or answers the query of the call; called for kanon_query.';

@@ -1,4 +1,4 @@
--- The relations that the words of a question may name: those of its schemas that the reading role can read.
+-- The relations that the words of a query may name: those of its schemas that the reading role can read.
 -- $1 text[]
 -- $2 text[]
 SELECT c.oid::bigint AS oid, n.nspname::text AS schema, c.relname::text AS name,

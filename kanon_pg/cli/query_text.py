@@ -1,4 +1,4 @@
-"""Marks a piece of a question's text for a terminal."""
+"""Marks a piece of a query's text for a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def marked(text: str, start: int, end: int) -> tuple[str, str]:
     Parameters
     ----------
     text : str
-        The question.
+        The query.
     start, end : int
         The piece is ``text[start:end]``; positions beyond the text are those of its end.
 

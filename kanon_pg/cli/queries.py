@@ -13,17 +13,17 @@ from rich.text import Text
 
 from kanon_pg.cli.connection import Dsn, chosen_dsn
 from kanon_pg.cli.output import Json, errors_as, lay_out
-from kanon_pg.cli.question_text import marked
+from kanon_pg.cli.query_text import marked
 from kanon_pg.dbapi import Connection, connect
-from kanon_pg.errors import QuestionRefused
+from kanon_pg.errors import QueryRefused
 
-QuestionText = Annotated[
-    str, typer.Argument(help="One SELECT; - reads it from standard input.", metavar="QUESTION")
+QueryText = Annotated[
+    str, typer.Argument(help="One SELECT; - reads it from standard input.", metavar="QUERY")
 ]
 
 
 def query(
-    question: QuestionText,
+    query: QueryText,
     parameter: Annotated[
         list[str] | None,
         typer.Option("--parameter", "-p", metavar="VALUE", help="Value of $1, $2 ..., in this order."),
@@ -33,13 +33,11 @@ def query(
 ) -> None:
     """Ask about protected tables.
 
-    Answered if at least k people stand behind every part of the answer. Every question is recorded.
+    Answered if at least k people stand behind every part of the answer. Every query is recorded.
     With --json, numeric values are texts, so that no digit is lost.
     """
     with errors_as(as_json), connect(chosen_dsn(dsn)) as connection:
-        names, types, *lines = (
-            row["line"] for row in connection.call("call_ask", _text(question), parameter)
-        )
+        names, types, *lines = (row["line"] for row in connection.call("call_ask", _text(query), parameter))
     if as_json:
         rows = [dict(zip(_unique(names), _plain(types, line), strict=True)) for line in lines]
         typer.echo(
@@ -49,12 +47,12 @@ def query(
     lay_out(_answer(names, types, lines))
 
 
-def check_query(question: QuestionText, dsn: Dsn = None, as_json: Json = False) -> None:
-    """Say whether a question can be asked, and mark what is wrong with it.
+def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> None:
+    """Say whether a query is accepted, and mark what is wrong with it.
 
-    Touches no data and records nothing. The exit code is 1 if the question cannot be asked.
+    Touches no data and records nothing. The exit code is 1 if the query is refused.
     """
-    text = _text(question)
+    text = _text(query)
     with errors_as(as_json), connect(chosen_dsn(dsn)) as connection:
         found = _checked(connection, text)
     if as_json:
@@ -70,14 +68,14 @@ def check_query(question: QuestionText, dsn: Dsn = None, as_json: Json = False) 
 def _checked(connection: Connection, text: str) -> dict[str, Any]:
     try:
         row = connection.call("call_check_query", text)[0]
-    except QuestionRefused as error:  # what is no question at all, such as an empty text
+    except QueryRefused as error:  # what is no query at all, such as an empty text
         finding = {"code": None, "start": 0, "end": 0, "sentence": error.message, "hint": error.hint or ""}
         return {"accepted": False, "findings": [finding], "canonical_sql": None}
     return {**row, "findings": json.loads(row["findings"] or "[]")}
 
 
-def _text(question: str) -> str:
-    return typer.get_text_stream("stdin").read() if question == "-" else question
+def _text(query: str) -> str:
+    return typer.get_text_stream("stdin").read() if query == "-" else query
 
 
 def _columns(names: Sequence[str], types: Sequence[str]) -> list[dict[str, str]]:

@@ -1,6 +1,6 @@
 """What runs with the reading role's rights cannot write, not even through a superuser's function.
 
-The checker lets no such function into a question; this is what holds if one were let in, on every version.
+The checker lets no such function into a query; this is what holds if one were let in, on every version.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _PREPARE = """
         from kanon_pg.queries.request import QueryRequest
         call = hold.PendingQuery(QueryRequest("select 1", ()), "", "", lambda reader, call: "served")
         with hold._handed(call):
-            plpy.execute("select kanon.serve_question()")
+            plpy.execute("select kanon.serve_query()")
         return call.result or call.error.sqlstate
     $$;
 """
@@ -105,7 +105,7 @@ def prepared(server: Server, kanon_template: str) -> Iterator[Prepared]:
 
 
 @pytest.mark.parametrize("interface", ["through_the_server", "through_the_client"])
-def test_a_question_can_read(interface: str, prepared: Prepared) -> None:
+def test_a_query_can_read(interface: str, prepared: Prepared) -> None:
     assert getattr(prepared, interface)("select * from generate_series(1, 3)") == "3"
 
 

@@ -1,4 +1,4 @@
-"""What the record of questions costs a question, asked through the functions in the server."""
+"""What the record of queries costs a query that is run through the functions in the server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Connection = psycopg.Connection[Any]
 
 
 def cost_of_record(settings: Settings) -> Iterator[Table]:
-    """Time of the same question asked directly, without comparison, and with it."""
+    """Time of the same query run directly, without comparison, and with it."""
     with bench_server() as connection:
         cases = [(relation, text) for relation in _tables(connection, settings) for text in _texts(relation)]
         rows = [_compared(connection, relation, text, settings) for relation, text in cases]
@@ -55,10 +55,10 @@ def cost_of_record(settings: Settings) -> Iterator[Table]:
         f"{mode} {figure}" for mode in ("direct", "off", "new", "again", "writer") for figure in ("ms", "CPU")
     ]
     yield table(
-        "Questions, k = 5: median of wall and of processor time (backend and worker, no parallel ones) in ms;"
+        "Queries, k = 5: median of wall and of processor time (backend and worker, no parallel ones) in ms;"
         " asked directly, and with the ledger off; with 'pairwise' a text that is new, one that came before,"
         " and one that came before, after another transaction wrote; 'first': of a new session",
-        ["table", "question", *names, "first ms"],
+        ["table", "query", *names, "first ms"],
         rows,
     )
 
@@ -112,18 +112,18 @@ def _medians(
 ) -> list[float]:
     """Return the medians of wall and processor time; the first one is not counted."""
     found = []
-    for command, question in asked:
+    for command, query in asked:
         if writer is not None:
             writer.execute("create table if not exists written (one int)")
             writer.execute("insert into written values (1)")
-        found.append(_timed(session, command, question))
+        found.append(_timed(session, command, query))
     return [statistics.median(times) for times in zip(*found[1:], strict=True)]
 
 
-def _timed(session: Connection, command: str, question: str | None) -> tuple[float, float]:
+def _timed(session: Connection, command: str, query: str | None) -> tuple[float, float]:
     """Return wall and processor time in ms."""
     before, start = _spent(session.info.backend_pid), time.perf_counter()
-    session.execute(command, [question] if question is not None else None).fetchall()
+    session.execute(command, [query] if query is not None else None).fetchall()
     return 1000 * (time.perf_counter() - start), 1000 * (_spent(session.info.backend_pid) - before)
 
 
@@ -137,7 +137,7 @@ def _spent(backend: int) -> float:
 
 
 def many(settings: Settings) -> Iterator[Table]:
-    """Time of a question after many others were recorded, on Adult."""
+    """Time of a query after many others were recorded, on Adult."""
     count = 300 if settings.quick else 10_000
     with bench_server() as connection:
         if not load(connection, "adult"):
@@ -145,9 +145,9 @@ def many(settings: Settings) -> Iterator[Table]:
             return
         _protected(connection, "adult", "select * from adult", ADULT)
         yield table(
-            "Random groupings of Adult under random conditions, k = 5, pairwise: ms per question of the last"
+            "Random groupings of Adult under random conditions, k = 5, pairwise: ms per query of the last"
             " tenth",
-            ["questions", "answered", "median", "95 %", "worst", "CPU", "journal MB", "checkpoint MB"],
+            ["queries", "answered", "median", "95 %", "worst", "CPU", "journal MB", "checkpoint MB"],
             [_asked(connection, count)],
         )
 
@@ -159,7 +159,7 @@ def _asked(connection: Connection, count: int) -> list[object]:
     with psycopg.connect(connection.info.dsn, autocommit=True) as session:
         for _ in range(count):
             try:
-                spent.append(_timed(session, "select kanon_query(%s)", _random_question(draw)))
+                spent.append(_timed(session, "select kanon_query(%s)", _random_query(draw)))
                 answered += 1
             except psycopg.DatabaseError as error:
                 if error.sqlstate != "KA902":
@@ -170,7 +170,7 @@ def _asked(connection: Connection, count: int) -> list[object]:
     return [count, answered, *figures, statistics.mean(cpu for _, cpu in last), *_sizes(connection)]
 
 
-def _random_question(draw: random.Random) -> str:
+def _random_query(draw: random.Random) -> str:
     chosen = draw.sample(sorted(CHOICES), draw.randint(0, 3))
     conditions = [f"{name} = '{draw.choice(CHOICES[name])}'" for name in chosen]
     if draw.random() < 0.5:

@@ -1,0 +1,43 @@
+"""Ctrl-C between two steps of psycopg, which psycopg itself does not cancel."""
+
+from __future__ import annotations
+
+import time
+
+import psycopg
+import pytest
+
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, repeatable_read
+
+EFFECT_SECONDS = 30
+
+
+def interrupted(connection: psycopg.Connection, statement: bytes) -> None:
+    connection.pgconn.send_query(statement)
+    raise KeyboardInterrupt
+
+
+def test_the_transaction_is_rolled_back_and_the_connection_goes_on(connection: psycopg.Connection) -> None:
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), repeatable_read(connection):
+        interrupted(connection, b"create table left_behind (); select pg_sleep(60)")
+    assert time.monotonic() - began < EFFECT_SECONDS
+    assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+    assert connection.execute("select to_regclass('left_behind')").fetchone() == (None,)
+
+
+def test_a_savepoint_is_left(connection: psycopg.Connection) -> None:
+    with repeatable_read(connection):
+        db = PsycopgDatabase(connection)
+        with pytest.raises(KeyboardInterrupt), db.savepoint():
+            interrupted(connection, b"select pg_sleep(60)")
+        assert connection.execute("select 1").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("copy", ["copy (select 1) to stdout", "copy pg_temp.taken from stdin"])
+def test_a_copy_that_nobody_ends_closes_the_connection(dsn: str, copy: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("create temporary table taken (a integer)")
+        with pytest.raises(KeyboardInterrupt), repeatable_read(connection):
+            interrupted(connection, copy.encode())
+        assert connection.closed
