@@ -6,18 +6,21 @@ a field without an `Argument` is none of SQL's.
 
 Examples
 --------
+>>> from dataclasses import make_dataclass
 >>> from typing import Annotated
->>> @dataclass(frozen=True)
-... class GreetRequest:
-...     relation: Annotated[str, Argument("regclass", "Whom to greet.")]
-...     time_limit: Annotated[float, Argument("interval", "When to stop.")] = 30.0
-...     loudly: bool = False
->>> greet = Operation(GreetRequest)
->>> print(greet.parameters)
+>>> relation = Annotated[str, Argument("regclass", "What to read.")]
+>>> time_limit = Annotated[float, Argument("interval", "When to stop.")]
+>>> ReadRequest = make_dataclass(
+...     "ReadRequest", [("relation", relation), ("time_limit", time_limit, 30.0), ("details", bool, False)]
+... )
+>>> reading = Operation(ReadRequest)
+>>> print(reading.parameters)
     relation regclass,
     time_limit interval DEFAULT '30 seconds'
->>> greet.request("patients", 5.0)
-GreetRequest(relation='patients', time_limit=5.0, loudly=False)
+>>> print(reading.passed)
+relation, extract(epoch FROM time_limit)::double precision
+>>> reading.request("patients", 5.0)
+ReadRequest(relation='patients', time_limit=5.0, details=False)
 """
 
 from __future__ import annotations

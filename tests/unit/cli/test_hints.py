@@ -30,7 +30,10 @@ _OPTIONS = {
     for option in (*parameter.opts, *parameter.secondary_opts)
 } | {"--help", "--version"}
 _SPREAD = {"hierarchies", "options"}
-_NOT_SHOWN = ("cluster/instance.py", "db/operation.py", "demo/psql.py", "gateway/rewrite.py", "queries/check/")
+_NOT_SHOWN = (
+    *("cluster/instance.py", "db/operation.py", "demo/psql.py", "gateway/rewrite.py"),
+    "queries/check/",
+)
 """Modules whose texts are options of other programs, or pieces of statements."""
 
 
