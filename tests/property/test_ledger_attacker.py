@@ -83,7 +83,7 @@ def test_linear_mode_refuses_exactly_what_lets_an_attacker_solve(
 
 @settings(max_examples=examples(50))
 @given(histories(), st.sampled_from(["pairwise", "linear"]), st.booleans())
-def test_what_is_told_never_lets_an_attacker_solve(
+def test_what_is_disclosed_never_lets_an_attacker_solve(
     drawn: tuple[list[int], list[Groups], int], mode: Mode, one_sided: bool
 ) -> None:
     owners, queries, k = drawn
@@ -115,7 +115,7 @@ def test_a_ledger_read_back_decides_the_same(drawn: tuple[list[int], list[Groups
 
 @settings(max_examples=examples(50))
 @given(histories(), st.sampled_from(["pairwise", "linear"]))
-def test_replaying_decides_as_the_process_that_told(
+def test_replaying_decides_as_the_process_that_disclosed(
     drawn: tuple[list[int], list[Groups], int], mode: Mode
 ) -> None:
     owners, queries, k = drawn

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import assume, given, settings
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, folded
-from kanon_pg.worker.ledger.field import Field
-from kanon_pg.worker.ledger.linear_code import Code, Form, holds_sparse_vector
+from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, sketch_of
+from kanon_pg.worker.ledger.field import PrimeField
+from kanon_pg.worker.ledger.linear_code import LinearCode, SystematicForm, holds_sparse_vector
 from tests.fixtures.examples import examples
 from tests.fixtures.tracking import singled_out
 
@@ -19,10 +19,10 @@ keys = st.binary(min_size=16, max_size=16)
 subsets = st.frozensets(st.integers(0, SIZE - 1), min_size=1)
 
 
-def code_of(sets: list[frozenset[int]], field: Field, k: int) -> Code:
-    code = Code.empty(field, k)
+def code_of(sets: list[frozenset[int]], field: PrimeField, k: int) -> LinearCode:
+    code = LinearCode.empty(field, k)
     for units in sets:
-        code = code.extended(code.news(field.vectors([BitMap(units)], None)))
+        code = code.extended(code.independent_part(field.vectors([BitMap(units)], None)))
     return code
 
 
@@ -31,7 +31,7 @@ def code_of(sets: list[frozenset[int]], field: Field, k: int) -> Code:
 def test_a_proof_holds_even_if_people_share_columns(
     key: bytes, width: int, sets: list[frozenset[int]], k: int
 ) -> None:
-    if code_of(sets, Field(key, width), k).proof() == "safe":
+    if code_of(sets, PrimeField(key, width), k).proof() == "safe":
         assert not singled_out(sets, range(SIZE), k)
 
 
@@ -41,7 +41,7 @@ def test_with_a_column_for_everybody_the_proof_is_right_both_ways(
     key: bytes, sets: list[frozenset[int]], k: int
 ) -> None:
     expected = "unsafe" if singled_out(sets, range(SIZE), k) else "safe"
-    assert code_of(sets, Field(key, SIZE), k).proof() == expected
+    assert code_of(sets, PrimeField(key, SIZE), k).proof() == expected
 
 
 @settings(max_examples=examples(100))
@@ -49,9 +49,9 @@ def test_with_a_column_for_everybody_the_proof_is_right_both_ways(
 def test_the_search_alone_finds_sparse_vectors_and_nothing_else(
     key: bytes, sets: list[frozenset[int]], k: int
 ) -> None:
-    field = Field(key, SIZE)
+    field = PrimeField(key, SIZE)
     every_column = np.ones(SIZE, dtype=np.bool_)
-    form = Form.empty(SIZE).extended(
+    form = SystematicForm.empty(SIZE).extended(
         field.vectors([BitMap(units) for units in sets], None), every_column, field
     )
     assert form is not None
@@ -64,10 +64,10 @@ def test_the_search_alone_finds_sparse_vectors_and_nothing_else(
 def test_all_forms_span_the_same_space_from_disjoint_columns(
     key: bytes, answers: list[list[frozenset[int]]]
 ) -> None:
-    field = Field(key, 40)
-    code = Code.empty(field, 7)
+    field = PrimeField(key, 40)
+    code = LinearCode.empty(field, 7)
     for sets in answers:
-        code = code.extended(code.news(field.vectors([BitMap(units) for units in sets], None)))
+        code = code.extended(code.independent_part(field.vectors([BitMap(units) for units in sets], None)))
     pivots = np.concatenate([form.pivots for form in code.forms])
     assert len(set(pivots.tolist())) == len(pivots)
     for form in code.forms:
@@ -80,7 +80,7 @@ def test_all_forms_span_the_same_space_from_disjoint_columns(
 
 @given(keys, st.frozensets(st.integers(0, 5000)), st.frozensets(st.integers(0, 5000)))
 def test_vectors_add_as_sets_do(key: bytes, first: frozenset[int], second: frozenset[int]) -> None:
-    field = Field(key, 64)
+    field = PrimeField(key, 64)
     whole, one, two, both = (
         field.vector(BitMap(units), None) for units in (first | second, first, second, first & second)
     )
@@ -89,7 +89,7 @@ def test_vectors_add_as_sets_do(key: bytes, first: frozenset[int], second: froze
 
 @given(keys, st.integers(0, LARGEST), st.integers(-LARGEST, LARGEST))
 def test_numbers_are_reduced_exactly(key: bytes, positive: int, any_number: int) -> None:
-    field = Field(key, 1)
+    field = PrimeField(key, 1)
     for number in (positive, any_number, any_number // field.modulus * field.modulus):
         rest = field.reduced(np.array([[float(number)]]))[0, 0]
         assert (number - int(rest)) % field.modulus == 0
@@ -99,17 +99,17 @@ def test_numbers_are_reduced_exactly(key: bytes, positive: int, any_number: int)
 
 @given(keys, st.integers(1, 400), st.booleans())
 def test_products_of_any_length_are_exact(key: bytes, terms: int, negative: bool) -> None:
-    field = Field(key, 1)
+    field = PrimeField(key, 1)
     largest = field.modulus // 2 - np.arange(terms)
     left = np.where(negative, -largest, largest).astype(np.float64)
-    product = field.times(left[None, :], largest.astype(np.float64)[:, None])[0, 0]
+    product = field.product(left[None, :], largest.astype(np.float64)[:, None])[0, 0]
     exact = sum(int(a) * int(b) for a, b in zip(left, largest, strict=True))
     assert (int(product) - exact) % field.modulus == 0
 
 
 @given(keys)
 def test_the_modulus_is_a_prime_of_24_bits(key: bytes) -> None:
-    modulus = Field(key, 1).modulus
+    modulus = PrimeField(key, 1).modulus
     assert modulus.bit_length() == 24
     assert all(modulus % divisor for divisor in range(2, int(modulus**0.5) + 1))
 
@@ -125,14 +125,14 @@ def test_no_near_set_is_overlooked(
     key: bytes, sets: list[frozenset[int]], change: frozenset[int], k: int, by_size: bool
 ) -> None:
     assume(len(change) < k)
-    field = Field(key, 256)
+    field = PrimeField(key, 256)
     disclosed = DisclosedSets(64)
     for units in sets:
         vector = field.vector(BitMap(units), None)
-        disclosed.add(BitMap(units), folded(vector, 64, field.modulus))
+        disclosed.add(BitMap(units), sketch_of(vector, 64, field.modulus))
     new = BitMap(sets[0] ^ change)
-    fold = folded(field.vector(new, None), 64, field.modulus)
-    found = list(disclosed.near(new, fold, k, by_size=by_size))
+    sketch = sketch_of(field.vector(new, None), 64, field.modulus)
+    found = list(disclosed.near(new, sketch, k, by_size=by_size))
     for units in sets:
         if len(new ^ BitMap(units)) < k:
             assert BitMap(units) in found

@@ -34,7 +34,7 @@ _DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class AnswerSets:
-    """What one query says about one protected relation.
+    """The sets of one answer about one protected relation.
 
     Parameters
     ----------

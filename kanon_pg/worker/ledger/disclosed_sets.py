@@ -1,4 +1,8 @@
-"""Every distinct set that was disclosed, found again by being nearly equal to another."""
+"""All distinct disclosed sets, searchable for those that nearly equal a given set.
+
+Every set has a *sketch*: its vector, shortened to a few columns. Sets that differ in few people have sketches
+that differ in few columns.
+"""
 
 from __future__ import annotations
 
@@ -11,46 +15,46 @@ from pyroaring import BitMap
 from kanon_pg.worker.ledger.answers import digest_of, packed
 from kanon_pg.worker.ledger.field import Vector
 
-SetFold = npt.NDArray[np.uint32]
+SetSketch = npt.NDArray[np.uint32]
 
 _FIRST_CAPACITY = 256
 _DIGEST_BYTES = 16
 
 
-def fold_width(k: int) -> int:
-    """Return how many columns a fold needs so that sets that differ in many people look different."""
+def sketch_width(k: int) -> int:
+    """Return how many columns a sketch needs so that sets that differ in many people look different."""
     return 64 if k <= 32 else 256
 
 
-def folded(vector: Vector, width: int, modulus: int) -> SetFold:
-    """Return a set's vector, shortened to `width` columns.
+def sketch_of(vector: Vector, width: int, modulus: int) -> SetSketch:
+    """Return the sketch of a set: its vector, shortened to `width` columns.
 
-    Sets that differ in the units of fewer than k people have folds that differ in fewer than k columns.
+    Sets that differ in the units of fewer than k people have sketches that differ in fewer than k columns.
 
     Parameters
     ----------
     vector : array of float
-        As `Field.vector` returns it; its length is a multiple of `width`.
+        As `PrimeField.vector` returns it; its length is a multiple of `width`.
     modulus : int
         The field's prime.
     """
     sums = vector.reshape(-1, width).sum(axis=0)
-    fold: SetFold = np.remainder(sums, modulus).astype(np.uint32)
-    return fold
+    sketch: SetSketch = np.remainder(sums, modulus).astype(np.uint32)
+    return sketch
 
 
 class DisclosedSets:
-    """Distinct sets with their sizes and folds, in the order of their first disclosing.
+    """Distinct sets with their sizes and sketches, in the order of their first disclosure.
 
     Parameters
     ----------
     width : int
-        Columns of a fold.
+        Columns of a sketch.
     """
 
     def __init__(self, width: int) -> None:
         self._sizes = np.zeros(_FIRST_CAPACITY, dtype=np.int64)
-        self._folds = np.zeros((_FIRST_CAPACITY, width), dtype=np.uint32)
+        self._sketches = np.zeros((_FIRST_CAPACITY, width), dtype=np.uint32)
         self._blobs: list[bytes | memoryview] = []
         self._places: dict[bytes, int] = {}
 
@@ -73,7 +77,7 @@ class DisclosedSets:
         blob = b"" if place is None else bytes(self._blobs[place])
         return BitMap.deserialize(blob) if digest_of(blob) == digest else None
 
-    def add(self, units: BitMap, fold: SetFold) -> None:
+    def add(self, units: BitMap, sketch: SetSketch) -> None:
         """Add a set unless it is known."""
         blob = packed(units)
         digest = digest_of(blob)
@@ -83,37 +87,37 @@ class DisclosedSets:
         if count == len(self._sizes):
             self._grow()
         self._sizes[count] = len(units)
-        self._folds[count] = fold
+        self._sketches[count] = sketch
         self._blobs.append(blob)
         self._places[digest] = count
 
-    def near(self, units: BitMap, fold: SetFold, k: int, *, by_size: bool) -> Iterator[BitMap]:
+    def near(self, units: BitMap, sketch: SetSketch, k: int, *, by_size: bool) -> Iterator[BitMap]:
         """Yield every disclosed set whose difference to `units` may belong to fewer than `k` people.
 
-        One pass over the sizes (O(disclosed sets)), then over the folds of those whose size fits.
+        One pass over the sizes (O(disclosed sets)), then over the sketches of those whose size fits.
 
         Parameters
         ----------
         k : int
-            People from which on a difference is large.
+            Smallest number of people of a safe difference.
         by_size : bool
-            Whether a unit is a person, so that sizes alone rule sets out.
+            Whether every unit is a person, so that sizes alone rule sets out.
         """
         count = len(self._blobs)
         if by_size:
             fitting = np.flatnonzero(np.abs(self._sizes[:count] - len(units)) < k)
-            folds = self._folds[fitting]
+            sketches = self._sketches[fitting]
         else:
-            fitting, folds = np.arange(count), self._folds[:count]
-        close = fitting[np.count_nonzero(folds != fold, axis=1) < k]
+            fitting, sketches = np.arange(count), self._sketches[:count]
+        close = fitting[np.count_nonzero(sketches != sketch, axis=1) < k]
         return (BitMap.deserialize(bytes(self._blobs[index])) for index in close.tolist())
 
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:
         """Return the content as arrays that `from_arrays` understands."""
         count = len(self._blobs)
-        return {
+        return {  # names as in checkpoints of 0.1.0, where sketches were folds
             "sizes": self._sizes[:count],
-            "folds": self._folds[:count],
+            "folds": self._sketches[:count],
             "lengths": np.array([len(blob) for blob in self._blobs], dtype=np.int64),
             "blobs": np.frombuffer(b"".join(self._blobs), dtype=np.uint8),
             "digests_in_order": np.frombuffer(b"".join(self._places), dtype=np.uint8),
@@ -134,9 +138,9 @@ class DisclosedSets:
         }
         spare = max(0, _FIRST_CAPACITY - len(ends))
         disclosed._sizes = np.pad(arrays["sizes"].astype(np.int64), (0, spare))
-        disclosed._folds = np.pad(arrays["folds"].astype(np.uint32), ((0, spare), (0, 0)))
+        disclosed._sketches = np.pad(arrays["folds"].astype(np.uint32), ((0, spare), (0, 0)))
         return disclosed
 
     def _grow(self) -> None:
         self._sizes = np.concatenate((self._sizes, np.zeros_like(self._sizes)))
-        self._folds = np.concatenate((self._folds, np.zeros_like(self._folds)))
+        self._sketches = np.concatenate((self._sketches, np.zeros_like(self._sketches)))

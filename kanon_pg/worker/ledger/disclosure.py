@@ -34,9 +34,9 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
-from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SetFold, fold_width, folded
-from kanon_pg.worker.ledger.field import Field, Matrix
-from kanon_pg.worker.ledger.linear_code import Code, Form, forms_needed
+from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SetSketch, sketch_of, sketch_width
+from kanon_pg.worker.ledger.field import Matrix, PrimeField
+from kanon_pg.worker.ledger.linear_code import LinearCode, SystematicForm, forms_needed
 from kanon_pg.worker.ledger.rules import LedgerRules
 
 SpanFinding = Literal["safe", "unsafe", "undecided", "full"]
@@ -45,7 +45,7 @@ _LEAST_WIDTH = 1024
 _ALIGNMENT = 256
 
 
-def field_for_rules(rules: LedgerRules, key: bytes) -> Field:
+def field_for_rules(rules: LedgerRules, key: bytes) -> PrimeField:
     """Return the field for some rules: room for the pivots of all forms, and for choosing them.
 
     Parameters
@@ -54,36 +54,36 @@ def field_for_rules(rules: LedgerRules, key: bytes) -> Field:
         The relation's secret.
     """
     width = max(_LEAST_WIDTH, (forms_needed(rules.k) + 1) * rules.rank)
-    return Field(key, -(-width // _ALIGNMENT) * _ALIGNMENT)
+    return PrimeField(key, -(-width // _ALIGNMENT) * _ALIGNMENT)
 
 
 @dataclass(frozen=True, slots=True)
 class DisclosedSpan:
-    """What follows from recorded answers by adding and subtracting.
+    """All linear combinations of the sets of recorded answers.
 
     Parameters
     ----------
-    older : Code
+    older : LinearCode
         The code that queries are checked against.
-    younger : Code or None
+    younger : LinearCode or None
         In mode ``pairwise`` a code that began when the older one was half full, and takes over when that is
         full; then everything before its beginning is forgotten. None in mode ``linear``: all is kept.
     rank : int
         Dimension at which a code is full.
     """
 
-    older: Code
-    younger: Code | None
+    older: LinearCode
+    younger: LinearCode | None
     rank: int
 
     @classmethod
-    def empty(cls, rules: LedgerRules, field: Field) -> DisclosedSpan:
-        """Return the audit of a relation that was never asked."""
-        empty = Code.empty(field, rules.k)
+    def empty(cls, rules: LedgerRules, field: PrimeField) -> DisclosedSpan:
+        """Return the span of a relation about which nothing was disclosed."""
+        empty = LinearCode.empty(field, rules.k)
         return cls(empty, empty if rules.mode == "pairwise" else None, rules.rank)
 
-    def considered(self, vectors: Matrix) -> tuple[SpanFinding, DisclosedSpan]:
-        """Return whether the sets may be disclosed, and the audit after disclosing them.
+    def try_add(self, vectors: Matrix) -> tuple[SpanFinding, DisclosedSpan]:
+        """Decide whether the sets may be disclosed, and return the span with them added.
 
         Parameters
         ----------
@@ -94,32 +94,32 @@ class DisclosedSpan:
         -------
         finding : {'safe', 'unsafe', 'undecided', 'full'}
             Only ``safe`` is leave to answer. What follows from recorded answers is always safe to repeat.
-        audit : DisclosedSpan
-            To be kept if the answer is disclosed.
+        span : DisclosedSpan
+            To be kept if the answer is disclosed; unchanged unless ``safe``.
         """
-        news = self.older.news(vectors)
-        if not len(news):
+        independent = self.older.independent_part(vectors)
+        if not len(independent):
             return "safe", self._after(self.older, vectors)
-        if len(news) > self.rank or (self.younger is None and self.older.rank >= self.rank):
+        if len(independent) > self.rank or (self.younger is None and self.older.rank >= self.rank):
             return "full", self
-        older = self.older.extended(news)
+        older = self.older.extended(independent)
         if self.younger is None and older.rank > self.rank:
             return "full", self
         finding = older.proof()
         return finding, self._after(older, vectors) if finding == "safe" else self
 
-    def recorded(self, vectors: Matrix) -> DisclosedSpan:
-        """Return the audit after these sets were disclosed by somebody else, whatever follows from it."""
-        return self._after(self.older.extended(self.older.news(vectors)), vectors)
+    def with_added(self, vectors: Matrix) -> DisclosedSpan:
+        """Return the span after another process disclosed these sets, without a check."""
+        return self._after(self.older.extended(self.older.independent_part(vectors)), vectors)
 
-    def _after(self, older: Code, vectors: Matrix) -> DisclosedSpan:
+    def _after(self, older: LinearCode, vectors: Matrix) -> DisclosedSpan:
         if self.younger is None:
             return replace(self, older=older)
         younger = self.younger
         if older.rank >= self.rank // 2:
-            younger = younger.extended(younger.news(vectors))
+            younger = younger.extended(younger.independent_part(vectors))
         if older.rank > self.rank and younger.rank:
-            return replace(self, older=younger, younger=Code.empty(older.field, older.k))
+            return replace(self, older=younger, younger=LinearCode.empty(older.field, older.k))
         return replace(self, older=older, younger=younger)
 
 
@@ -157,16 +157,16 @@ class Decision:
     _disclosure: _Disclosure | None = None
 
 
-_Set: TypeAlias = tuple[BitMap, SetFold]
+_Set: TypeAlias = tuple[BitMap, SetSketch]
 
 
 @dataclass(frozen=True, slots=True)
 class _Disclosure:
-    """What is remembered of an answer once it is disclosed, prepared while it is checked."""
+    """What `DisclosureHistory.disclose` adds to the history, prepared by `DisclosureHistory.check`."""
 
     sets: tuple[_Set, ...]
-    audit: DisclosedSpan
-    before: DisclosedSpan
+    span: DisclosedSpan
+    span_before: DisclosedSpan
 
 
 class DisclosureHistory:
@@ -174,8 +174,6 @@ class DisclosureHistory:
 
     Parameters
     ----------
-    rules : LedgerRules
-        What is asked of it.
     key : bytes
         The relation's secret (`new_key`), the same for all processes that share a journal.
     """
@@ -184,9 +182,9 @@ class DisclosureHistory:
         self.rules = rules
         self._key = key
         self._field = field_for_rules(rules, key)
-        self._fold_width = fold_width(rules.k)
-        self._disclosed = DisclosedSets(self._fold_width)
-        self._audit = DisclosedSpan.empty(rules, self._field)
+        self._sketch_width = sketch_width(rules.k)
+        self._disclosed = DisclosedSets(self._sketch_width)
+        self._span = DisclosedSpan.empty(rules, self._field)
 
     @property
     def distinct_sets(self) -> int:
@@ -196,14 +194,14 @@ class DisclosureHistory:
     @property
     def rank(self) -> int:
         """Linearly independent sets that sums and differences are checked against."""
-        return self._audit.older.rank
+        return self._span.older.rank
 
     def has(self, digest: bytes) -> bool:
         """Whether a set of this digest is remembered."""
         return self._disclosed.has(digest)
 
     def find(self, digest: bytes) -> BitMap | None:
-        """Return a set that is remembered by its digest; in mode ``off`` nobody, because nothing is."""
+        """Return the remembered set of a digest; in mode ``off``, which remembers nothing, an empty set."""
         return BitMap() if self.rules.mode == "off" else self._disclosed.find(digest)
 
     def check(self, answer: AnswerSets, population: Population) -> Decision:
@@ -212,7 +210,7 @@ class DisclosureHistory:
         Parameters
         ----------
         answer : AnswerSets
-            The sets behind it, in the snapshot it was computed in.
+            In the snapshot in which it was computed.
 
         Raises
         ------
@@ -225,20 +223,20 @@ class DisclosureHistory:
         if not all(population.is_backed(units, k) for units in totals):
             return Decision(allowed=False, reason="size")
         if self.rules.mode == "off":
-            return Decision(allowed=True, _disclosure=_Disclosure((), self._audit, self._audit))
+            return Decision(allowed=True, _disclosure=_Disclosure((), self._span, self._span))
         if any(_leaves_few(units, population, k) for units in totals):
             return Decision(allowed=False, reason="complement")
         vectors = self._field.vectors(list(answer.sets()), population.owners)
-        levels = self._with_folds(answer, vectors, population)
+        levels = self._with_sketches(answer, vectors, population)
         if any(self._is_near_disclosed(level, population) for level in levels) or self._differ_little(
             levels, population
         ):
             return Decision(allowed=False, reason="difference")
-        finding, audit = self._audit.considered(vectors)
+        finding, span = self._span.try_add(vectors)
         if finding != "safe":
             return Decision(allowed=False, reason=_FINDINGS[finding])
         sets = tuple(disclosed for level in levels for disclosed in level)
-        return Decision(allowed=True, _disclosure=_Disclosure(sets, audit, self._audit))
+        return Decision(allowed=True, _disclosure=_Disclosure(sets, span, self._span))
 
     def disclose(self, decision: Decision) -> None:
         """Remember an answer that `check` allowed, once its record is durable.
@@ -250,14 +248,14 @@ class DisclosureHistory:
         """
         disclosure = decision._disclosure
         if disclosure is None:
-            raise LedgerError("An answer that is withheld cannot be told.")
-        if disclosure.before is not self._audit:
+            raise LedgerError("An answer that is withheld cannot be disclosed.")
+        if disclosure.span_before is not self._span:
             raise LedgerError("The ledger changed since the answer was checked.")
         self._remember(disclosure.sets)
-        self._audit = disclosure.audit
+        self._span = disclosure.span
 
     def replay(self, answer: AnswerSets, population: Population) -> None:
-        """Remember an answer that was disclosed by another process or under other rules, without judging it.
+        """Remember an answer that was disclosed by another process or under other rules, without checking it.
 
         Parameters
         ----------
@@ -273,13 +271,13 @@ class DisclosureHistory:
         if self.rules.mode == "off":
             return
         vectors = self._field.vectors(list(answer.sets()), population.owners)
-        for level in self._with_folds(answer, vectors, population):
+        for level in self._with_sketches(answer, vectors, population):
             self._remember(level)
-        self._audit = self._audit.recorded(vectors)
+        self._span = self._span.with_added(vectors)
 
     def to_bytes(self) -> bytes:
-        """Return a checkpoint: what `replay` would otherwise have to rebuild. It contains the secret."""
-        codes = [self._audit.older] + ([self._audit.younger] if self._audit.younger else [])
+        """Return a checkpoint, so that the journal need not be replayed. It contains the secret."""
+        codes = [self._span.older] + ([self._span.younger] if self._span.younger else [])
         head = {"rules": asdict(self.rules), "forms": [len(code.forms) for code in codes]}
         arrays: dict[str, npt.NDArray[np.generic]] = dict(self._disclosed.arrays())
         arrays["head"] = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
@@ -308,7 +306,7 @@ class DisclosureHistory:
                 raise LedgerError("The ledger's checkpoint belongs to other rules.")
             ledger = cls(rules, key)
             ledger._disclosed = DisclosedSets.from_arrays(arrays)
-            ledger._audit = _audit_of(arrays, head["forms"], ledger._audit)
+            ledger._span = _span_from_arrays(arrays, head["forms"], ledger._span)
         except LedgerError:
             raise
         except Exception as error:  # whatever a damaged archive makes its reader raise
@@ -316,14 +314,14 @@ class DisclosureHistory:
         return ledger
 
     def _remember(self, sets: tuple[_Set, ...]) -> None:
-        for units, fold in sets:
-            self._disclosed.add(units, fold)
+        for units, sketch in sets:
+            self._disclosed.add(units, sketch)
 
-    def _with_folds(
+    def _with_sketches(
         self, answer: AnswerSets, vectors: npt.NDArray[np.float64], population: Population
     ) -> list[tuple[_Set, ...]]:
         rest = iter(vectors)
-        modulus, width = self._field.modulus, self._fold_width
+        modulus, width = self._field.modulus, self._sketch_width
         levels = []
         for level in answer.levels:
             own = [next(rest) for _ in level]
@@ -331,7 +329,7 @@ class DisclosureHistory:
             if len(sets) > 1:
                 sets.append(BitMap.union(*level))
                 own.append(np.sum(own, axis=0))
-            levels.append(tuple((u, folded(v, width, modulus)) for u, v in zip(sets, own, strict=True)))
+            levels.append(tuple((u, sketch_of(v, width, modulus)) for u, v in zip(sets, own, strict=True)))
         return levels
 
     def _is_near_disclosed(self, sets: tuple[_Set, ...], population: Population) -> bool:
@@ -342,24 +340,24 @@ class DisclosureHistory:
         )
 
     def _differ_little(self, levels: list[tuple[_Set, ...]], population: Population) -> bool:
-        """Whether sets of different levels of the answer itself are too near to each other."""
-        earlier = DisclosedSets(self._fold_width)
+        """Whether sets of different levels of the answer itself differ in too few people."""
+        earlier = DisclosedSets(self._sketch_width)
         for level in levels:
             if any(self._is_near(earlier, disclosed, population) for disclosed in level):
                 return True
-            for units, fold in level if len(levels) > 1 else ():
-                earlier.add(units, fold)
+            for units, sketch in level if len(levels) > 1 else ():
+                earlier.add(units, sketch)
         return False
 
     def _is_near(self, disclosed: DisclosedSets, new: _Set, population: Population) -> bool:
-        units, fold = new
+        units, sketch = new
         k = self.rules.k
         if self.rules.one_sided:
             return any(
                 _is_few(units - other, population, k) or _is_few(other - units, population, k)
                 for other in disclosed
             )
-        near = disclosed.near(units, fold, k, by_size=population.owners is None)
+        near = disclosed.near(units, sketch, k, by_size=population.owners is None)
         return any(_is_few(units ^ other, population, k) for other in near)
 
 
@@ -376,16 +374,16 @@ def _leaves_few(units: BitMap, population: Population, k: int) -> bool:
     return _is_few(population.units - units, population, k)
 
 
-def _audit_of(
+def _span_from_arrays(
     arrays: dict[str, npt.NDArray[np.generic]], forms: list[int], empty: DisclosedSpan
 ) -> DisclosedSpan:
     codes = []
     index = 0
     for count in forms:
         read = [
-            Form(arrays[f"rows{i}"].astype(np.float64), arrays[f"pivots{i}"].astype(np.intp))
+            SystematicForm(arrays[f"rows{i}"].astype(np.float64), arrays[f"pivots{i}"].astype(np.intp))
             for i in range(index, index + count)
         ]
-        codes.append(Code(empty.older.field, empty.older.k, tuple(read)))
+        codes.append(LinearCode(empty.older.field, empty.older.k, tuple(read)))
         index += count
     return replace(empty, older=codes[0], younger=codes[1] if len(codes) > 1 else None)

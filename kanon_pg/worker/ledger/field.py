@@ -32,7 +32,7 @@ _TERMS = 64
 _SPAN = 1 << 24
 
 
-class Field:
+class PrimeField:
     """A prime field and the coefficients of units in it.
 
     Parameters
@@ -75,7 +75,7 @@ class Field:
             return np.zeros((0, self.width))
         return np.stack([self.vector(units, owners) for units in sets])
 
-    def times(self, left: Matrix, right: Matrix) -> Matrix:
+    def product(self, left: Matrix, right: Matrix) -> Matrix:
         """Return a matrix product modulo the prime, exactly."""
         product = np.zeros((left.shape[0], right.shape[1]))
         for start in range(0, left.shape[1], _TERMS):

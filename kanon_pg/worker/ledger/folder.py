@@ -2,12 +2,12 @@
 
 ::
 
-    journal     what was asked and disclosed (`Journal`)
+    journal     queries and what was disclosed (`Journal`)
     numbers     numbers of rows and people (`RowNumbers`)
     secret      key and seed
     marks       how long both files are at least: what is shorter was tampered with
     checkpoint  what reading the journal would otherwise have to rebuild; may be missing
-    table snapshot      who is in the relation, as it was read last; may be missing
+    census      the last table snapshot; may be missing
 
 The folder has a random name that stands in the database. A copy of the database that comes without the
 folder, or a folder that was removed, is therefore noticed, and nothing is answered.
@@ -39,7 +39,7 @@ _CRC = struct.Struct(">I")
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """What analysts must not know.
+    """The secret numbers of a record.
 
     Parameters
     ----------
@@ -145,13 +145,7 @@ def read_marks(folder: Path) -> tuple[Mark, Mark]:
 
 
 def write_marks(folder: Path, journal: Mark, numbers: Mark) -> None:
-    """Remember how long the files are; not flushed, because what is older is still true.
-
-    Parameters
-    ----------
-    folder : Path
-        The record's.
-    """
+    """Store how long the files are at least; not flushed, because older marks are still true."""
     try:
         descriptor = os.open(folder / MARKS, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:

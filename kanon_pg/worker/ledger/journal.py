@@ -1,9 +1,10 @@
-r"""An append-only file of records that survives the rollback of whoever asked.
+r"""An append-only file of records that survives the rollback of the calling transaction.
 
 A function inside PostgreSQL runs in its caller's transaction: a row it writes vanishes with ``ROLLBACK``, and
 the caller decides about that after having read the answer. A file does not take part in transactions. One
-journal belongs to one protected relation; a turn on it is exclusive between processes, so that reading what
-others recorded, checking and recording are one step. A record is durable before `Turn.append` returns.
+journal belongs to one protected relation; one process at a time may write it, so that reading
+what others recorded, checking and recording are one step. A record is durable before `JournalWriter.append`
+returns.
 
 ::
 
@@ -114,7 +115,7 @@ def parse_frame(data: bytes, position: int, digest: bytes) -> tuple[bytes, bytes
 
 
 def payload_length(prefix: bytes) -> int | None:
-    """Return the length that a frame's first 8 bytes disclose; None if there is no frame yet.
+    """Return the length of the payload from a frame's first 8 bytes; None if there is no frame yet.
 
     Raises
     ------
@@ -266,14 +267,14 @@ class Journal:
             self._check_anchor()
 
     def close(self) -> None:
-        """Close the file; a turn that is still held ends."""
+        """Close the file, and release it if it is held."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
     @contextmanager
-    def turn(self, checkpoint: Callable[[], None] = lambda: None) -> Iterator[Turn]:
-        """Hold the journal for this process alone, other processes wait.
+    def exclusive(self, checkpoint: Callable[[], None] = lambda: None) -> Iterator[JournalWriter]:
+        """Lock the journal for this process; other processes wait.
 
         Parameters
         ----------
@@ -283,8 +284,8 @@ class Journal:
 
         Yields
         ------
-        Turn
-            What can be done meanwhile. Valid inside the ``with`` block only.
+        JournalWriter
+            Valid inside the ``with`` block only.
 
         Raises
         ------
@@ -294,7 +295,7 @@ class Journal:
         self._lock(checkpoint)
         try:
             self._require_private()
-            yield Turn(self)
+            yield JournalWriter(self)
         finally:
             if self._descriptor >= 0:
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
@@ -331,7 +332,7 @@ class Journal:
                 raise LedgerError("The ledger's journal is not the one that was written here.")
             self._anchor = None
 
-    def _read_news(self) -> list[bytes]:
+    def _read_new_records(self) -> list[bytes]:
         payloads: list[bytes] = []
         try:
             end = os.fstat(self._descriptor).st_size
@@ -350,7 +351,7 @@ class Journal:
         if self._anchor is not None:
             raise LedgerError("The ledger's journal is shorter than what was written here.")
         if position < len(data):
-            # a writer died before its record was confirmed, so nothing was answered on its ground
+            # a writer died before its record was confirmed, so nothing was answered because of it
             os.ftruncate(self._descriptor, self._mark.length)
         return payloads
 
@@ -371,14 +372,14 @@ class Journal:
         return self._mark
 
 
-class Turn:
-    """What the holder of a journal may do."""
+class JournalWriter:
+    """Reads and appends records while `Journal.exclusive` holds the journal."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._is_current = False
 
-    def news(self) -> list[bytes]:
+    def new_records(self) -> list[bytes]:
         """Return the payloads that were recorded since this journal object last looked, in order.
 
         Raises
@@ -386,7 +387,7 @@ class Turn:
         LedgerError
             The file is damaged or does not contain the anchor.
         """
-        payloads = self._journal._read_news()
+        payloads = self._journal._read_new_records()
         self._is_current = True
         return payloads
 
@@ -421,7 +422,7 @@ def read_heads(path: Path) -> Iterator[list[Any]]:
     Yields
     ------
     list
-        Time, analyst, query, verdict, reason (see `kanon_pg.worker.ledger.session.LedgerEntry`).
+        Time, analyst, query, outcome, reason (see `kanon_pg.worker.ledger.session.LedgerEntry`).
 
     Raises
     ------

@@ -33,7 +33,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanon_pg.worker.ledger.field import Field, Matrix
+from kanon_pg.worker.ledger.field import Matrix, PrimeField
 
 Columns = npt.NDArray[np.intp]
 
@@ -41,7 +41,7 @@ _BLOCK = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SystematicForm:
     """A basis of the space that is the identity matrix on some columns.
 
     Parameters
@@ -54,17 +54,19 @@ class Form:
     pivots: Columns
 
     @classmethod
-    def empty(cls, width: int) -> Form:
+    def empty(cls, width: int) -> SystematicForm:
         """Return the form of the space that holds only zero."""
         return cls(np.zeros((0, width)), np.zeros(0, dtype=np.intp))
 
-    def remainder(self, vectors: Matrix, field: Field) -> Matrix:
+    def remainder(self, vectors: Matrix, field: PrimeField) -> Matrix:
         """Return vectors less their part in the space: zero if they lie in it."""
         if not len(self.pivots):
             return vectors
-        return field.reduced(vectors - field.times(vectors[:, self.pivots], self.rows))
+        return field.reduced(vectors - field.product(vectors[:, self.pivots], self.rows))
 
-    def extended(self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: Field) -> Form | None:
+    def extended(
+        self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: PrimeField
+    ) -> SystematicForm | None:
         """Return the form of the space with more vectors, or None if the allowed columns do not suffice.
 
         Time O((rank + vectors) * vectors * width), in blocks, so that most of it is matrix products.
@@ -82,7 +84,9 @@ class Form:
             form = grown
         return form
 
-    def _with_block(self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: Field) -> Form | None:
+    def _with_block(
+        self, vectors: Matrix, allowed: npt.NDArray[np.bool_], field: PrimeField
+    ) -> SystematicForm | None:
         rest = self.remainder(vectors, field).copy()
         needed = np.count_nonzero(self.rows, axis=0)
         chosen: list[int] = []
@@ -107,22 +111,24 @@ class Form:
             pivots.append(pivot)
         return self._joined(rest[chosen], np.array(pivots, dtype=np.intp), field)
 
-    def _joined(self, added: Matrix, pivots: Columns, field: Field) -> Form:
+    def _joined(self, added: Matrix, pivots: Columns, field: PrimeField) -> SystematicForm:
         if not len(pivots):
             return self
         rows = np.vstack((self.rows, added))
         factors = self.rows[:, pivots]
         concerned = np.flatnonzero(np.any(factors != 0, axis=1))
-        rows[concerned] = field.reduced(rows[concerned] - field.times(factors[concerned], added))
-        return Form(rows, np.concatenate((self.pivots, pivots)))
+        rows[concerned] = field.reduced(rows[concerned] - field.product(factors[concerned], added))
+        return SystematicForm(rows, np.concatenate((self.pivots, pivots)))
 
 
 class _LimitReached(Exception):
     """The search visited as many spaces as it may."""
 
 
-def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field: Field) -> bool | None:
-    """Whether some non-zero vector has fewer than `k` non-zero columns and at most `most_pivots` at pivots.
+def holds_sparse_vector(
+    form: SystematicForm, k: int, max_pivots: int, nodes: int, field: PrimeField
+) -> bool | None:
+    """Whether some non-zero vector has fewer than `k` non-zero columns and at most `max_pivots` at pivots.
 
     Branches on one column: either the vector is zero there (the space loses a dimension) or it is not (one
     of the ``k - 1`` columns is used up). With rank ``r`` at most ``C(r + k, k)`` spaces are visited.
@@ -131,7 +137,7 @@ def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field:
     ----------
     k : int
         Non-zero columns from which on a vector is not sparse.
-    most_pivots : int
+    max_pivots : int
         Non-zero pivot columns considered, >= 1. The answer covers all vectors if this is ``k - 1`` or more.
 
     Returns
@@ -139,10 +145,10 @@ def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field:
     bool or None
         None if the limit was reached before the answer was known.
     """
-    search = _SparseSearch(k, most_pivots, nodes, field)
+    search = _SparseSearch(k, max_pivots, nodes, field)
     # columns in which every vector is zero decide nothing
     alive = np.flatnonzero(np.any(form.rows != 0, axis=0))
-    small = Form(form.rows[:, alive], np.searchsorted(alive, form.pivots))
+    small = SystematicForm(form.rows[:, alive], np.searchsorted(alive, form.pivots))
     try:
         return search.holds(small, (), small.pivots.tolist())
     except _LimitReached:
@@ -152,11 +158,11 @@ def holds_sparse_vector(form: Form, k: int, most_pivots: int, nodes: int, field:
 @dataclass
 class _SparseSearch:
     k: int
-    most_pivots: int
+    max_pivots: int
     nodes: int
-    field: Field
+    field: PrimeField
 
-    def holds(self, form: Form, used: tuple[int, ...], undecided: Sequence[int]) -> bool:
+    def holds(self, form: SystematicForm, used: tuple[int, ...], undecided: Sequence[int]) -> bool:
         self.nodes -= 1
         if self.nodes < 0:
             raise _LimitReached
@@ -167,7 +173,7 @@ class _SparseSearch:
             return True
         if len(weights) == 1:
             return False
-        if undecided and len(used) < self.most_pivots:
+        if undecided and len(used) < self.max_pivots:
             return self._branch(form, used, undecided[0], undecided[1:])
         if undecided:
             # no further pivot may be non-zero
@@ -175,29 +181,29 @@ class _SparseSearch:
         column = _undecided_column(form, used)
         return column is not None and self._branch(form, used, column, ())
 
-    def _branch(self, form: Form, used: tuple[int, ...], column: int, rest: Sequence[int]) -> bool:
+    def _branch(self, form: SystematicForm, used: tuple[int, ...], column: int, rest: Sequence[int]) -> bool:
         if self.holds(_vanishing(form, column, self.field), used, rest):
             return True
         return self.holds(form, (*used, column), rest)
 
 
-def _reaches(form: Form, used: tuple[int, ...]) -> bool:
+def _reaches(form: SystematicForm, used: tuple[int, ...]) -> bool:
     return bool(np.all(np.any(form.rows[:, list(used)] != 0, axis=0)))
 
 
-def _without(form: Form, pivots: Sequence[int]) -> Form:
+def _without(form: SystematicForm, pivots: Sequence[int]) -> SystematicForm:
     kept = ~np.isin(form.pivots, pivots)
-    return Form(form.rows[kept], form.pivots[kept])
+    return SystematicForm(form.rows[kept], form.pivots[kept])
 
 
-def _undecided_column(form: Form, used: tuple[int, ...]) -> int | None:
+def _undecided_column(form: SystematicForm, used: tuple[int, ...]) -> int | None:
     needed = np.count_nonzero(form.rows, axis=0)
     needed[list(used)] = 0
     column = int(np.argmax(needed))
     return column if needed[column] else None
 
 
-def _vanishing(form: Form, column: int, field: Field) -> Form:
+def _vanishing(form: SystematicForm, column: int, field: PrimeField) -> SystematicForm:
     """Return the vectors that are zero in a column; the pivots of the others stay what they are."""
     values = form.rows[:, column]
     concerned = np.flatnonzero(values)
@@ -208,14 +214,14 @@ def _vanishing(form: Form, column: int, field: Field) -> Form:
     factors = field.reduced(values * field.inverse(int(values[leaving])))
     rows = field.reduced(form.rows - np.outer(factors, form.rows[leaving]))
     kept = np.arange(len(rows)) != leaving
-    return Form(rows[kept], form.pivots[kept])
+    return SystematicForm(rows[kept], form.pivots[kept])
 
 
 Proof = Literal["safe", "unsafe", "undecided"]
 """``safe``: no word depends on fewer than k people. ``unsafe``: some word has fewer than k non-zero columns
 (the very people if everybody has a column alone, else possibly a few more). ``undecided``: too much work."""
 
-_NODES = 1000
+_MAX_NODES = 1000
 _SMALL_RANK = 24
 
 
@@ -225,37 +231,37 @@ def forms_needed(k: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class LinearCode:
     """The space of all combinations of some sets, in several forms.
 
     Parameters
     ----------
     k : int
         Smallest distance that is wanted, >= 2.
-    forms : tuple of Form
+    forms : tuple of SystematicForm
         Forms of the same space, pivots disjoint; at least one.
     """
 
-    field: Field
+    field: PrimeField
     k: int
-    forms: tuple[Form, ...]
+    forms: tuple[SystematicForm, ...]
 
     @classmethod
-    def empty(cls, field: Field, k: int) -> Code:
+    def empty(cls, field: PrimeField, k: int) -> LinearCode:
         """Return the code that holds only zero."""
-        return cls(field, k, (Form.empty(field.width),) * forms_needed(k))
+        return cls(field, k, (SystematicForm.empty(field.width),) * forms_needed(k))
 
     @property
     def rank(self) -> int:
         """Dimension of the space."""
         return len(self.forms[0].pivots)
 
-    def news(self, vectors: Matrix) -> Matrix:
-        """Return the vectors that do not follow from the code, without what follows; none if all do."""
+    def independent_part(self, vectors: Matrix) -> Matrix:
+        """Return the vectors that are not words of the code, less their part in it; none if all are words."""
         rest = self.forms[0].remainder(vectors, self.field)
         return rest[np.any(rest != 0, axis=1)]
 
-    def extended(self, vectors: Matrix) -> Code:
+    def extended(self, vectors: Matrix) -> LinearCode:
         """Return the code with more vectors.
 
         A form that finds no free column for a pivot gives its columns back to the others, and is made anew
@@ -278,49 +284,51 @@ class Code:
 
     def proof(self) -> Proof:
         """Decide whether a word of the code singles out fewer than `k` people."""
-        if any(_has_light_row(form, self.k) for form in self.forms):
+        if any(_has_sparse_row(form, self.k) for form in self.forms):
             return "unsafe"
-        most_pivots = (self.k - 1) // len(self.forms)
-        if most_pivots <= 1:
+        max_pivots = (self.k - 1) // len(self.forms)
+        if max_pivots <= 1:
             return "safe"
-        if comb(self.rank, min(most_pivots, self.rank // 2)) > _NODES:
+        if comb(self.rank, min(max_pivots, self.rank // 2)) > _MAX_NODES:
             return "undecided"
         for form in self.forms:
-            found = holds_sparse_vector(form, self.k, most_pivots, _NODES, self.field)
+            found = holds_sparse_vector(form, self.k, max_pivots, _MAX_NODES, self.field)
             if found is not False:
                 return "unsafe" if found else "undecided"
         return "safe"
 
-    def _completed(self, code: Code) -> Code:
+    def _completed(self, code: LinearCode) -> LinearCode:
         forms = list(code.forms)
-        # making a form anew costs as much as all that was added so far, so only small codes do
+        # rebuilding a form costs as much as all that was added so far, so only small codes do
         while len(forms) < forms_needed(self.k) and len(forms[0].pivots) <= _SMALL_RANK:
-            fresh = Form.empty(self.field.width).extended(forms[0].rows, self._free(forms), self.field)
+            fresh = SystematicForm.empty(self.field.width).extended(
+                forms[0].rows, self._free(forms), self.field
+            )
             if fresh is None:
                 break
             forms.append(fresh)
         if len(forms) < forms_needed(self.k):
             # pivots that were chosen one answer at a time may stand in each other's way
-            forms = max(forms, self._made_anew(forms[0]), key=len)
+            forms = max(forms, self._rebuilt_forms(forms[0]), key=len)
         return replace(code, forms=tuple(forms))
 
-    def _made_anew(self, form: Form) -> list[Form]:
+    def _rebuilt_forms(self, form: SystematicForm) -> list[SystematicForm]:
         """Return as many forms of a space as are found; rows of few columns choose their pivots first."""
         rows = form.rows[np.argsort(np.count_nonzero(form.rows, axis=1), kind="stable")]
-        forms: list[Form] = []
+        forms: list[SystematicForm] = []
         while len(forms) < forms_needed(self.k):
-            fresh = Form.empty(self.field.width).extended(rows, self._free(forms), self.field)
+            fresh = SystematicForm.empty(self.field.width).extended(rows, self._free(forms), self.field)
             if fresh is None:
                 break
             forms.append(fresh)
         return forms
 
-    def _free(self, forms: list[Form]) -> npt.NDArray[np.bool_]:
+    def _free(self, forms: list[SystematicForm]) -> npt.NDArray[np.bool_]:
         free = np.ones(self.field.width, dtype=np.bool_)
         for form in forms:
             free[form.pivots] = False
         return free
 
 
-def _has_light_row(form: Form, k: int) -> bool:
+def _has_sparse_row(form: SystematicForm, k: int) -> bool:
     return len(form.rows) > 0 and int(np.count_nonzero(form.rows, axis=1).min()) < k

@@ -29,7 +29,7 @@ from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 from kanon_pg.worker.serving import Reply, Service, serve, settle
 
-_MOST_OPEN = 8
+_MAX_OPEN = 8
 
 Fields = Mapping[str, Any]
 Parts = Sequence[memoryview]
@@ -50,14 +50,14 @@ def main(*, channel: int, parent: int, idle_seconds: float) -> None:
     settle()
     os.umask(0o077)
     ledgers = _OpenLedgers()
-    # whatever went wrong, a record read in part must not decide again, so this process ends
+    # after any error the process ends: a ledger that was read in part must not decide again
     service = Service("ledger", LedgerError, ledgers.work, afterwards=ledgers.save, forgives=False)
     with socket.socket(fileno=channel) as connection:
         serve(service, connection, parent, idle_seconds)
 
 
 class _OpenLedgers:
-    """The records that are open; the last ones used."""
+    """The most recently used ledgers, kept open."""
 
     def __init__(self) -> None:
         self._ledgers: dict[tuple[str, str], RelationLedger] = {}
@@ -87,14 +87,14 @@ class _OpenLedgers:
         key = (fields["parent"], name)
         ledger = self._ledgers.pop(key, None) or RelationLedger(Path(fields["parent"]), name)
         self._ledgers[key] = ledger
-        while len(self._ledgers) > max(_MOST_OPEN, len(fields.get("records", ()))):
+        while len(self._ledgers) > max(_MAX_OPEN, len(fields.get("records", ()))):
             self._ledgers.pop(next(iter(self._ledgers))).close()
         return ledger
 
     def _state(self, fields: Fields, name: str) -> dict[str, Any]:
         ledger = self._ledger(fields, name)
-        ledger.recall(fields["epoch"])
-        return {"seed": ledger.secret.seed, "state": ledger.state, "sets": ledger.known_sets()}
+        ledger.load_snapshot(fields["epoch"])
+        return {"seed": ledger.secret.seed, "state": ledger.state, "sets": ledger.cached_keys()}
 
     def _decide(self, fields: Fields, parts: Parts) -> bool:
         start = time.monotonic()
@@ -102,19 +102,21 @@ class _OpenLedgers:
         ledgers = {name: self._ledger(fields, name) for name in records}
         with ExitStack() as stack:
             # who holds the numbers of a relation writes its journal; all take them in the same order
-            turns = {name: stack.enter_context(ledgers[name].numbering.turn()) for name in sorted(ledgers)}
-            disclosed = []
+            writers = {
+                name: stack.enter_context(ledgers[name].row_numbers.exclusive()) for name in sorted(ledgers)
+            }
+            relation_parts = []
             for name, record in records.items():
                 if record["description"] is not None:
-                    turns[name].describe(record["description"])
+                    writers[name].set_description(record["description"])
                 if record["table_snapshot"] is not None:
                     leaves = _leaves(record["table_snapshot"], parts)
-                    ledgers[name].take(record["state"], leaves, turns[name], fields["epoch"])
-                disclosed.append(_part(ledgers[name], record, parts))
-            decision = decide(LoggedQuery(**fields["query"]), disclosed)
+                    ledgers[name].take_snapshot(record["state"], leaves, writers[name], fields["epoch"])
+                relation_parts.append(_part(ledgers[name], record, parts))
+            decision = decide(LoggedQuery(**fields["query"]), relation_parts)
             for ledger in ledgers.values():
-                ledger.mark()
-                ledger.count(time.monotonic() - start)
+                ledger.save_marks()
+                ledger.add_work(time.monotonic() - start)
         return decision.allowed
 
 
@@ -148,7 +150,7 @@ def _pieces(item: Fields, parts: Parts) -> PackedSets | str:
     if "parts" not in item:
         return str(item["key"])
     groups, leaves, *rest = (parts[number] for number in item["parts"])
-    rows = [PackedRows(lengths, places) for lengths, places in zip(rest[::2], rest[1::2], strict=True)]
+    rows = [PackedRows(lengths, row_ids) for lengths, row_ids in zip(rest[::2], rest[1::2], strict=True)]
     return PackedSets(
         item["disjoint"], item["by_content"], groups, leaves, rows[0], tuple(rows[1:]), item["key"]
     )

@@ -1,4 +1,4 @@
-"""The whole record of one protected relation, as a process keeps it."""
+"""The ledger of one protected relation: its files, session, table snapshot and cached sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kanon_pg.worker.ledger.folder import (
     write_sealed,
 )
 from kanon_pg.worker.ledger.journal import Journal
-from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersTurn
+from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersWriter
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerSession
 from kanon_pg.worker.ledger.table_snapshot import (
@@ -40,13 +40,13 @@ from kanon_pg.worker.ledger.table_snapshot import (
 
 Parts = tuple[tuple[BitMap, ...], ...]
 
-_MOST = 32
-_MOST_UNITS = 30_000_000
+_MAX_SETS = 32
+_MAX_UNITS = 30_000_000
 """In all sets together; at most some 60 MB."""
 
 
-class KnownSets:
-    """Sets of one state of a relation, those used last."""
+class SetCache:
+    """The most recently used sets of one state of a relation."""
 
     def __init__(self) -> None:
         self._parts: dict[str, Parts] = {}
@@ -71,15 +71,15 @@ class KnownSets:
         return parts
 
     def remember(self, key: str, parts: Parts) -> None:
-        """Remember sets, and forget those that were not used for longest if there are too many."""
+        """Remember sets; drop the least recently used ones if there are too many."""
         self._parts[key] = parts
         self._units[key] = sum(len(units) for part in parts for units in part)
-        while len(self._parts) > _MOST or sum(self._units.values()) > _MOST_UNITS:
+        while len(self._parts) > _MAX_SETS or sum(self._units.values()) > _MAX_UNITS:
             oldest = next(iter(self._parts))
             del self._parts[oldest], self._units[oldest]
 
     def clear(self) -> None:
-        """Forget everything: the relation is in another state."""
+        """Drop everything: the relation is in another state."""
         self._parts.clear()
         self._units.clear()
 
@@ -120,10 +120,12 @@ class PackedRows:
     ----------
     lengths : bytes
         Bytes of each piece, 8 bytes each.
+    row_ids : bytes
+        TIDs of 6 bytes, or hashes of contents of 8 bytes.
     """
 
     lengths: bytes | memoryview
-    places: bytes | memoryview
+    row_ids: bytes | memoryview
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +137,13 @@ class PackedSets:
     disjoint : bool
         Whether a row stands in one group at most, and once.
     by_content : bool
-        Whether rows are given by hashes instead of places.
+        Whether rows are given by hashes of their contents instead of TIDs.
     groups, leaves : bytes
         Number of the group, and OID of the table, of each piece.
     filters : tuple of PackedRows
         What each filter leaves out of them, or, unless `disjoint`, lets in.
     key : str or None
-        Names the statement for `RelationLedger.known_sets`, None if its sets may change while the relation
+        Names the statement for `RelationLedger.cached_keys`, None if its sets may change while the relation
         does not.
     """
 
@@ -160,7 +162,7 @@ def verified(parent: Path, name: str) -> Description | None:
     Returns
     -------
     list or None
-        What the rows are made of, see `RowNumbersTurn.describe`; None if no query said it yet.
+        What the rows are made of, see `RowNumbersWriter.set_description`; None if no query said it yet.
 
     Raises
     ------
@@ -169,14 +171,14 @@ def verified(parent: Path, name: str) -> Description | None:
     """
     ledger = RelationLedger(parent, name)
     try:
-        with ledger.numbering.turn():
+        with ledger.row_numbers.exclusive():
             journal = Journal(ledger.folder / JOURNAL, anchor=ledger.anchor)
             try:
-                with journal.turn() as turn:
-                    turn.news()
+                with journal.exclusive() as writer:
+                    writer.new_records()
             finally:
                 journal.close()
-        return ledger.numbering.description
+        return ledger.row_numbers.description
     finally:
         ledger.close()
 
@@ -204,16 +206,16 @@ class RelationLedger:
         """What the database said of the state that `table_snapshot` is of."""
         self.table_snapshot: TableSnapshot | None = None
         self._epoch: str | None = None
-        self._known = KnownSets()
+        self._cache = SetCache()
         self._terms: LedgerTerms | None = None
         self._session: LedgerSession | None = None
-        self._saved, self._spent, self._saving = 0, 0.0, 0.0
+        self._saved_records, self._unsaved_seconds, self._saving_seconds = 0, 0.0, 0.0
         self.anchor, numbers = read_marks(self.folder)
-        self.numbering = RowNumbers(self.folder / NUMBERS, anchor=numbers)
+        self.row_numbers = RowNumbers(self.folder / NUMBERS, anchor=numbers)
 
     def close(self) -> None:
         """Close all files."""
-        self.numbering.close()
+        self.row_numbers.close()
         if self._session is not None:
             self._session.close()
 
@@ -224,7 +226,7 @@ class RelationLedger:
                 self.anchor = self._session.journal.mark
                 self._session.close()
             self._session, self._terms = self._opened(terms), terms
-            self._saved, self._spent = self._session.journal.mark.records, 0.0
+            self._saved_records, self._unsaved_seconds = self._session.journal.mark.records, 0.0
         return self._session
 
     def _opened(self, terms: LedgerTerms) -> LedgerSession:
@@ -249,8 +251,8 @@ class RelationLedger:
             checkpoint=checkpoint,
         )
 
-    def recall(self, epoch: str) -> None:
-        """Take the table snapshot that another process of the same epoch left, if this one has none."""
+    def load_snapshot(self, epoch: str) -> None:
+        """Load the table snapshot that another process saved in the same epoch, unless this one has one."""
         if self.table_snapshot is not None:
             return
         data = read_sealed(self.folder, TABLE_SNAPSHOT, self.secret.key)
@@ -259,25 +261,27 @@ class RelationLedger:
             with suppress(LedgerError):
                 self.state, self.table_snapshot = snapshot_from(data, epoch)
 
-    def take(self, state: str, leaves: Sequence[LeafTable], turn: RowNumbersTurn, epoch: str) -> None:
+    def take_snapshot(
+        self, state: str, leaves: Sequence[LeafTable], writer: RowNumbersWriter, epoch: str
+    ) -> None:
         """Take a new table snapshot; rows never seen before are numbered, durably."""
         contents = _joined([keys_of(leaf.contents) for leaf in leaves])
-        people = _joined([keys_of(leaf.people) for leaf in leaves]) if self.numbering.has_people else None
+        people = _joined([keys_of(leaf.people) for leaf in leaves]) if self.row_numbers.has_people else None
         if people is not None and len(people) != len(contents):
             raise LedgerError("Rows came without the people that they belong to.")
         self.state, self.table_snapshot = None, None
-        self._known.clear()
-        self.table_snapshot = TableSnapshot(leaves, turn.number(contents, people))
+        self._cache.clear()
+        self.table_snapshot = TableSnapshot(leaves, writer.number(contents, people))
         self.state, self._epoch = state, epoch
 
     def population(self) -> Population:
-        """Return who is in the relation, by the last table snapshot; nobody without one."""
+        """Return the units of the last table snapshot and their owners; no units without a snapshot."""
         units = self.table_snapshot.units if self.table_snapshot is not None else BitMap()
-        return Population(units, self.numbering.owners)
+        return Population(units, self.row_numbers.owners)
 
-    def known_sets(self) -> list[str]:
-        """Return the keys of statements whose sets are known as long as the state is what it is."""
-        return self._known.keys()
+    def cached_keys(self) -> list[str]:
+        """Return the keys of statements whose sets are cached for the present state."""
+        return self._cache.keys()
 
     def answer(self, levels: Sequence[PackedSets | str]) -> AnswerSets:
         """Return the sets behind an answer.
@@ -285,7 +289,7 @@ class RelationLedger:
         Parameters
         ----------
         levels : sequence of (PackedSets or str)
-            Sets as they were sent, or a key of known ones.
+            Sets as they were sent, or a key of cached ones.
 
         Raises
         ------
@@ -295,8 +299,8 @@ class RelationLedger:
             Groups that should not share rows do.
         """
         found: list[tuple[BitMap, ...]] = []
-        # before others take their place
-        known = {level: self._known.get(level) for level in levels if isinstance(level, str)}
+        # fetched first: new sets may push them out of the cache
+        known = {level: self._cache.get(level) for level in levels if isinstance(level, str)}
         for level in levels:
             parts = known[level] if isinstance(level, str) else self._parts(level)
             found += [part for part in parts if part not in found]
@@ -309,7 +313,7 @@ class RelationLedger:
             found += [sets] if level.disjoint else [(units,) for units in sets]
         parts = distinct(found)
         if level.key is not None:
-            self._known.remember(level.key, parts)
+            self._cache.remember(level.key, parts)
         return parts
 
     def _levels(self, level: PackedSets) -> Iterator[tuple[BitMap, ...]]:
@@ -344,29 +348,29 @@ class RelationLedger:
         lengths = np.frombuffer(rows.lengths, dtype=_GROUP).tolist()
         position = 0
         for group, leaf, length in zip(groups, leaves, lengths, strict=True):
-            data = rows.places[position : position + length]
+            data = rows.row_ids[position : position + length]
             position += length
             if length:
                 yield (
                     group,
-                    self.table_snapshot.like(data)
+                    self.table_snapshot.numbers_of_contents(data)
                     if level.by_content
-                    else self.table_snapshot.at(leaf, data),
+                    else self.table_snapshot.numbers_at(leaf, data),
                 )
-        if position != len(rows.places):
+        if position != len(rows.row_ids):
             raise LedgerError("The rows behind an answer did not arrive as a whole.")
 
-    def mark(self) -> None:
-        """Remember how long the files are."""
+    def save_marks(self) -> None:
+        """Store the lengths of journal and numbers, so that shorter files are noticed."""
         if self._session is not None:
-            write_marks(self.folder, self._session.journal.mark, self.numbering.journal.mark)
+            write_marks(self.folder, self._session.journal.mark, self.row_numbers.journal.mark)
 
-    def count(self, seconds: float) -> None:
-        """Add work that a process which opens the record would have to repeat."""
-        self._spent += seconds
+    def add_work(self, seconds: float) -> None:
+        """Add time that a process which opens the record without a new checkpoint would spend again."""
+        self._unsaved_seconds += seconds
 
     def save(self) -> None:
-        """Write a checkpoint if it is time to, and a table snapshot that was taken."""
+        """Write a checkpoint if one is due, and a new table snapshot."""
         if self._epoch is not None and self.table_snapshot is not None and self.state is not None:
             data = snapshot_bytes(self.table_snapshot, self.state, self._epoch)
             if data is not None:
@@ -375,13 +379,13 @@ class RelationLedger:
         session = self._session
         if session is None:
             return
-        records = session.journal.mark.records - self._saved
-        enough = max(CHECKPOINT_SECONDS, CHECKPOINT_SHARE * self._saving)
-        if records >= CHECKPOINT_RECORDS or (records and self._spent >= enough):
+        records = session.journal.mark.records - self._saved_records
+        enough = max(CHECKPOINT_SECONDS, CHECKPOINT_SHARE * self._saving_seconds)
+        if records >= CHECKPOINT_RECORDS or (records and self._unsaved_seconds >= enough):
             start = time.monotonic()
             write_sealed(self.folder, CHECKPOINT, session.to_bytes(), self.secret.key)
-            self._saving = time.monotonic() - start
-            self._saved, self._spent = session.journal.mark.records, 0.0
+            self._saving_seconds = time.monotonic() - start
+            self._saved_records, self._unsaved_seconds = session.journal.mark.records, 0.0
 
 
 def _joined(parts: Sequence[Keys]) -> Keys:

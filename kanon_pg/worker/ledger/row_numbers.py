@@ -1,4 +1,4 @@
-"""The numbers of rows and people of a protected relation, given once and for ever.
+"""The permanent numbers of the rows and people of a protected relation.
 
 Rows and people are known by hashes under the relation's secret seed. Whoever meets a hash for the first time
 appends it to a file, in order of the hash, which nobody can foresee; the position in the file is the number.
@@ -21,17 +21,17 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.journal import Journal, Mark, Turn
+from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
 
 Keys = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint32]
 
 MISSING = np.uint32(2**32 - 1)
-"""Stands for "no number"."""
+"""Stands for a key without a number."""
 
 
 class KeyIndex:
-    """Keys with numbers. Occurrences of equal keys are disclosed apart by their order alone."""
+    """Maps keys to numbers. Occurrences of equal keys are distinguished by their order alone."""
 
     def __init__(self) -> None:
         self.keys: Keys = np.zeros(0, dtype=np.uint64)
@@ -136,34 +136,34 @@ class RowNumbers:
         self.journal.close()
 
     @contextmanager
-    def turn(self, checkpoint: Callable[[], None] = lambda: None) -> Iterator[RowNumbersTurn]:
-        """Hold the numbers for this process alone, and read what others gave.
+    def exclusive(self, checkpoint: Callable[[], None] = lambda: None) -> Iterator[RowNumbersWriter]:
+        """Lock the numbers for this process, and read those that others gave.
 
         Parameters
         ----------
         checkpoint : callable
-            As in `Journal.turn`.
+            As in `Journal.exclusive`.
 
         Raises
         ------
         LedgerError
             The file is damaged.
         """
-        with self.journal.turn(checkpoint) as turn:
-            for payload in turn.news():
+        with self.journal.exclusive(checkpoint) as writer:
+            for payload in writer.new_records():
                 self._read(payload)
-            yield RowNumbersTurn(self, turn)
+            yield RowNumbersWriter(self, writer)
 
     def _read(self, payload: bytes) -> None:
         kind, body = payload[:1], payload[1:]
         if kind == _HEAD and self.description is None:
             self.description = json.loads(body)
         elif kind == _ROWS and self.description is not None:
-            self._learn(np.frombuffer(body, dtype=_ITEM).astype(np.uint64))
+            self._add_rows(np.frombuffer(body, dtype=_ITEM).astype(np.uint64))
         else:
             raise LedgerError("A record of the ledger's numbers cannot be read.")
 
-    def _learn(self, numbers: Keys) -> None:
+    def _add_rows(self, numbers: Keys) -> None:
         columns = numbers.reshape(2 if self.has_people else 1, -1)
         count = len(self._rows)
         new = np.arange(count, count + columns.shape[1], dtype=np.uint32)
@@ -174,12 +174,12 @@ class RowNumbers:
     def _people_of(self, people: Keys) -> Numbers:
         distinct, first, inverse = np.unique(people, return_index=True, return_inverse=True)
         known = self._people.find(distinct)
-        strange = np.flatnonzero(known == MISSING)
+        unnumbered = np.flatnonzero(known == MISSING)
         # numbered in the order of the file, so that every process numbers alike
-        strange = strange[np.argsort(first[strange])]
+        unnumbered = unnumbered[np.argsort(first[unnumbered])]
         start = len(self._people)
-        known[strange] = np.arange(start, start + len(strange), dtype=np.uint32)
-        self._people.add(distinct[strange], known[strange])
+        known[unnumbered] = np.arange(start, start + len(unnumbered), dtype=np.uint32)
+        self._people.add(distinct[unnumbered], known[unnumbered])
         found: Numbers = known[inverse.reshape(-1)]
         return found
 
@@ -188,24 +188,24 @@ class RowNumbers:
         return self._rows.find(contents)
 
 
-class RowNumbersTurn:
-    """What the holder of the numbers may do."""
+class RowNumbersWriter:
+    """Gives numbers while `RowNumbers.exclusive` holds the file."""
 
-    def __init__(self, numbering: RowNumbers, turn: Turn) -> None:
-        self._numbering = numbering
-        self._turn = turn
+    def __init__(self, row_numbers: RowNumbers, writer: JournalWriter) -> None:
+        self._row_numbers = row_numbers
+        self._writer = writer
 
-    def describe(self, description: Description) -> None:
-        """Say what rows are made of; the first who says it decides.
+    def set_description(self, description: Description) -> None:
+        """Store what rows are made of, or compare it with what is stored.
 
         Raises
         ------
         LedgerError
             It was something else before, so that rows of then and now cannot be compared.
         """
-        if self._numbering.description is None:
+        if self._row_numbers.description is None:
             self._append(_HEAD + json.dumps(description).encode())
-        if self._numbering.description != description:
+        if self._row_numbers.description != description:
             raise LedgerError(
                 "The columns that queries may read, or the entity, changed since the record began.",
                 hint="A curator can begin a new record: SELECT kanon.restart_ledger('relation').",
@@ -224,22 +224,22 @@ class RowNumbersTurn:
         LedgerError
             The numbers are used up, or cannot be stored.
         """
-        numbering = self._numbering
-        if (people is not None) != numbering.has_people:
+        row_numbers = self._row_numbers
+        if (people is not None) != row_numbers.has_people:
             raise LedgerError("Rows came without the people that they belong to.")
-        found = numbering.find(contents)
-        strange = np.flatnonzero(found == MISSING)
-        if not len(strange):
+        found = row_numbers.find(contents)
+        unnumbered = np.flatnonzero(found == MISSING)
+        if not len(unnumbered):
             return found
-        if len(numbering) + len(strange) >= int(MISSING):
+        if len(row_numbers) + len(unnumbered) >= int(MISSING):
             raise LedgerError("All numbers of rows are used up.")
-        strange = strange[np.argsort(contents[strange], kind="stable")]
-        for start in range(0, len(strange), _RECORD_ROWS):
-            part = strange[start : start + _RECORD_ROWS]
+        unnumbered = unnumbered[np.argsort(contents[unnumbered], kind="stable")]
+        for start in range(0, len(unnumbered), _RECORD_ROWS):
+            part = unnumbered[start : start + _RECORD_ROWS]
             columns = [contents[part]] if people is None else [contents[part], people[part]]
             self._append(_ROWS + np.stack(columns).astype(_ITEM).tobytes())
-        return numbering.find(contents)
+        return row_numbers.find(contents)
 
     def _append(self, payload: bytes) -> None:
-        self._turn.append(payload)
-        self._numbering._read(payload)
+        self._writer.append(payload)
+        self._row_numbers._read(payload)

@@ -1,4 +1,4 @@
-"""What the owner of a protected relation asks of the ledger: how to compare answers, and budgets.
+"""The owner's rules for the ledger of a protected relation: how answers are compared, and budgets.
 
 The ledger's refusals are themselves answers to "is there a small difference here?"; a budget bounds how often
 that can be asked (the denial problem: Kenthapadi, Mishra and Nissim, "Simulatable auditing", 2005).
@@ -60,7 +60,7 @@ class LedgerRules:
 
 @dataclass(frozen=True, slots=True)
 class PastQuery:
-    """One recorded query, as far as budgets care.
+    """One recorded query, for budgets.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ class QueryBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetStanding:
-    """Whether one more query may be run.
+class BudgetStatus:
+    """What is left of a budget.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ class BudgetStanding:
         When the lockout ends, None if there is none.
     """
 
-    may_ask: bool
+    within_budget: bool
     queries_left: int | None
     locked_until: float | None
 
 
-def standing(history: Iterable[PastQuery], budget: QueryBudget, now: float) -> BudgetStanding:
+def budget_status(history: Iterable[PastQuery], budget: QueryBudget, now: float) -> BudgetStatus:
     """Return what a budget still allows.
 
     Queries that are refused for the budget itself must not be in the history, else a lockout would prolong
@@ -125,18 +125,18 @@ def standing(history: Iterable[PastQuery], budget: QueryBudget, now: float) -> B
         Recorded queries, in the order of time.
     """
     if budget.queries is None and budget.refusals is None:
-        return BudgetStanding(may_ask=True, queries_left=None, locked_until=None)
+        return BudgetStatus(within_budget=True, queries_left=None, locked_until=None)
     recorded = list(history)
-    recent = sum(1 for outcome in recorded if outcome.time > now - budget.period)
+    recent = sum(1 for past in recorded if past.time > now - budget.period)
     left = None if budget.queries is None else max(0, budget.queries - recent)
     locked_until = _locked_until(recorded, budget, now)
-    return BudgetStanding(left != 0 and locked_until is None, left, locked_until)
+    return BudgetStatus(left != 0 and locked_until is None, left, locked_until)
 
 
 def _locked_until(recorded: list[PastQuery], budget: QueryBudget, now: float) -> float | None:
     if budget.refusals is None:
         return None
-    times = [outcome.time for outcome in recorded if not outcome.answered]
+    times = [past.time for past in recorded if not past.answered]
     # a lockout begins with every refusal that completes the number within one period
     ends = [
         last + budget.lockout

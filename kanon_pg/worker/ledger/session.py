@@ -1,7 +1,7 @@
 """One decision at a time: catch up with what others recorded, check, record durably, then disclose.
 
-All of it happens within one turn on the journal of every protected relation that the query touches, taken
-in one fixed order, so that no two sessions can overlook each other or wait for each other in a circle.
+Meanwhile the journals of all protected relations that the query touches are locked, in one fixed order, so
+that no two sessions can overlook each other or deadlock.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pyroaring import BitMap
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
-from kanon_pg.worker.ledger.journal import Journal, Mark, Turn
-from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, standing
+from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
+from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, budget_status
 
-EntryVerdict = Literal["answered", "withheld"]
+EntryOutcome = Literal["answered", "withheld"]
 
 _ENTRY_HEAD_BYTES = 4
 
@@ -46,13 +46,13 @@ class LedgerEntry:
     time: float
     analyst: str
     query: str
-    verdict: EntryVerdict
+    outcome: EntryOutcome
     reason: str = ""
     answer: AnswerSets | None = None
 
     def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the record: length of a JSON head, the head, the sets (see `AnswerSets.to_bytes`)."""
-        head = json.dumps([self.time, self.analyst, self.query, self.verdict, self.reason]).encode()
+        head = json.dumps([self.time, self.analyst, self.query, self.outcome, self.reason]).encode()
         return (
             len(head).to_bytes(_ENTRY_HEAD_BYTES)
             + head
@@ -72,17 +72,17 @@ class LedgerEntry:
         """
         end = _ENTRY_HEAD_BYTES + int.from_bytes(data[:_ENTRY_HEAD_BYTES])
         try:
-            time, analyst, query, verdict, reason = json.loads(data[_ENTRY_HEAD_BYTES:end])
+            time, analyst, query, outcome, reason = json.loads(data[_ENTRY_HEAD_BYTES:end])
         except ValueError as error:
             raise LedgerError("A record of the ledger cannot be read.") from error
-        if verdict not in {"answered", "withheld"} or (verdict == "answered") != (len(data) > end):
+        if outcome not in {"answered", "withheld"} or (outcome == "answered") != (len(data) > end):
             raise LedgerError("A record of the ledger contradicts itself.")
-        answer = AnswerSets.from_bytes(data[end:], find) if verdict == "answered" else None
-        return cls(time, analyst, query, verdict, reason, answer)
+        answer = AnswerSets.from_bytes(data[end:], find) if outcome == "answered" else None
+        return cls(time, analyst, query, outcome, reason, answer)
 
 
 BUDGET: Reason = "budget"
-"""Reason of a query that was not even checked; it does not count as a refusal."""
+"""Reason of a query that was refused unchecked; it does not count as a refusal."""
 
 _CHECKPOINT_HEAD_BYTES = 8
 
@@ -109,8 +109,6 @@ class LedgerSession:
     ----------
     path : Path
         The relation's journal.
-    rules : LedgerRules
-        What is asked of the ledger.
     key : bytes
         The relation's secret.
     per_analyst, overall : QueryBudget
@@ -140,28 +138,28 @@ class LedgerSession:
         self.path = path
         self._per_analyst = per_analyst or QueryBudget()
         self._overall = overall or QueryBudget()
-        self._outcomes: list[tuple[str, PastQuery]] = []
+        self._past_queries: list[tuple[str, PastQuery]] = []
         start = None
         self.history = DisclosureHistory(rules, key)
         if checkpoint is not None:
-            start, self._outcomes, body = _opened(checkpoint)
+            start, self._past_queries, body = _opened(checkpoint)
             self.history = DisclosureHistory.from_bytes(body, rules, key)
         self.journal = Journal(path, start=start, anchor=anchor)
 
     def to_bytes(self) -> bytes:
         """Return a checkpoint of everything read so far. It contains the secret."""
         mark = self.journal.mark
-        outcomes = [(analyst, outcome.time, outcome.answered) for analyst, outcome in self._outcomes]
-        head = json.dumps([mark.records, mark.length, mark.digest.hex(), outcomes]).encode()
+        past_queries = [(analyst, past.time, past.answered) for analyst, past in self._past_queries]
+        head = json.dumps([mark.records, mark.length, mark.digest.hex(), past_queries]).encode()
         return len(head).to_bytes(_CHECKPOINT_HEAD_BYTES) + head + self.history.to_bytes()
 
     def close(self) -> None:
         """Close the journal."""
         self.journal.close()
 
-    def _catch_up(self, turn: Turn, population: Population) -> None:
+    def _catch_up(self, writer: JournalWriter, population: Population) -> None:
         try:
-            for payload in turn.news():
+            for payload in writer.new_records():
                 entry = LedgerEntry.from_bytes(payload, self.history.find)
                 self._count(entry)
                 if entry.answer is not None:
@@ -173,33 +171,31 @@ class LedgerSession:
 
     def _count(self, entry: LedgerEntry) -> None:
         if entry.reason != BUDGET:
-            self._outcomes.append((entry.analyst, PastQuery(entry.time, entry.verdict == "answered")))
+            self._past_queries.append((entry.analyst, PastQuery(entry.time, entry.outcome == "answered")))
 
-    def _may_ask(self, query: LoggedQuery) -> bool:
+    def _is_within_budget(self, query: LoggedQuery) -> bool:
         by_analyst = defaultdict(list)
-        for analyst, outcome in self._outcomes:
-            by_analyst[analyst].append(outcome)
-        everybody = [outcome for _, outcome in self._outcomes]
+        for analyst, past in self._past_queries:
+            by_analyst[analyst].append(past)
+        everybody = [past for _, past in self._past_queries]
         return (
-            standing(by_analyst[query.analyst], self._per_analyst, query.time).may_ask
-            and standing(everybody, self._overall, query.time).may_ask
+            budget_status(by_analyst[query.analyst], self._per_analyst, query.time).within_budget
+            and budget_status(everybody, self._overall, query.time).within_budget
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RelationPart:
-    """What a query says about one protected relation.
+    """The part of a query that concerns one protected relation.
 
     Parameters
     ----------
-    session : Session
-        The relation's session.
     population : Population
-        Who is in it, in the snapshot of the answer.
+        In the snapshot of the answer.
     answer : AnswerSets or None
         The people behind the answer; None if there is none.
     failure : Reason
-        Why there is none.
+        Why there is no answer.
     """
 
     session: LedgerSession
@@ -238,15 +234,15 @@ def decide(
     if len({part.session.path for part in ordered}) < len(ordered):
         raise LedgerError("A protected relation stands twice in one decision.")
     with ExitStack() as stack:
-        turns = [stack.enter_context(part.session.journal.turn(checkpoint)) for part in ordered]
-        for part, turn in zip(ordered, turns, strict=True):
-            part.session._catch_up(turn, part.population)
+        writers = [stack.enter_context(part.session.journal.exclusive(checkpoint)) for part in ordered]
+        for part, writer in zip(ordered, writers, strict=True):
+            part.session._catch_up(writer, part.population)
         decisions = [_decision(query, part) for part in ordered]
         refused = next((decision for decision in decisions if not decision.allowed), None)
-        for part, turn in zip(ordered, turns, strict=True):
+        for part, writer in zip(ordered, writers, strict=True):
             entry = _entry(query, part, refused)
             # sets that were disclosed before need not be stored again
-            turn.append(entry.to_bytes(part.session.history.has))
+            writer.append(entry.to_bytes(part.session.history.has))
             part.session._count(entry)
         if refused is not None:
             return refused
@@ -256,7 +252,7 @@ def decide(
 
 
 def _decision(query: LoggedQuery, part: RelationPart) -> Decision:
-    if not part.session._may_ask(query):
+    if not part.session._is_within_budget(query):
         return Decision(allowed=False, reason=BUDGET)
     if part.answer is None:
         return Decision(allowed=False, reason=part.failure)
@@ -272,11 +268,11 @@ def _entry(query: LoggedQuery, part: RelationPart, refused: Decision | None) -> 
 def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], bytes]:
     end = _CHECKPOINT_HEAD_BYTES + int.from_bytes(checkpoint[:_CHECKPOINT_HEAD_BYTES])
     try:
-        records, length, digest, outcomes = json.loads(checkpoint[_CHECKPOINT_HEAD_BYTES:end])
+        records, length, digest, past_queries = json.loads(checkpoint[_CHECKPOINT_HEAD_BYTES:end])
         mark = Mark(int(records), int(length), bytes.fromhex(digest))
         return (
             mark,
-            [(analyst, PastQuery(time, answered)) for analyst, time, answered in outcomes],
+            [(analyst, PastQuery(time, answered)) for analyst, time, answered in past_queries],
             checkpoint[end:],
         )
     except (ValueError, TypeError) as error:

@@ -1,9 +1,9 @@
-"""Who is in a relation in one state of it, which row stands where, and both as bytes.
+"""The rows of a relation in one state, by TID or by content, and their form as bytes.
 
 The bytes spare the first query of a session reading the whole relation if nothing changed. They belong to
-one epoch of the server, in which a place that is visible with the same writer holds the same row, and say
-nothing of transactions' snapshots: whether the relation is still what it was, the database is asked
-(`fingerprint_sql` of the checker).
+one epoch of the server, in which a TID that is visible with the same inserting transaction holds the same
+row, and say nothing of transactions' snapshots: `fingerprint_sql` asks the database whether the relation is
+unchanged.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from pyroaring import BitMap
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.row_numbers import MISSING, KeyIndex, Keys, Numbers
 
-_PLACE = np.dtype([("block", ">u4"), ("line", ">u2")])
-_LINE_BITS = 16
-_LINES = 1 << _LINE_BITS
-_SPARSE = 16
+_TID = np.dtype([("block", ">u4"), ("offset", ">u2")])
+_OFFSET_BITS = 16
+_OFFSETS = 1 << _OFFSET_BITS
+_MAX_EMPTY_PER_ROW = 16
 
-Places = npt.NDArray[np.int64]
+Tids = npt.NDArray[np.int64]
 
 
 def keys_of(data: bytes | memoryview) -> Keys:
@@ -50,7 +50,7 @@ class LeafTable:
     ----------
     oid : int
         Of the table, 0 for a view.
-    places : bytes
+    tids : bytes
         6 bytes a row; empty for a view.
     contents : bytes
         8 bytes a row.
@@ -59,7 +59,7 @@ class LeafTable:
     """
 
     oid: int
-    places: bytes | memoryview
+    tids: bytes | memoryview
     contents: bytes | memoryview
     people: bytes | memoryview
 
@@ -75,49 +75,49 @@ class TableSnapshot:
 
     def __init__(self, leaves: Sequence[LeafTable], numbers: Numbers) -> None:
         self.units = bitmap_of(numbers)
-        self._tables: dict[int, PlaceIndex] = {}
+        self._tables: dict[int, TidIndex] = {}
         self._contents = KeyIndex()
         start = 0
         for leaf in leaves:
             count = len(leaf.contents) // 8
             part = numbers[start : start + count]
             start += count
-            if len(leaf.places):
-                self._tables[leaf.oid] = PlaceIndex.of(_places(leaf.places), part)
+            if len(leaf.tids):
+                self._tables[leaf.oid] = TidIndex.of(_tids_from(leaf.tids), part)
             elif count:
                 self._contents.add(keys_of(leaf.contents), part)
 
-    def tables(self) -> dict[int, PlaceIndex]:
-        """Return the numbers by place of each table; not all rows, if some have no place."""
+    def tables(self) -> dict[int, TidIndex]:
+        """Return the index of each table; rows without TIDs are not in it."""
         return dict(self._tables)
 
     @classmethod
-    def of_tables(cls, units: BitMap, tables: dict[int, PlaceIndex]) -> TableSnapshot:
-        """Rebuild the table snapshot of tables whose rows all have places."""
+    def of_tables(cls, units: BitMap, tables: dict[int, TidIndex]) -> TableSnapshot:
+        """Rebuild the table snapshot of tables whose rows all have TIDs."""
         found = cls((), np.zeros(0, dtype=np.uint32))
         found.units, found._tables = units, tables
         return found
 
     @property
-    def has_places(self) -> bool:
-        """Whether every row has a place."""
+    def has_tids(self) -> bool:
+        """Whether every row has a TID."""
         return not len(self._contents)
 
-    def at(self, oid: int, data: bytes | memoryview) -> Numbers:
-        """Return the numbers of rows by their places.
+    def numbers_at(self, oid: int, data: bytes | memoryview) -> Numbers:
+        """Return the numbers of rows by their TIDs.
 
         Raises
         ------
         LedgerError
-            There is no row at a place.
+            There is no row at a TID.
         """
         table = self._tables.get(oid)
-        numbers = None if table is None else table.at(_places(data))
+        numbers = None if table is None else table.numbers_at(_tids_from(data))
         if numbers is None or np.any(numbers == MISSING):
             raise LedgerError("An answer has rows that were not there when the table was read.")
         return numbers
 
-    def like(self, data: bytes | memoryview) -> Numbers:
+    def numbers_of_contents(self, data: bytes | memoryview) -> Numbers:
         """Return the numbers of rows by their contents; rows that a join repeats count once.
 
         Raises
@@ -127,81 +127,81 @@ class TableSnapshot:
         """
         keys = keys_of(data)
         numbers = self._contents.find(keys)
-        lost = numbers == MISSING
-        if np.any(lost) and np.any(self._contents.find(np.unique(keys[lost])) == MISSING):
+        missing = numbers == MISSING
+        if np.any(missing) and np.any(self._contents.find(np.unique(keys[missing])) == MISSING):
             raise LedgerError("An answer has rows that were not there when the view was read.")
-        found: Numbers = numbers[~lost]
+        found: Numbers = numbers[~missing]
         return found
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceIndex:
-    """Numbers by place: in a table if it is not much larger than the rows are many, else in order.
+class TidIndex:
+    """Numbers by TID: in a dense array unless most of it would be empty, else in sorted order.
 
     Parameters
     ----------
     stride : int
-        Lines of a block.
-    places : array of int64
-        In order, without gaps between blocks; empty if `numbers` is indexed by place.
+        Offsets of a block.
+    tids : array of int64
+        In order, without gaps between blocks; empty if `numbers` is the dense array.
     numbers : array of uint32
-        One for each place, `MISSING` where there is no row.
+        One for each TID, `MISSING` where there is no row.
     """
 
     stride: int
-    places: Places
+    tids: Tids
     numbers: Numbers
 
     @classmethod
-    def of(cls, places: Places, numbers: Numbers) -> PlaceIndex:
-        """Return the table of some rows, at least one.
+    def of(cls, tids: Tids, numbers: Numbers) -> TidIndex:
+        """Return the index of some rows, at least one.
 
         Parameters
         ----------
-        places : array of int64
-            Block times 65,536 plus line, in any order.
+        tids : array of int64
+            Block times 65,536 plus offset, in any order.
         """
-        stride = int((places & (_LINES - 1)).max()) + 1
-        dense, _ = _dense(places, stride)
+        stride = int((tids & (_OFFSETS - 1)).max()) + 1
+        dense, _ = _dense(tids, stride)
         size = int(dense.max()) + 1
-        if size > _SPARSE * len(dense) + _LINES:
+        if size > _MAX_EMPTY_PER_ROW * len(dense) + _OFFSETS:
             order = np.argsort(dense)
             return cls(stride, dense[order], numbers[order])
         direct = np.full(size, MISSING, dtype=np.uint32)
         direct[dense] = numbers
         return cls(stride, np.zeros(0, dtype=np.int64), direct)
 
-    def at(self, places: Places) -> Numbers:
-        """Return the numbers at some places, `MISSING` where there is no row."""
-        dense, lines = _dense(places, self.stride)
-        if not len(self.places):
-            if len(dense) and lines.max() < self.stride and dense.max() < len(self.numbers):
+    def numbers_at(self, tids: Tids) -> Numbers:
+        """Return the numbers at some TIDs, `MISSING` where there is no row."""
+        dense, offsets = _dense(tids, self.stride)
+        if not len(self.tids):
+            if len(dense) and offsets.max() < self.stride and dense.max() < len(self.numbers):
                 return self.numbers[dense]
-            inside = (lines < self.stride) & (dense < len(self.numbers))
-            found = np.full(len(places), MISSING, dtype=np.uint32)
+            inside = (offsets < self.stride) & (dense < len(self.numbers))
+            found = np.full(len(tids), MISSING, dtype=np.uint32)
             found[inside] = self.numbers[dense[inside]]
             return found
-        position = np.minimum(np.searchsorted(self.places, dense), len(self.places) - 1)
-        right = (self.places[position] == dense) & (lines < self.stride)
-        ordered: Numbers = np.where(right, self.numbers[position], MISSING).astype(np.uint32)
+        position = np.minimum(np.searchsorted(self.tids, dense), len(self.tids) - 1)
+        matches = (self.tids[position] == dense) & (offsets < self.stride)
+        ordered: Numbers = np.where(matches, self.numbers[position], MISSING).astype(np.uint32)
         return ordered
 
 
-def _places(data: bytes | memoryview) -> Places:
-    packed = np.frombuffer(data, dtype=_PLACE)
-    found: Places = packed["block"].astype(np.int64)
-    found <<= _LINE_BITS
-    found |= packed["line"]
+def _tids_from(data: bytes | memoryview) -> Tids:
+    packed = np.frombuffer(data, dtype=_TID)
+    found: Tids = packed["block"].astype(np.int64)
+    found <<= _OFFSET_BITS
+    found |= packed["offset"]
     return found
 
 
-def _dense(places: Places, stride: int) -> tuple[Places, Places]:
-    """Return places without gaps between blocks, and the lines alone."""
-    lines = places & (_LINES - 1)
-    dense = places >> _LINE_BITS
+def _dense(tids: Tids, stride: int) -> tuple[Tids, Tids]:
+    """Return TIDs without gaps between blocks, and the offsets alone."""
+    offsets = tids & (_OFFSETS - 1)
+    dense = tids >> _OFFSET_BITS
     dense *= stride
-    dense += lines
-    return dense, lines
+    dense += offsets
+    return dense, offsets
 
 
 def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> bytes | None:
@@ -215,10 +215,10 @@ def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> byt
     Returns
     -------
     bytes or None
-        None if nobody could disclose later whether the relation is still the same.
+        None if a later process could not tell whether the relation is unchanged.
     """
     version = json.loads(state)["version"]
-    if version is None or not table_snapshot.has_places:
+    if version is None or not table_snapshot.has_tids:
         return None
     tables = table_snapshot.tables()
     head = {
@@ -231,7 +231,7 @@ def snapshot_bytes(table_snapshot: TableSnapshot, state: str, epoch: str) -> byt
         "units": np.frombuffer(table_snapshot.units.serialize(), dtype=np.uint8),
     }
     for index, table in enumerate(tables.values()):
-        arrays[f"places{index}"], arrays[f"numbers{index}"] = table.places, table.numbers
+        arrays[f"places{index}"], arrays[f"numbers{index}"] = table.tids, table.numbers
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
@@ -250,9 +250,9 @@ def snapshot_from(data: bytes, epoch: str) -> tuple[str, TableSnapshot]:
             arrays = {name: loaded[name] for name in loaded.files}
         head = json.loads(arrays["head"].tobytes())
         if head["epoch"] != epoch:
-            raise LedgerError("The census is of another time.")
+            raise LedgerError("The table snapshot is of another epoch.")
         tables = {
-            int(oid): PlaceIndex(int(stride), arrays[f"places{index}"], arrays[f"numbers{index}"])
+            int(oid): TidIndex(int(stride), arrays[f"places{index}"], arrays[f"numbers{index}"])
             for index, (oid, stride) in enumerate(head["tables"])
         }
         state = json.dumps({"snapshot": None, "version": head["version"]})
@@ -260,4 +260,4 @@ def snapshot_from(data: bytes, epoch: str) -> tuple[str, TableSnapshot]:
     except LedgerError:
         raise
     except Exception as error:  # whatever a damaged archive makes its reader raise
-        raise LedgerError("The census cannot be read.") from error
+        raise LedgerError("The table snapshot cannot be read.") from error

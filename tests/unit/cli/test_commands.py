@@ -100,7 +100,7 @@ def test_an_interrupt_says_so_and_has_an_exit_code_of_its_own(
 def test_every_list_of_columns_takes_commas_and_repeated_options(name: str) -> None:
     for parameter in loaded(name, COMMANDS[name]).params:
         is_of_columns = parameter.param_type_name == "option" and "COLUMN" in (parameter.metavar or "")
-        if parameter.multiple and is_of_columns and parameter.name != "hierarchy":
+        if parameter.multiple and is_of_columns and parameter.name != "hierarchies":
             assert (parameter.metavar or "").endswith(("...", "COLUMN,COLUMN")), parameter.name
             with loaded(name, COMMANDS[name]).make_context(name, [], resilient_parsing=True) as context:
                 given = parameter.process_value(context, ["a,b", '"c, d"'])

@@ -48,7 +48,7 @@ def test_groups_of_one_level_are_disjoint() -> None:
         AnswerSets(((BitMap([1, 2]), BitMap([2, 3])),))
 
 
-def test_totals_are_told_with_the_groups() -> None:
+def test_totals_are_disclosed_with_the_groups() -> None:
     assert list(ANSWER.sets()) == [BitMap([1, 2]), BitMap([70_000]), BitMap(range(10_000))]
     assert list(ANSWER.with_totals())[2] == BitMap([1, 2, 70_000])
     assert len(list(ANSWER.with_totals())) == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.worker.ledger.rules import BudgetStanding, PastQuery, QueryBudget, standing
+from kanon_pg.worker.ledger.rules import BudgetStatus, PastQuery, QueryBudget, budget_status
 
 
 def refused(*times: float) -> list[PastQuery]:
@@ -16,16 +16,16 @@ def answered(*times: float) -> list[PastQuery]:
 
 
 def test_without_limits_everything_may_be_asked() -> None:
-    assert standing(refused(*range(100)), QueryBudget(), 100.0) == BudgetStanding(
-        may_ask=True, queries_left=None, locked_until=None
+    assert budget_status(refused(*range(100)), QueryBudget(), 100.0) == BudgetStatus(
+        within_budget=True, queries_left=None, locked_until=None
     )
 
 
 @pytest.mark.parametrize(("now", "left"), [(10.0, 0), (10.5, 0), (11.0, 1), (12.0, 2), (30.0, 3)])
 def test_queries_count_for_one_period(now: float, left: int) -> None:
     history = answered(1.0) + refused(2.0) + answered(10.0)
-    found = standing(history, QueryBudget(queries=3, period=10.0), now)
-    assert (found.queries_left, found.may_ask) == (left, left > 0)
+    found = budget_status(history, QueryBudget(queries=3, period=10.0), now)
+    assert (found.queries_left, found.within_budget) == (left, left > 0)
 
 
 @pytest.mark.parametrize(
@@ -43,17 +43,17 @@ def test_queries_count_for_one_period(now: float, left: int) -> None:
 )
 def test_refusals_within_one_period_lock_out(times: tuple[float, ...], locked_until: float | None) -> None:
     budget = QueryBudget(refusals=3, period=10.0, lockout=50.0)
-    found = standing(answered(1.0) + refused(*times), budget, 100.0)
+    found = budget_status(answered(1.0) + refused(*times), budget, 100.0)
     assert found.locked_until == locked_until
-    assert found.may_ask == (locked_until is None)
+    assert found.within_budget == (locked_until is None)
 
 
 def test_answers_neither_cause_nor_end_a_lockout() -> None:
     budget = QueryBudget(refusals=2, period=10.0, lockout=50.0)
-    history = sorted(refused(90.0, 92.0) + answered(91.0, 93.0, 94.0), key=lambda outcome: outcome.time)
-    assert standing(history, budget, 100.0).locked_until == 142.0
-    assert standing(answered(90.0, 91.0, 92.0), budget, 100.0).may_ask
+    history = sorted(refused(90.0, 92.0) + answered(91.0, 93.0, 94.0), key=lambda past: past.time)
+    assert budget_status(history, budget, 100.0).locked_until == 142.0
+    assert budget_status(answered(90.0, 91.0, 92.0), budget, 100.0).within_budget
 
 
 def test_a_budget_of_no_queries_answers_none() -> None:
-    assert not standing([], QueryBudget(queries=0), 0.0).may_ask
+    assert not budget_status([], QueryBudget(queries=0), 0.0).within_budget

@@ -26,9 +26,9 @@ def path(tmp_path: Path) -> Path:
 
 def record(path: Path, *payloads: bytes) -> list[Mark]:
     journal = Journal(path)
-    with journal.turn() as turn:
-        turn.news()
-        marks = [turn.append(payload) for payload in payloads]
+    with journal.exclusive() as writer:
+        writer.new_records()
+        marks = [writer.append(payload) for payload in payloads]
     journal.close()
     return marks
 
@@ -36,8 +36,8 @@ def record(path: Path, *payloads: bytes) -> list[Mark]:
 def recorded(path: Path) -> list[bytes]:
     journal = Journal(path)
     try:
-        with journal.turn() as turn:
-            return turn.news()
+        with journal.exclusive() as writer:
+            return writer.new_records()
     finally:
         journal.close()
 
@@ -51,38 +51,38 @@ def test_records_come_back_in_order(path: Path) -> None:
 def test_a_view_sees_only_what_is_new_to_it(path: Path) -> None:
     journal = Journal(path)
     record(path, b"one")
-    with journal.turn() as turn:
-        assert turn.news() == [b"one"]
-        turn.append(b"own")
+    with journal.exclusive() as writer:
+        assert writer.new_records() == [b"one"]
+        writer.append(b"own")
     record(path, b"two")
-    with journal.turn() as turn:
-        assert turn.news() == [b"two"]
+    with journal.exclusive() as writer:
+        assert writer.new_records() == [b"two"]
     journal.close()
 
 
 def test_reading_can_start_at_a_mark(path: Path) -> None:
     marks = record(path, b"one", b"two")
     journal = Journal(path, start=marks[0])
-    with journal.turn() as turn:
-        assert turn.news() == [b"two"]
+    with journal.exclusive() as writer:
+        assert writer.new_records() == [b"two"]
     assert journal.mark == marks[1]
     journal.close()
 
 
 def test_nothing_is_written_before_the_others_were_read(path: Path) -> None:
     journal = Journal(path)
-    with journal.turn() as turn, pytest.raises(LedgerError, match="must be read before"):
-        turn.append(b"one")
+    with journal.exclusive() as writer, pytest.raises(LedgerError, match="must be read before"):
+        writer.append(b"one")
     journal.close()
 
 
 @pytest.mark.parametrize("payload", [b"", None])
 def test_a_record_is_neither_empty_nor_endless(path: Path, payload: bytes | None) -> None:
     journal = Journal(path)
-    with journal.turn() as turn:
-        turn.news()
+    with journal.exclusive() as writer:
+        writer.new_records()
         with pytest.raises(LedgerError, match="empty or too long"):
-            turn.append(bytes(256 * 1024 * 1024 + 1) if payload is None else payload)
+            writer.append(bytes(256 * 1024 * 1024 + 1) if payload is None else payload)
     journal.close()
     assert recorded(path) == []
 
@@ -126,33 +126,33 @@ def test_a_record_that_is_struck_out_is_damage(path: Path) -> None:
 def test_an_anchor_finds_a_shortened_or_exchanged_journal(path: Path, tmp_path: Path) -> None:
     marks = record(path, b"one", b"two")
     journal = Journal(path, anchor=marks[1])
-    with journal.turn() as turn:
-        assert turn.news() == [b"one", b"two"]
+    with journal.exclusive() as writer:
+        assert writer.new_records() == [b"one", b"two"]
     journal.close()
 
     path.write_bytes(path.read_bytes()[: marks[0].length])
     shortened = Journal(path, anchor=marks[1])
-    with shortened.turn() as turn, pytest.raises(LedgerError, match="shorter than"):
-        turn.news()
+    with shortened.exclusive() as writer, pytest.raises(LedgerError, match="shorter than"):
+        writer.new_records()
     shortened.close()
 
     other = tmp_path / "other.journal"
     create_journal(other)
     record(other, b"one", b"two")
     exchanged = Journal(other, anchor=marks[1])
-    with exchanged.turn() as turn, pytest.raises(LedgerError, match="not the one"):
-        turn.news()
+    with exchanged.exclusive() as writer, pytest.raises(LedgerError, match="not the one"):
+        writer.new_records()
     exchanged.close()
 
 
 def test_a_journal_that_shrinks_while_open_is_noticed(path: Path) -> None:
     journal = Journal(path)
     record(path, b"one")
-    with journal.turn() as turn:
-        turn.news()
+    with journal.exclusive() as writer:
+        writer.new_records()
     os.truncate(path, HEADER_BYTES)
-    with journal.turn() as turn, pytest.raises(LedgerError, match="shortened"):
-        turn.news()
+    with journal.exclusive() as writer, pytest.raises(LedgerError, match="shortened"):
+        writer.new_records()
     journal.close()
 
 
@@ -161,10 +161,10 @@ def test_a_replaced_journal_is_noticed(path: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.journal"
     create_journal(other)
     other.rename(path)
-    with pytest.raises(LedgerError, match="replaced"), journal.turn():
+    with pytest.raises(LedgerError, match="replaced"), journal.exclusive():
         pass
     path.unlink()
-    with pytest.raises(LedgerError, match="gone"), journal.turn():
+    with pytest.raises(LedgerError, match="gone"), journal.exclusive():
         pass
     journal.close()
 
@@ -203,11 +203,11 @@ def test_a_failed_flush_is_an_error_and_leaves_nothing(path: Path, monkeypatch: 
 
     journal = Journal(path)
     monkeypatch.setattr(os, "fdatasync", fail)
-    with journal.turn() as turn:
-        turn.news()
+    with journal.exclusive() as writer:
+        writer.new_records()
         with pytest.raises(LedgerError, match="cannot be written"):
-            turn.append(b"lost")
-    with pytest.raises(LedgerError, match="was closed"), journal.turn():
+            writer.append(b"lost")
+    with pytest.raises(LedgerError, match="was closed"), journal.exclusive():
         pass
     monkeypatch.undo()
     assert recorded(path) == []
@@ -234,10 +234,10 @@ def test_waiting_for_a_turn_can_be_cancelled(path: Path) -> None:
         raise Cancelled
 
     holder, waiting = Journal(path), Journal(path)
-    with holder.turn(), pytest.raises(Cancelled), waiting.turn(cancel):
+    with holder.exclusive(), pytest.raises(Cancelled), waiting.exclusive(cancel):
         pass
-    with waiting.turn() as turn:
-        assert turn.news() == []
+    with waiting.exclusive() as writer:
+        assert writer.new_records() == []
     holder.close()
     waiting.close()
 
@@ -247,13 +247,13 @@ ROUNDS = 25
 
 
 def count_up(path: Path) -> None:
-    """Read the last number and record the next, each time in one turn."""
+    """Read the last number and record the next, each time under one lock."""
     journal = Journal(path)
     last = 0
     for _ in range(ROUNDS):
-        with journal.turn() as turn:
-            last = max([last, *map(int, turn.news())]) + 1
-            turn.append(str(last).encode())
+        with journal.exclusive() as writer:
+            last = max([last, *map(int, writer.new_records())]) + 1
+            writer.append(str(last).encode())
     journal.close()
 
 
@@ -288,9 +288,9 @@ from pathlib import Path
 from kanon_pg.worker.ledger.journal import frame_of
 from kanon_pg.worker.ledger.journal import Journal
 journal = Journal(Path(sys.argv[1]))
-with journal.turn() as turn:
-    turn.news()
-    turn.append(b"confirmed")
+with journal.exclusive() as writer:
+    writer.new_records()
+    writer.append(b"confirmed")
     frame, _ = frame_of(b"half", journal.mark.digest)
     os.write(journal._descriptor, frame[: len(frame) // 2])
     print("half written", flush=True)

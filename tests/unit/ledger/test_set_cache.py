@@ -6,8 +6,8 @@ import pytest
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger import relation_ledger as known_sets
-from kanon_pg.worker.ledger.relation_ledger import KnownSets, distinct
+from kanon_pg.worker.ledger import relation_ledger
+from kanon_pg.worker.ledger.relation_ledger import SetCache, distinct
 
 
 def part(*numbers: int) -> tuple[BitMap, ...]:
@@ -15,7 +15,7 @@ def part(*numbers: int) -> tuple[BitMap, ...]:
 
 
 def test_sets_are_kept_until_they_are_cleared() -> None:
-    known = KnownSets()
+    known = SetCache()
     known.remember("a", (part(1, 2),))
     assert known.get("a") == (part(1, 2),)
     assert known.keys() == ["a"]
@@ -26,8 +26,8 @@ def test_sets_are_kept_until_they_are_cleared() -> None:
 
 
 def test_those_that_were_not_used_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_sets, "_MOST", 2)
-    known = KnownSets()
+    monkeypatch.setattr(relation_ledger, "_MAX_SETS", 2)
+    known = SetCache()
     for key in ("a", "b"):
         known.remember(key, (part(1),))
     known.get("a")
@@ -36,8 +36,8 @@ def test_those_that_were_not_used_go_first(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_their_size_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_sets, "_MOST_UNITS", 5)
-    known = KnownSets()
+    monkeypatch.setattr(relation_ledger, "_MAX_UNITS", 5)
+    known = SetCache()
     known.remember("a", (part(1, 2, 3),))
     known.remember("b", (part(1, 2),))
     known.remember("c", (part(7),))

@@ -41,7 +41,7 @@ def parent(tmp_path: Path) -> Path:
     return tmp_path / "records"
 
 
-def places(*found: Place) -> bytes:
+def tids(*found: Place) -> bytes:
     return b"".join(struct.pack(">IH", block, line) for block, line in found)
 
 
@@ -50,13 +50,13 @@ def words(*numbers: int) -> bytes:
 
 
 def leaf(oid: int, rows: Sequence[tuple[Place, int]]) -> LeafTable:
-    return LeafTable(oid, places(*(place for place, _ in rows)), words(*(row for _, row in rows)), b"")
+    return LeafTable(oid, tids(*(place for place, _ in rows)), words(*(row for _, row in rows)), b"")
 
 
 def pieces(
     *found: tuple[int, int, bytes], filters: Sequence[Sequence[bytes]] = (), **flags: bool
 ) -> PackedSets:
-    """Pack pieces of group, table and places; the pieces of filters have the same order."""
+    """Pack pieces of group, table and tids; the pieces of filters have the same order."""
 
     def rows(data: Sequence[bytes]) -> PackedRows:
         return PackedRows(words(*map(len, data)), b"".join(data))
@@ -73,13 +73,13 @@ def pieces(
 
 def opened(parent: Path, name: str, leaves: Sequence[LeafTable]) -> RelationLedger:
     ledger = RelationLedger(parent, name)
-    with ledger.numbering.turn() as turn:
-        turn.describe([["a", "int4"]])
-        ledger.take(STATE, leaves, turn, "epoch")
+    with ledger.row_numbers.exclusive() as writer:
+        writer.set_description([["a", "int4"]])
+        ledger.take_snapshot(STATE, leaves, writer, "epoch")
     return ledger
 
 
-def test_another_process_takes_the_census_of_the_same_epoch(parent: Path) -> None:
+def test_another_process_takes_the_snapshot_of_the_same_epoch(parent: Path) -> None:
     name = create_folder(parent)
     far = 2**31
     first = opened(
@@ -87,42 +87,42 @@ def test_another_process_takes_the_census_of_the_same_epoch(parent: Path) -> Non
     )
     first.session(TERMS)
     first.save()
-    query = [pieces((1, 7, places((0, 2))), (2, 8, places((far, 2))))]
+    query = [pieces((1, 7, tids((0, 2))), (2, 8, tids((far, 2))))]
     expected, everybody = first.answer(query), first.population().units
     first.close()
     second = RelationLedger(parent, name)
-    second.recall("another epoch")
+    second.load_snapshot("another epoch")
     assert second.state is None
-    second.recall("epoch")
+    second.load_snapshot("epoch")
     # of which snapshot it was says nothing in another process
     assert json.loads(str(second.state)) == {"snapshot": None, "version": [3, 77, ["f"]]}
     assert second.answer(query) == expected
     assert second.population().units == everybody
     with pytest.raises(LedgerError, match="not there"):
-        second.answer([pieces((1, 7, places((0, 3))))])
+        second.answer([pieces((1, 7, tids((0, 3))))])
     second.close()
 
 
 def test_sets_with_a_key_are_known_until_the_state_changes(parent: Path) -> None:
     name = create_folder(parent)
     ledger = opened(parent, name, [leaf(7, [((0, 1), 11), ((0, 2), 12), ((0, 3), 13)])])
-    sent = replace(pieces((1, 7, places((0, 1), (0, 2))), (2, 7, places((0, 3)))), key="groups")
+    sent = replace(pieces((1, 7, tids((0, 1), (0, 2))), (2, 7, tids((0, 3)))), key="groups")
     disclosed = ledger.answer([sent])
-    assert ledger.known_sets() == ["groups"]
+    assert ledger.cached_keys() == ["groups"]
     assert ledger.answer(["groups"]) == disclosed
     assert ledger.answer([sent, "groups"]) == disclosed
-    with ledger.numbering.turn() as turn:
-        ledger.take(STATE, [leaf(7, [((0, 1), 11)])], turn, "epoch")
-    assert ledger.known_sets() == []
+    with ledger.row_numbers.exclusive() as writer:
+        ledger.take_snapshot(STATE, [leaf(7, [((0, 1), 11)])], writer, "epoch")
+    assert ledger.cached_keys() == []
     with pytest.raises(LedgerError, match="not known"):
         ledger.answer(["groups"])
-    ledger.answer([pieces((1, 7, places((0, 1))))])
-    assert ledger.known_sets() == []
+    ledger.answer([pieces((1, 7, tids((0, 1))))])
+    assert ledger.cached_keys() == []
     ledger.close()
 
 
 @pytest.mark.parametrize("place", [0, 40, -1])
-def test_a_census_that_was_changed_is_not_taken(parent: Path, place: int) -> None:
+def test_a_snapshot_that_was_changed_is_not_taken(parent: Path, place: int) -> None:
     name = create_folder(parent)
     first = opened(parent, name, [leaf(7, [((0, 1), 11)])])
     first.session(TERMS)
@@ -132,21 +132,21 @@ def test_a_census_that_was_changed_is_not_taken(parent: Path, place: int) -> Non
     data[place] ^= 1
     (parent / name / TABLE_SNAPSHOT).write_bytes(data)
     second = RelationLedger(parent, name)
-    second.recall("epoch")
+    second.load_snapshot("epoch")
     assert second.state is None
     second.close()
 
 
-def test_a_census_that_nobody_can_compare_later_is_not_kept(parent: Path) -> None:
+def test_a_snapshot_that_nobody_can_compare_later_is_not_kept(parent: Path) -> None:
     name = create_folder(parent)
     for state, leaves in (
         ('{"snapshot": "5:5:", "version": null}', [leaf(7, [((0, 1), 11)])]),
         (STATE, [LeafTable(0, b"", words(11, 12), b"")]),
     ):
         ledger = RelationLedger(parent, name)
-        with ledger.numbering.turn() as turn:
-            turn.describe([["a", "int4"]])
-            ledger.take(state, leaves, turn, "epoch")
+        with ledger.row_numbers.exclusive() as writer:
+            writer.set_description([["a", "int4"]])
+            ledger.take_snapshot(state, leaves, writer, "epoch")
         ledger.session(TERMS)
         ledger.save()
         ledger.close()
@@ -154,7 +154,7 @@ def test_a_census_that_nobody_can_compare_later_is_not_kept(parent: Path) -> Non
 
 
 def unit(ledger: RelationLedger, content: int) -> int:
-    return int(ledger.numbering.find(np.array([content], dtype=np.uint64))[0])
+    return int(ledger.row_numbers.find(np.array([content], dtype=np.uint64))[0])
 
 
 def test_a_folder_is_private_and_named_at_random(parent: Path) -> None:
@@ -185,7 +185,7 @@ def test_sets_are_found_by_place_in_every_table(parent: Path) -> None:
         parent, name, [leaf(7, [((0, 1), 11), ((0, 2), 12), ((900, 3), 13)]), leaf(8, [((0, 1), 14)])]
     )
     found = ledger.answer(
-        [pieces((1, 7, places((0, 1))), (2, 7, places((900, 3), (0, 2))), (1, 8, places((0, 1))))]
+        [pieces((1, 7, tids((0, 1))), (2, 7, tids((900, 3), (0, 2))), (1, 8, tids((0, 1))))]
     )
     assert set(map(frozenset, found.levels[0])) == {
         frozenset({unit(ledger, 11), unit(ledger, 14)}),
@@ -199,26 +199,26 @@ def test_rows_far_apart_are_found_as_well(parent: Path) -> None:
     name = create_folder(parent)
     far = (2**31, 5)
     ledger = opened(parent, name, [leaf(7, [((0, 1), 11), (far, 12)])])
-    assert ledger.answer([pieces((1, 7, places(far)))]).levels == ((BitMap([unit(ledger, 12)]),),)
+    assert ledger.answer([pieces((1, 7, tids(far)))]).levels == ((BitMap([unit(ledger, 12)]),),)
     with pytest.raises(LedgerError):
-        ledger.answer([pieces((1, 7, places((1, 5))))])
+        ledger.answer([pieces((1, 7, tids((1, 5))))])
     ledger.close()
 
 
 @pytest.mark.parametrize(
     "level",
     [
-        pieces((1, 7, places((0, 3)))),
-        pieces((1, 7, places((0, 200)))),
-        pieces((1, 7, places((4, 1)))),
-        pieces((1, 9, places((0, 1)))),
-        pieces((1, 7, places((0, 1), (0, 1)))),
+        pieces((1, 7, tids((0, 3)))),
+        pieces((1, 7, tids((0, 200)))),
+        pieces((1, 7, tids((4, 1)))),
+        pieces((1, 9, tids((0, 1)))),
+        pieces((1, 7, tids((0, 1), (0, 1)))),
         pieces((1, 7, words(99)), by_content=True),
-        PackedSets(True, False, words(1), b"\0\0\0\7", PackedRows(words(6), places((0, 1), (0, 2)))),
+        PackedSets(True, False, words(1), b"\0\0\0\7", PackedRows(words(6), tids((0, 1), (0, 2)))),
     ],
     ids=["no line", "long line", "no block", "no table", "twice", "no content", "too long"],
 )
-def test_sets_that_do_not_fit_the_census_are_refused(parent: Path, level: PackedSets) -> None:
+def test_sets_that_do_not_fit_the_snapshot_are_refused(parent: Path, level: PackedSets) -> None:
     ledger = opened(parent, create_folder(parent), [leaf(7, [((0, 1), 11), ((0, 2), 12)])])
     with pytest.raises(LedgerError):
         ledger.answer([level])
@@ -228,11 +228,11 @@ def test_sets_that_do_not_fit_the_census_are_refused(parent: Path, level: Packed
 def test_a_filter_leaves_rows_out(parent: Path) -> None:
     rows = [((0, line), 10 + line) for line in range(1, 7)]
     ledger = opened(parent, create_folder(parent), [leaf(7, rows)])
-    every = places(*(place for place, _ in rows[:4])), places(*(place for place, _ in rows[4:]))
+    every = tids(*(place for place, _ in rows[:4])), tids(*(place for place, _ in rows[4:]))
     level = pieces(
         (1, 7, every[0]),
         (2, 7, every[1]),
-        filters=[[b"", b""], [places((0, 1)), every[1]], [places((0, 1)), b""]],
+        filters=[[b"", b""], [tids((0, 1)), every[1]], [tids((0, 1)), b""]],
     )
     units = [unit(ledger, 10 + line) for line in range(1, 7)]
     groups = (BitMap(units[:4]), BitMap(units[4:]))
@@ -247,9 +247,9 @@ def test_a_filter_leaves_rows_out(parent: Path) -> None:
 def test_sets_of_rows_that_a_join_repeats_stand_alone(parent: Path) -> None:
     ledger = opened(parent, create_folder(parent), [leaf(7, [((0, line), line) for line in range(1, 5)])])
     level = pieces(
-        (1, 7, places((0, 1), (0, 2), (0, 1))),
-        (2, 7, places((0, 1), (0, 3))),
-        filters=[[places((0, 1)), b""]],
+        (1, 7, tids((0, 1), (0, 2), (0, 1))),
+        (2, 7, tids((0, 1), (0, 3))),
+        filters=[[tids((0, 1)), b""]],
         disjoint=False,
     )
     one, two, three = (unit(ledger, content) for content in (1, 2, 3))
@@ -257,7 +257,7 @@ def test_sets_of_rows_that_a_join_repeats_stand_alone(parent: Path) -> None:
     ledger.close()
 
 
-def test_rows_without_places_are_known_by_their_content(parent: Path) -> None:
+def test_rows_without_tids_are_known_by_their_content(parent: Path) -> None:
     view = [LeafTable(0, b"", words(5, 6, 5, 7), b"")]
     ledger = opened(parent, create_folder(parent), view)
     found = ledger.answer([pieces((1, 0, words(5, 5)), (2, 0, words(7)), by_content=True)])
@@ -268,10 +268,10 @@ def test_rows_without_places_are_known_by_their_content(parent: Path) -> None:
 
 
 def asked(ledger: RelationLedger, units: BitMap, terms: LedgerTerms = TERMS) -> bool:
-    with ledger.numbering.turn():
+    with ledger.row_numbers.exclusive():
         part = RelationPart(ledger.session(terms), ledger.population(), AnswerSets(((units,),)))
         allowed = decide(LoggedQuery(1.0, "ann", "q"), [part]).allowed
-        ledger.mark()
+        ledger.save_marks()
     return allowed
 
 

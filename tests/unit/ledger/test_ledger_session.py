@@ -41,8 +41,8 @@ def ask(
 
 def entries(path: Path) -> list[LedgerEntry]:
     journal = Journal(path)
-    with journal.turn() as turn:
-        read = [LedgerEntry.from_bytes(payload) for payload in turn.news()]
+    with journal.exclusive() as writer:
+        read = [LedgerEntry.from_bytes(payload) for payload in writer.new_records()]
     journal.close()
     return read
 
@@ -51,7 +51,7 @@ def test_roles_and_sessions_share_one_history(path: Path) -> None:
     ann, bob = LedgerSession(path, RULES, KEY), LedgerSession(path, RULES, KEY)
     assert ask(ann, HALF, analyst="ann").allowed
     assert ask(bob, HALF_BUT_ONE, analyst="bob").reason == "difference"
-    assert [(entry.analyst, entry.verdict, entry.reason) for entry in entries(path)] == [
+    assert [(entry.analyst, entry.outcome, entry.reason) for entry in entries(path)] == [
         ("ann", "answered", ""),
         ("bob", "withheld", "difference"),
     ]
@@ -150,9 +150,9 @@ def test_a_query_about_two_relations_is_answered_by_both_or_not(tmp_path: Path) 
 
 def test_an_unreadable_history_answers_nothing(path: Path) -> None:
     journal = Journal(path)
-    with journal.turn() as turn:
-        turn.news()
-        turn.append(b"\0\0\0\2[]")
+    with journal.exclusive() as writer:
+        writer.new_records()
+        writer.append(b"\0\0\0\2[]")
     journal.close()
     session = LedgerSession(path, RULES, KEY)
     with pytest.raises(LedgerError):
@@ -180,7 +180,7 @@ def test_owners_older_than_the_history_answer_nothing(path: Path) -> None:
     there.close()
 
 
-def test_a_decision_is_told_before_anything_else_is() -> None:
+def test_a_decision_is_disclosed_before_anything_else_is() -> None:
     ledger = DisclosureHistory(RULES, KEY)
     first, second = ledger.check(HALF, PEOPLE), ledger.check(HALF_BUT_ONE, PEOPLE)
     ledger.disclose(first)
@@ -195,7 +195,7 @@ import sys
 from pathlib import Path
 from pyroaring import BitMap
 from kanon_pg.worker.ledger.answers import AnswerSets
-from tests.unit.ledger.test_keeper import KEY, RULES, ask
+from tests.unit.ledger.test_ledger_session import KEY, RULES, ask
 from kanon_pg.worker.ledger.session import LedgerSession
 session = LedgerSession(Path(sys.argv[1]), RULES, KEY)
 print("ready", flush=True)
@@ -259,12 +259,12 @@ def test_a_repeated_answer_takes_no_room_and_is_read_back(path: Path) -> None:
     again.close()
 
 
-def test_a_record_of_a_set_that_was_never_told_is_refused(path: Path) -> None:
+def test_a_record_of_a_set_that_was_never_disclosed_is_refused(path: Path) -> None:
     entry = LedgerEntry(1.0, "ann", "SELECT", "answered", answer=HALF)
     journal = Journal(path)
-    with journal.turn() as turn:
-        turn.news()
-        turn.append(entry.to_bytes(lambda digest: True))
+    with journal.exclusive() as writer:
+        writer.new_records()
+        writer.append(entry.to_bytes(lambda digest: True))
     journal.close()
     session = LedgerSession(path, RULES, KEY)
     with pytest.raises(LedgerError, match="cannot be read"):

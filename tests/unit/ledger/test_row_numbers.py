@@ -31,12 +31,12 @@ def given(
     path: Path, *rows: int, people: tuple[int, ...] | None = None
 ) -> tuple[list[int], list[int] | None]:
     """Number rows in a process of their own; return their numbers and all owners."""
-    numbering = RowNumbers(path)
-    with numbering.turn() as turn:
-        turn.describe(ROWS if people is None else WITH_PEOPLE)
-        found = turn.number(keys(*rows), None if people is None else keys(*people)).tolist()
-    owners = numbering.owners
-    numbering.close()
+    row_numbers = RowNumbers(path)
+    with row_numbers.exclusive() as writer:
+        writer.set_description(ROWS if people is None else WITH_PEOPLE)
+        found = writer.number(keys(*rows), None if people is None else keys(*people)).tolist()
+    owners = row_numbers.owners
+    row_numbers.close()
     return found, None if owners is None else owners.tolist()
 
 
@@ -73,14 +73,14 @@ def test_rows_belong_to_the_people_of_their_hashes(path: Path) -> None:
 def test_processes_that_read_and_processes_that_gave_agree(path: Path) -> None:
     one, other = RowNumbers(path), RowNumbers(path)
     random = np.random.default_rng(3)
-    for numbering in (one, other, one):
-        with numbering.turn() as turn:
-            turn.describe(WITH_PEOPLE)
+    for row_numbers in (one, other, one):
+        with row_numbers.exclusive() as writer:
+            writer.set_description(WITH_PEOPLE)
             contents = random.integers(0, 40, 30).astype(np.uint64)
-            turn.number(contents, contents % np.uint64(7))
+            writer.number(contents, contents % np.uint64(7))
     fresh = RowNumbers(path)
-    for numbering in (one, other, fresh):
-        with numbering.turn():
+    for row_numbers in (one, other, fresh):
+        with row_numbers.exclusive():
             pass
     assert one.owners == other.owners == fresh.owners
     everything = np.arange(40, dtype=np.uint64)
@@ -89,19 +89,19 @@ def test_processes_that_read_and_processes_that_gave_agree(path: Path) -> None:
 
 def test_another_description_is_refused(path: Path) -> None:
     given(path, 1)
-    numbering = RowNumbers(path)
-    with numbering.turn() as turn, pytest.raises(LedgerError, match="columns"):
-        turn.describe([["age", "int8"]])
-    numbering.close()
+    row_numbers = RowNumbers(path)
+    with row_numbers.exclusive() as writer, pytest.raises(LedgerError, match="columns"):
+        writer.set_description([["age", "int8"]])
+    row_numbers.close()
 
 
 def test_rows_without_their_people_are_refused(path: Path) -> None:
-    numbering = RowNumbers(path)
-    with numbering.turn() as turn:
-        turn.describe(WITH_PEOPLE)
+    row_numbers = RowNumbers(path)
+    with row_numbers.exclusive() as writer:
+        writer.set_description(WITH_PEOPLE)
         with pytest.raises(LedgerError, match="people"):
-            turn.number(keys(1), None)
-    numbering.close()
+            writer.number(keys(1), None)
+    row_numbers.close()
 
 
 @pytest.mark.parametrize("position", [30, -5])
