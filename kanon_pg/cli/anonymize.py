@@ -7,19 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_pg.cli.arguments import Client, Method, Patterns, Relation, Seed, columns, read_patterns
+from kanon_pg.cli.arguments import (
+    Client,
+    Method,
+    Patterns,
+    Relation,
+    Seed,
+    column_list,
+    fields_in,
+    read_patterns,
+)
 from kanon_pg.cli.connection import Dsn
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, progress_bar, show
 from kanon_pg.cli.release_tables import report_facts
 from kanon_pg.core.request import DISTANCES, DIVERSITIES
 from kanon_pg.errors import InputError
+from kanon_pg.release.request import ANONYMIZE, DEFAULT_SECONDS
 
 People = Annotated[int, typer.Argument(help="Fewest people per class, at least 2.", metavar="K")]
 QuasiIdentifiers = Annotated[
-    list[str] | None, columns("--quasi-identifier", "In place of the declared ones.")
+    list[str] | None, column_list("--quasi-identifier", "In place of the declared ones.")
 ]
-Sensitive = Annotated[list[str] | None, columns("--sensitive", "In place of the declared ones.")]
+Sensitive = Annotated[list[str] | None, column_list("--sensitive", "In place of the declared ones.")]
 L = Annotated[int | None, typer.Option("--l", metavar="NUMBER", help="l-diversity of the sensitive columns.")]
 Diversity = Annotated[
     str | None, typer.Option(help=f"What l means: {', '.join(DIVERSITIES)}.", show_default="frequency")
@@ -42,6 +52,7 @@ SuppressedRows = Annotated[
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
+        "--hierarchy",
         metavar="COLUMN=NAME",
         help="Generalize a column by a stored hierarchy (or a JSON object). May be given several times.",
     ),
@@ -55,7 +66,7 @@ ReleaseName = Annotated[
 def anonymize(
     relation: Relation,
     k: People,
-    quasi_identifier: QuasiIdentifiers = None,
+    quasi_identifiers: QuasiIdentifiers = None,
     sensitive: Sensitive = None,
     method: Method = "auto",
     l: L = None,  # noqa: E741 - the parameter's standard name
@@ -67,8 +78,8 @@ def anonymize(
     most_classes: MostClasses = None,
     suppressed_rows: SuppressedRows = None,
     patterns: Patterns = None,
-    hierarchy: Hierarchies = None,
-    time_limit: TimeLimit = 30.0,
+    hierarchies: Hierarchies = None,
+    time_limit: TimeLimit = DEFAULT_SECONDS,
     release: ReleaseName = None,
     seed: Seed = None,
     client: Client = False,
@@ -80,27 +91,12 @@ def anonymize(
     It is a view in schema safe. Prints what is proven about it. Interrupting it (Ctrl-C) leaves
     everything as it was.
     """
+    arguments = fields_in(ANONYMIZE, locals())
     with errors_as(as_json):
-        options = {
-            "quasi_identifiers": quasi_identifier,
-            "sensitive": sensitive,
-            "method": method,
-            "patterns": None if patterns is None else read_patterns(patterns),
-            "hierarchies": _hierarchies(hierarchy or []),
-            "time_limit": time_limit,
-            "release": release,
-            "seed": seed,
-            "l": l,
-            "p": p,
-            "t": t,
-            "diversity": diversity,
-            "distance": distance,
-            "fewest_classes": fewest_classes,
-            "most_classes": most_classes,
-            "suppressed_rows": suppressed_rows,
-        }
+        arguments["patterns"] = None if patterns is None else read_patterns(patterns)
+        arguments["hierarchies"] = _hierarchies(hierarchies or [])
         with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
-            report = interface.anonymize(relation, k, options, advance)
+            report = interface.anonymize(arguments, advance)
         show(report, as_json, report_facts)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from kanon_pg.core.request import METHODS
+from kanon_pg.db.operation import Operation
 from kanon_pg.errors import InputError
 
 Relation = Annotated[
@@ -36,7 +38,7 @@ Patterns = Annotated[
 Seed = Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")]
 
 
-def columns(option: str, help_text: str, *more: str, metavar: str = "COLUMN,...", **settings: Any) -> Any:
+def column_list(option: str, help_text: str, *more: str, metavar: str = "COLUMN,...", **settings: Any) -> Any:
     """Return an option that names columns: with commas between them, in several options, or both.
 
     Parameters
@@ -84,6 +86,11 @@ def split_items(given: list[str]) -> list[str]:
     return [
         item.strip() for text in given for item in next(csv.reader([text], skipinitialspace=True)) or [""]
     ]
+
+
+def fields_in(operation: Operation[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those parameters of a command that have the names of fields of an operation's request."""
+    return {name: given[name] for name in operation.fields if name in given}
 
 
 def read_patterns(text: str) -> Any:

@@ -22,6 +22,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
 from kanon_pg.release.report import ReleaseReport
+from kanon_pg.release.request import ANONYMIZE
 
 _PROGRESS = re.compile(r"kanon: (.+?)(?: (\d+)%)?")
 
@@ -52,30 +53,15 @@ class ServerInterface:
 
     connection: Connection
 
-    def anonymize(self, relation: str, k: int, options: Mapping[str, Any], advance: Advance) -> ReleaseReport:
+    def anonymize(self, arguments: Mapping[str, Any], advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
         with self._calling() as db:
-            oid = _oid(db, relation, [*(options["quasi_identifiers"] or ()), *(options["sensitive"] or ())])
+            columns = [*(arguments["quasi_identifiers"] or ()), *(arguments["sensitive"] or ())]
+            oid = _oid(db, arguments["relation"], columns)
             db.row(statement("set_progress_notices"))
             self.connection.add_notice_handler(lambda notice: _hear(notice.message_primary or "", advance))
-            patterns = options["patterns"]
-            row = db.row(
-                statement("call_anonymize"),
-                oid,
-                k,
-                options["quasi_identifiers"],
-                options["sensitive"],
-                options["method"],
-                None if patterns is None else json.dumps(patterns),
-                options["time_limit"],
-                _checked(options["release"]),
-                options["seed"],
-                options["l"],
-                options["p"],
-                options["t"],
-                _options_json(options),
-                json.dumps(options["hierarchies"]) if options["hierarchies"] else None,
-            )
+            given = {**arguments, "relation": oid, "release": _checked(arguments["release"])}
+            row = db.row(ANONYMIZE.statement("call_anonymize"), *ANONYMIZE.values(given))
             return ReleaseReport(**{**row, "termination": Termination(row["termination"])})
 
     def declare(self, relation: str, roles: Roles) -> None:
@@ -124,9 +110,9 @@ class ClientInterface:
 
     connection: Connection
 
-    def anonymize(self, relation: str, k: int, options: Mapping[str, Any], advance: Advance) -> ReleaseReport:
+    def anonymize(self, arguments: Mapping[str, Any], advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
-        return client.anonymize(self.connection, relation, k, on_progress=hearing(advance), **options)
+        return client.anonymize(self.connection, on_progress=hearing(advance), **arguments)
 
     def declare(self, relation: str, roles: Roles) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
@@ -156,17 +142,6 @@ class ClientInterface:
 
 
 Interface = ServerInterface | ClientInterface
-
-
-def _options_json(options: Mapping[str, Any]) -> str | None:
-    """Return the argument ``options`` of ``kanon_anonymize``; None if nothing in it is given."""
-    limits = {"min": options["fewest_classes"], "max": options["most_classes"]}
-    classes = {name: value for name, value in limits.items() if value is not None}
-    given = {"diversity": options["diversity"], "distance": options["distance"], "classes": classes}
-    kept = {name: value for name, value in given.items() if value}
-    if options["suppressed_rows"] is not None:
-        kept["suppressed_rows"] = options["suppressed_rows"]
-    return json.dumps(kept) if kept else None
 
 
 def _hear(message: str, advance: Advance) -> None:

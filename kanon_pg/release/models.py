@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kanon_pg.core.request import DISTANCES, DIVERSITIES
@@ -15,6 +15,7 @@ OPTIONS = ("diversity", "distance", "classes", "suppressed_rows")
 """Keys of the argument ``options``."""
 
 _CLASS_LIMITS = ("min", "max", "exact")
+_FIELDS_OF_LIMITS = {"min": "fewest_classes", "max": "most_classes"}
 _MOST = (1 << 31) - 1
 """Largest ``integer`` of SQL."""
 
@@ -57,6 +58,25 @@ def option_fields(options: Any) -> dict[str, Any]:
     return given if classes is None else given | _class_fields(classes)
 
 
+def field_options(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the argument ``options`` that says what some fields of the request say.
+
+    Parameters
+    ----------
+    fields : dict
+        Fields of `kanon_pg.release.request.AnonymizeRequest`; None where nothing is asked for.
+
+    Examples
+    --------
+    >>> field_options({"diversity": "entropy", "fewest_classes": 7, "most_classes": None})
+    {'diversity': 'entropy', 'classes': {'min': 7}}
+    """
+    limits = {limit: fields.get(field) for limit, field in _FIELDS_OF_LIMITS.items()}
+    classes = {limit: value for limit, value in limits.items() if value is not None}
+    given = {name: fields.get(name) for name in OPTIONS} | {"classes": classes or None}
+    return {name: value for name, value in given.items() if value is not None} or None
+
+
 def _class_fields(classes: Any) -> dict[str, Any]:
     _require_object("option classes", classes, _CLASS_LIMITS, _CLASSES_EXAMPLE)
     given = {name: value for name, value in classes.items() if value is not None}
@@ -66,8 +86,7 @@ def _class_fields(classes: Any) -> dict[str, Any]:
                 "Option classes has exact beside min or max.", hint="Give either exact, or min and max."
             )
         return {"fewest_classes": given["exact"], "most_classes": given["exact"]}
-    names = {"min": "fewest_classes", "max": "most_classes"}
-    return {names[name]: value for name, value in given.items()}
+    return {_FIELDS_OF_LIMITS[name]: value for name, value in given.items()}
 
 
 def _require_object(what: str, value: Any, keys: Sequence[str], example: str) -> None:

@@ -5,15 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from kanon_pg.core.request import METHODS, PrivacyModels
+from kanon_pg.db.operation import Argument, Operation, Spread
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.release.hierarchy_argument import HierarchyWish, parse_hierarchies
-from kanon_pg.release.models import check_classes, check_models, check_suppressed_rows
+from kanon_pg.release.models import (
+    check_classes,
+    check_models,
+    check_suppressed_rows,
+    field_options,
+    option_fields,
+)
 
 DEFAULT_SECONDS = 30.0
 """Default time limit of a search for better solutions."""
+
+AnyRelation = Annotated[str | None, Argument("regclass", "Any table, view or release that you may read.")]
+QuasiIdentifiers = Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")]
+Seed = Annotated[int | None, Argument("integer", "Breaks ties at random, reproducibly.")]
+TimeLimit = Annotated[float, Argument("interval", "How long to search; what is not proven by then is said.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +36,19 @@ class AnonymizeRequest:
     ----------
     relation : str
         The base relation, as SQL writes it.
-    k : int
-        Fewest people per class, >= 2.
-    quasi_identifiers, sensitive : sequence of str, optional
-        Override the declaration.
     method : str
         One of `kanon_pg.core.request.METHODS`.
+    l, p, t : optional
+        Privacy models on the sensitive columns, see `kanon_pg.core.request.PrivacyModels`.
     patterns : list or dict, optional
         Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
+    hierarchies : dict, optional
+        Hierarchies of quasi-identifiers, see `kanon_pg.release.hierarchy_argument.parse_hierarchies`.
     time_limit : float
         Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
         what they take.
     release : str, optional
         Name of the view in schema ``safe``; the relation's name unless given.
-    seed : int, optional
-        Breaks ties at random, reproducibly; >= 0.
-    l, p, t : optional
-        Privacy models on the sensitive columns, see `kanon_pg.core.request.PrivacyModels`.
     diversity : str, optional
         Meaning of `l`, a name of `kanon_pg.core.request.DIVERSITIES`; 'frequency' unless given.
     distance : str, optional
@@ -49,28 +57,42 @@ class AnonymizeRequest:
         Limits for the number of classes, >= 1.
     suppressed_rows : float, optional
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
-    hierarchies : dict, optional
-        Hierarchies of quasi-identifiers, see `kanon_pg.release.hierarchy_argument.parse_hierarchies`.
     """
 
-    relation: str
-    k: int
-    quasi_identifiers: Sequence[str] | None = None
-    sensitive: Sequence[str] | None = None
-    method: str = "auto"
-    patterns: list[Any] | dict[str, Any] | None = None
-    time_limit: float = DEFAULT_SECONDS
-    release: str | None = None
-    seed: int | None = None
-    l: int | None = None  # noqa: E741 - the field's standard name, fixed by the SQL surface
-    p: int | None = None
-    t: float | None = None
+    relation: Annotated[str, Argument("regclass", "Table or view, as SQL writes it.")]
+    k: Annotated[int, Argument("integer", "Fewest people who share their values, at least 2.")]
+    quasi_identifiers: QuasiIdentifiers = None
+    sensitive: Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")] = None
+    method: Annotated[str, Argument("text", "How to solve; see the page on arguments.")] = "auto"
+    l: Annotated[  # noqa: E741 - the field's standard name, fixed by the SQL surface
+        int | None, Argument("integer", "l-diversity of the sensitive columns, at least 2.")
+    ] = None
+    p: Annotated[
+        int | None, Argument("integer", "Fewest different sensitive values in a class, at least 2.")
+    ] = None
+    t: Annotated[
+        float | None,
+        Argument("double precision", "t-closeness of the sensitive columns, from 0 to less than 1."),
+    ] = None
+    patterns: Annotated[
+        list[Any] | dict[str, Any] | None,
+        Argument(
+            "jsonb",
+            "Which columns may be suppressed together: a list of patterns, or an object of wishes.",
+        ),
+    ] = None
+    hierarchies: Annotated[Any, Argument("jsonb", "Object: column to the name of a stored hierarchy.")] = None
+    time_limit: Annotated[
+        float,
+        Argument("interval", "How long to search for something better; what is found by then counts."),
+    ] = DEFAULT_SECONDS
+    release: Annotated[str | None, Argument("name", "Name of the view, if not that of the table.")] = None
+    seed: Seed = None
     diversity: str | None = None
     distance: str | None = None
     fewest_classes: int | None = None
     most_classes: int | None = None
     suppressed_rows: float | None = None
-    hierarchies: Any = None
 
     @property
     def wishes(self) -> tuple[HierarchyWish, ...]:
@@ -103,6 +125,17 @@ class AnonymizeRequest:
         check_classes(self)
         check_suppressed_rows(self)
         parse_hierarchies(self.hierarchies)
+
+
+ANONYMIZE = Operation(
+    AnonymizeRequest,
+    options=Spread(
+        "jsonb",
+        "Object: diversity, distance, classes, suppressed_rows.",
+        fields=option_fields,
+        value=field_options,
+    ),
+)
 
 
 def check_search(method: str, time_limit: float | None, seed: int | None) -> None:

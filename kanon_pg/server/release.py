@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kanon_pg.curves import service as tracing
-from kanon_pg.curves.request import CurveRequest
+from kanon_pg.curves.request import CURVE
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.json_argument import read_json
 from kanon_pg.db.name_arguments import read_names
@@ -14,8 +14,7 @@ from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.measure import service as measuring
 from kanon_pg.release import declaration
 from kanon_pg.release import service as releasing
-from kanon_pg.release.models import option_fields
-from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.request import ANONYMIZE
 from kanon_pg.server.values import SqlValue
 
 
@@ -49,70 +48,22 @@ def undeclare(relation: SqlValue) -> None:
     serve(lambda db: declaration.undeclare(db, relation, role=requesting_role(db, "undeclare")))
 
 
-def anonymize(
-    relation: SqlValue,
-    k: SqlValue,
-    quasi_identifiers: SqlValue,
-    sensitive: SqlValue,
-    method: SqlValue,
-    l: SqlValue,  # noqa: E741 - named as in SQL
-    p: SqlValue,
-    t: SqlValue,
-    patterns: SqlValue,
-    hierarchies: SqlValue,
-    time_limit: SqlValue,
-    release: SqlValue,
-    seed: SqlValue,
-    options: SqlValue,
-) -> dict[str, Any]:
-    """Serve ``kanon_anonymize``; arguments of type jsonb are JSON text, `time_limit` is in seconds."""
+def anonymize(*arguments: SqlValue) -> dict[str, Any]:
+    """Serve ``kanon_anonymize``."""
 
     def operation(db: SpiDatabase) -> dict[str, Any]:
         role = requesting_role(db, "anonymize")
-        request = AnonymizeRequest(
-            relation=relation,
-            k=k,
-            quasi_identifiers=read_names("quasi_identifiers", quasi_identifiers),
-            sensitive=read_names("sensitive", sensitive),
-            method=method,
-            patterns=read_json(patterns),
-            time_limit=time_limit,
-            release=release,
-            seed=seed,
-            l=l,
-            p=p,
-            t=t,
-            hierarchies=read_json(hierarchies),
-            **option_fields(read_json(options)),
-        )
-        report = asdict(releasing.anonymize(db, request, role=role))
+        report = asdict(releasing.anonymize(db, ANONYMIZE.request(*arguments), role=role))
         return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}
 
     return serve(operation)
 
 
-def curve(
-    relation: SqlValue,
-    ks: SqlValue,
-    quasi_identifiers: SqlValue,
-    patterns: SqlValue,
-    method: SqlValue,
-    time_limit: SqlValue,
-    seed: SqlValue,
-) -> list[dict[str, Any]]:
-    """Serve ``kanon_curve``; `patterns` is JSON text, `time_limit` is in seconds."""
+def curve(*arguments: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon_curve``."""
 
     def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        request = CurveRequest(
-            relation=relation,
-            ks=ks,
-            quasi_identifiers=read_names("quasi_identifiers", quasi_identifiers),
-            patterns=read_json(patterns),
-            method=method,
-            time_limit=time_limit,
-            seed=seed,
-        )
-        points = tracing.curve(db, request).points
+        points = tracing.curve(db, CURVE.request(*arguments)).points
         return [asdict(point) | {"elapsed": f"{point.elapsed:.6f} seconds"} for point in points]
 
     return serve(operation)

@@ -127,7 +127,7 @@ def worth_of_searching(settings: Settings) -> Iterator[Table]:
         ("adult", ADULT9, "Adult, 9 columns"),
         ("adult", ADULT14, "Adult, 14 columns"),
         ("diabetes_hospitals", DIABETES, "Hospital stays (as rows)"),
-        ("census_income_kdd", CENSUS8, "TableSnapshot income, 8 columns"),
+        ("census_income_kdd", CENSUS8, "Census income, 8 columns"),
     ):
         packed = _packed(file, columns)
         if packed is None:

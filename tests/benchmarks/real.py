@@ -30,13 +30,13 @@ def diabetes(settings: Settings) -> Iterator[Table]:
 
 
 def census(settings: Settings) -> Iterator[Table]:
-    """TableSnapshot income (199,523 rows), 8 columns, all 256 patterns."""
+    """Census income (199,523 rows), 8 columns, all 256 patterns."""
     with bench_server() as connection:
         if not load(connection, "census_income_kdd"):
             yield missing("census_income_kdd")
             return
         chosen = {"quasi_identifiers": list(CENSUS8)}
-        yield _by_k(connection, settings, "census_income_kdd", chosen, "TableSnapshot income, 8 columns")
+        yield _by_k(connection, settings, "census_income_kdd", chosen, "Census income, 8 columns")
 
 
 def _by_k(

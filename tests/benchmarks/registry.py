@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from rich.table import Table
 
 from tests.benchmarks import (
+    ablation,
     audit,
     gateway,
     generalization,
@@ -33,6 +34,7 @@ SPECS: dict[str, Spec] = {
     "exact-tables": minimum.exact_tables,
     "gaps": minimum.certified_gaps,
     "searching": minimum.worth_of_searching,
+    "ablation": ablation.stages,
     "peers": peers.cells_against_arx,
     "generalization": generalization.adult,
     "entities": real.diabetes,

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from kanon_pg.audit.request import AUDIT, RISK
+from kanon_pg.curves.request import CURVE
+from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
 from kanon_pg.db.queries import Statement, render, sql_root
+from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
+from kanon_pg.release.request import ANONYMIZE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
 _FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
@@ -19,6 +25,18 @@ _CREATED = re.compile(
 )
 _DEFAULT = re.compile(r" DEFAULT (?:'(?:[^']|'')*'|[^,\n]+)")
 _NAMED = re.compile(rf"\bFUNCTION\s+{_NAME}(?:,\s+{_NAME})*(?=\s+(?:OWNER|FROM|IS|TO)\s)")
+
+OPERATIONS: Mapping[str, Operation[Any]] = {
+    "anonymize": ANONYMIZE,
+    "audit": AUDIT,
+    "curve": CURVE,
+    "groups": GROUPS,
+    "intervals": INTERVALS,
+    "rectangles": RECTANGLES,
+    "regions": REGIONS,
+    "risk": RISK,
+}
+"""Operations whose functions are written from their description, by the names that templates use."""
 
 INSTALL_LOCK = 0x6B616E6F6E
 """Key of the advisory lock that keeps two installations apart: "kanon" in ASCII."""
@@ -65,6 +83,7 @@ def script_text(name: str, **parts: Any) -> str:
     **parts
         What its template needs.
     """
+    parts |= OPERATIONS
     text = render(name, **parts).text
     if not _NAMED.search(text):
         return text

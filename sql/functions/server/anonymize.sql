@@ -1,19 +1,6 @@
--- The owner role's part of kanon_anonymize.
+-- The owner role's part of kanon_anonymize; kanon_pg/release/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.anonymize(
-    relation regclass,
-    k integer,
-    quasi_identifiers name[],
-    sensitive name[],
-    method text,
-    l integer,
-    p integer,
-    t double precision,
-    patterns jsonb,
-    hierarchies jsonb,
-    time_limit_seconds double precision,
-    release name,
-    seed integer,
-    options jsonb
+{{ anonymize.inner_parameters }}
 )
 RETURNS kanon.release_report
 LANGUAGE plpython3u

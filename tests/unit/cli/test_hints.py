@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import kanon_pg
+from kanon_pg.admin.install.scripts import OPERATIONS
 from kanon_pg.cli.commands import COMMANDS, loaded
 from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS, COMMANDS_OF_VIEWS, OPTIONS_OF_ARGUMENTS, as_command
 from kanon_pg.db.queries import sql_root
@@ -18,7 +19,10 @@ _SQL = "\n".join(path.read_text(encoding="utf-8") for path in sql_root().rglob("
 _API = set(re.findall(r"FUNCTION \{\{ api \}\}\.(kanon_\w+)\(", _SQL))
 _IN_SCHEMA = set(re.findall(r"(?:FUNCTION|VIEW|TABLE(?: IF NOT EXISTS)?|TYPE) kanon\.(\w+)", _SQL))
 _SETTINGS = {"memory_budget", "progress"}
-_ARGUMENTS = set(re.findall(r'^    "?(\w+)"? [a-z][\w \[\]]*(?: DEFAULT|,|$)', _SQL, re.MULTILINE))
+_ARGUMENTS = {
+    *re.findall(r'^    "?(\w+)"? [a-z][\w \[\]]*(?: DEFAULT|,|$)', _SQL, re.MULTILINE),
+    *(argument for operation in OPERATIONS.values() for argument in operation.arguments),
+}
 _OPTIONS = {
     option
     for name, entry in COMMANDS.items()
@@ -26,7 +30,10 @@ _OPTIONS = {
     for option in (*parameter.opts, *parameter.secondary_opts)
 } | {"--help", "--version"}
 _SPREAD = {"hierarchies", "options"}
-_NOT_SHOWN = ("cluster/instance.py", "demo/psql.py", "gateway/rewrite.py", "queries/check/")
+_NOT_SHOWN = (
+    *("cluster/instance.py", "db/operation.py", "demo/psql.py", "gateway/rewrite.py"),
+    "queries/check/",
+)
 """Modules whose texts are options of other programs, or pieces of statements."""
 
 

@@ -32,7 +32,7 @@ def cheapest_first(
 
     Notes
     -----
-    Of the orders that were tried on Adult, TableSnapshot-Income, Diabetes and CMC (lexicographic both ways,
+    Of the orders that were tried on Adult, Census-Income, Diabetes and CMC (lexicographic both ways,
     by number of values, entropy, and people in classes of the full table, each both ways, and
     random), falling number of values suppressed least nearly everywhere: 1 to 3 % less than the
     lexicographic order.

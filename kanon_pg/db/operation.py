@@ -1,0 +1,237 @@
+"""One description of an operation, from which its SQL functions, their PL/Python entry and the calls follow.
+
+The description is the operation's request: a dataclass whose fields have the order of the SQL function's
+arguments, and say in an `Argument` what is particular to SQL. Names and defaults are those of the dataclass;
+a field without an `Argument` is none of SQL's.
+
+Examples
+--------
+>>> from dataclasses import make_dataclass
+>>> from typing import Annotated
+>>> relation = Annotated[str, Argument("regclass", "What to read.")]
+>>> time_limit = Annotated[float, Argument("interval", "When to stop.")]
+>>> ReadRequest = make_dataclass(
+...     "ReadRequest", [("relation", relation), ("time_limit", time_limit, 30.0), ("details", bool, False)]
+... )
+>>> reading = Operation(ReadRequest)
+>>> print(reading.parameters)
+    relation regclass,
+    time_limit interval DEFAULT '30 seconds'
+>>> print(reading.passed)
+relation, extract(epoch FROM time_limit)::double precision
+>>> reading.request("patients", 5.0)
+ReadRequest(relation='patients', time_limit=5.0, details=False)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.json_argument import read_json
+from kanon_pg.db.name_arguments import read_names
+from kanon_pg.db.queries import Statement, render
+
+Request = TypeVar("Request")
+
+_KEYWORDS = {"column"}
+"""Names of arguments that SQL takes in quotes only."""
+
+_CARRIERS = {
+    "regclass": ("bigint", "{}::bigint::oid::regclass"),
+    "name": ("text", "{}::text::name"),
+    "name[]": ("text[]", "{}::text[]::name[]"),
+    "jsonb": ("text", "{}::text::jsonb"),
+    "interval": ("double precision", "pg_catalog.make_interval(secs => {}::double precision)"),
+}
+"""The type that carries an argument as a parameter, and how the argument is made of it, where they differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What SQL says about an argument.
+
+    Parameters
+    ----------
+    type : str
+        Its type. An ``interval`` is a number of seconds in Python, ``jsonb`` what the JSON says.
+    help : str
+        Its line in the function's comment, which ``kanon_help`` shows.
+    """
+
+    type: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spread(Argument):
+    """An optional argument of SQL that is several fields of the request.
+
+    Parameters
+    ----------
+    fields : callable
+        Makes the fields of the argument's value.
+    value : callable
+        Makes the value of all fields by name; None if none of them is given.
+    """
+
+    fields: Callable[[Any], Mapping[str, Any]]
+    value: Callable[[Mapping[str, Any]], Any]
+
+
+class Operation(Generic[Request]):
+    """An operation by its request.
+
+    Parameters
+    ----------
+    request : type
+        A dataclass, see the head of this module.
+    **spread : Spread
+        Further arguments of SQL, after all others.
+
+    Attributes
+    ----------
+    fields : tuple of str
+        The fields of the request.
+    arguments : dict
+        The arguments of SQL by name, in their order.
+    defaults : dict
+        The defaults of both in Python, `dataclasses.MISSING` where there is none.
+    """
+
+    def __init__(self, request: type[Request], **spread: Spread) -> None:
+        hints = get_type_hints(request, include_extras=True)
+        own: tuple[Field[Any], ...] = fields(request)  # type: ignore[arg-type]
+        described = {
+            field.name: argument
+            for field in own
+            for argument in getattr(hints[field.name], "__metadata__", ())
+            if isinstance(argument, Argument)
+        }
+        self._request = request
+        self.fields = tuple(field.name for field in own)
+        self.defaults: Mapping[str, Any] = {
+            **{field.name: field.default for field in own},
+            **dict.fromkeys(spread),
+        }
+        self.arguments: Mapping[str, Argument] = {**described, **spread}
+
+    @property
+    def parameters(self) -> Fragment:
+        """The parameters of the function for users, one per line."""
+        return _lines(
+            f"{_quoted(name)} {argument.type}{_default(argument.type, self.defaults[name])}"
+            for name, argument in self.arguments.items()
+        )
+
+    @property
+    def inner_parameters(self) -> Fragment:
+        """The parameters of the function in PL/Python, one per line; it is always given all of them."""
+        return _lines(
+            f"{name}_seconds double precision"
+            if argument.type == "interval"
+            else f"{_quoted(name)} {argument.type}"
+            for name, argument in self.arguments.items()
+        )
+
+    @property
+    def passed(self) -> Fragment:
+        """What the function for users passes to the one in PL/Python."""
+        return Fragment(
+            ", ".join(
+                f"extract(epoch FROM {name})::double precision"
+                if argument.type == "interval"
+                else _quoted(name)
+                for name, argument in self.arguments.items()
+            )
+        )
+
+    @property
+    def help(self) -> Fragment:
+        """The lines of the comment that explain the arguments, inside a literal."""
+        lines = "\n".join(f"{name}: {argument.help}" for name, argument in self.arguments.items())
+        return Fragment(lines.replace("'", "''"))
+
+    def request(self, *values: Any) -> Request:
+        """Make the request of what PL/Python hands over: all arguments, in SQL's order.
+
+        Raises
+        ------
+        InputError
+            If an array is not a plain list of names, or JSON is nested too deeply.
+        """
+        given: dict[str, Any] = {}
+        for (name, argument), value in zip(self.arguments.items(), values, strict=True):
+            read = _read(name, argument.type, value)
+            given |= argument.fields(read) if isinstance(argument, Spread) else {name: read}
+        return self._request(**given)
+
+    def statement(self, name: str) -> Statement:
+        """Return the named query that calls the SQL function, for `values`.
+
+        Parameters
+        ----------
+        name : str
+            Of a template with a place for the ``arguments``.
+        """
+        carried = [_carrier(argument.type) for argument in self.arguments.values()]
+        types, made = zip(*carried, strict=True)
+        arguments = _lines(
+            f"{_quoted(argument)} => {how.format(f'${number}')}"
+            for number, (argument, how) in enumerate(zip(self.arguments, made, strict=True), 1)
+        )
+        return Statement(render(name, arguments=arguments).text, types)
+
+    def values(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the parameters of `statement`.
+
+        Parameters
+        ----------
+        given : dict
+            All fields by name; a relation as its oid.
+        """
+        return tuple(
+            _sent(argument.type, argument.value(given) if isinstance(argument, Spread) else given[name])
+            for name, argument in self.arguments.items()
+        )
+
+
+def _lines(items: Iterable[str]) -> Fragment:
+    return Fragment(",\n".join(f"    {item}" for item in items))
+
+
+def _quoted(name: str) -> str:
+    return str(Identifier.of(name)) if name in _KEYWORDS else name
+
+
+def _carrier(kind: str) -> tuple[str, str]:
+    return _CARRIERS.get(kind, (kind, "{}::" + kind))
+
+
+def _default(kind: str, value: Any) -> str:
+    if value is MISSING:
+        return ""
+    if value is None:
+        return " DEFAULT NULL"
+    if kind == "interval":
+        value = f"{value:g} seconds"
+    elif kind.endswith("[]"):
+        value = "{" + ",".join(map(str, value)) + "}"
+    return f" DEFAULT {Literal(value) if isinstance(value, str) else value}"
+
+
+def _read(name: str, kind: str, value: Any) -> Any:
+    if kind == "name[]":
+        return read_names(name, value)
+    return read_json(value) if kind == "jsonb" else value
+
+
+def _sent(kind: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if kind == "jsonb":
+        return json.dumps(value)
+    return list(value) if kind.endswith("[]") else value
