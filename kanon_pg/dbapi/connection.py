@@ -77,7 +77,7 @@ class Cursor:
         QueryRefused
             The text of the query is refused, whatever the data.
         AnswerWithheld
-            The data had a say in the refusal.
+            The refusal depends on the data.
         """
         self._clear()
         self.rowcount = -1

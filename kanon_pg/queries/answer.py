@@ -62,7 +62,7 @@ def answer_query(
     Raises
     ------
     QueryRefused
-        With all findings; the data had no say in it.
+        With all findings; they do not depend on the data.
     InputError
         The rules want a record, and there is no folder for it.
     AnswerWithheld

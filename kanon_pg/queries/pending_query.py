@@ -2,7 +2,7 @@
 
 The outer functions run with the caller's rights, so they know whose these are. The inner ones are definer
 functions without arguments: what they serve lies in the memory of this process, where only the outer ones put
-it. Whoever calls an inner function by itself finds nothing to be served.
+it. An inner function that is called by itself finds no query to serve.
 """
 
 from __future__ import annotations

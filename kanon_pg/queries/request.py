@@ -95,7 +95,7 @@ _MOST_SHOWN = 20
 
 
 def withheld() -> AnswerWithheld:
-    """Return the one refusal for every reason in which the data had a say; nothing about it can differ."""
+    """Return the one refusal for every reason that depends on the data; it is always the same."""
     return AnswerWithheld(
         "The answer is withheld.",
         detail="Too few people stand behind a part of it, alone or together with earlier answers, "

@@ -144,7 +144,7 @@ def _checked_columns(verdict: Verdict) -> str:
 
 @contextmanager
 def full_scans(db: Database) -> Iterator[None]:
-    """Have relations read as a whole inside the block, whatever the session prefers.
+    """Force full scans of relations inside the block, whatever the settings of the session.
 
     An index reads as many blocks as rows match, and what does not fit into ``work_mem`` goes to files. Both
     numbers are shown by ``EXPLAIN (ANALYZE, BUFFERS)`` around a call that catches the refusal, exactly and as

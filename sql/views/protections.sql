@@ -30,7 +30,7 @@ COMMENT ON COLUMN kanon.protections.relation IS 'The table or view.';
 COMMENT ON COLUMN kanon.protections.k IS 'Fewest people behind every part of an answer.';
 COMMENT ON COLUMN kanon.protections.mode IS 'Whether rows with too few people refuse the answer (reject) or are left out (suppress).';
 COMMENT ON COLUMN kanon.protections.strict IS 'Whether nobody counts as too few where the query names a set.';
-COMMENT ON COLUMN kanon.protections.simulatable IS 'Whether sensitive columns have no say in refusals.';
+COMMENT ON COLUMN kanon.protections.simulatable IS 'Whether refusals do not depend on sensitive columns.';
 COMMENT ON COLUMN kanon.protections.dominance IS 'Largest share of a sum that one person may have; NULL for no rule.';
 COMMENT ON COLUMN kanon.protections.extremes IS 'Columns whose smallest and largest value may be queried: never, insensitive, always.';
 COMMENT ON COLUMN kanon.protections.ledger IS 'How far answers are compared with earlier ones: off, pairwise, linear.';

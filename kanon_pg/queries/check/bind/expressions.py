@@ -46,7 +46,7 @@ _NOW = {"current_date": "date", "current_timestamp": "timestamptz", "localtimest
 class Scope(Protocol):
     """Where an expression stands: what names mean there and whether aggregates may."""
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Return the meaning of a whole expression (a group key), or None."""
 
     def column(self, name: Name) -> Bound:
@@ -67,7 +67,7 @@ def bind_expression(expression: Expression, scope: Scope) -> Bound:
     Refusal
         Codes Q100 to Q219.
     """
-    known = scope.known(expression)
+    known = scope.matching_key(expression)
     if known is not None:
         return known
     binding = _BINDING.get(type(expression))

@@ -50,7 +50,7 @@ class RowScope:
     merged: dict[str, Bound] = field(default_factory=dict)
     protected: bool = False
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Nothing but single names is known here."""
         del expression
         return None
@@ -123,7 +123,7 @@ class GroupScope:
     keys: tuple[Bound, ...]
     _known: dict[int, tuple[Expression, Bound | None]] = field(default_factory=dict)
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Return the group key that the expression equals, or None."""
         if isinstance(expression, Call) and expression.function == GROUPING:
             return self._grouping(expression)
@@ -192,7 +192,7 @@ class PublicRowScope:
     rows: RowScope
     keys: dict[Bound, None] = field(default_factory=dict)
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Nothing but single names is known here."""
         del expression
         return None

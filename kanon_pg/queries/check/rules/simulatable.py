@@ -1,4 +1,4 @@
-"""Refusals that the sensitive columns have no say in.
+"""Refusals that do not depend on sensitive columns.
 
 Whoever knows the query, the earlier ones and everybody's other columns can then work out for themselves
 whether a query is refused, so the refusal tells them nothing (Kenthapadi, Mishra, Nissim, "Simulatable
@@ -44,7 +44,7 @@ _HINT = "Refusals must not depend on sensitive columns here: "
 
 
 def simulatable(plan: Plan, options: Options) -> Iterator[Finding]:
-    """Yield a finding for everything through which sensitive columns could have a say in a refusal."""
+    """Yield a finding for everything through which sensitive columns could influence a refusal."""
     if not options.simulatable:
         return
     levels = [level for level in plan.levels() if level.protected()]

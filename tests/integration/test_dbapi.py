@@ -1,4 +1,4 @@
-"""Connections and commands that ask: the same answers as SQL, in the form of programs and people."""
+"""Connections and commands that run queries: the same answers as SQL, in the form of programs and people."""
 
 from __future__ import annotations
 
