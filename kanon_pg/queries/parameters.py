@@ -1,4 +1,4 @@
-"""Values of parameters: judged like constants, before anything runs."""
+"""Values of parameters, checked like constants before anything runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def parameter_values(
     Raises
     ------
     Refusal
-        A value is missing, left over, or none of its type.
+        A value is missing, superfluous or not of its type.
     """
     whole = Span(0, len(text))
     numbers = [parameter.number for parameter in verdict.parameters]

@@ -52,7 +52,7 @@ class AnswerTable:
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """Who asks what, for the record.
+    """A query and who ran it, for the record.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class QueryRecord:
 
 @dataclass(frozen=True, slots=True)
 class QueryOutcome:
-    """What would leave the server if the record allows it.
+    """The result of running a query, before the ledger decides whether it may leave.
 
     Parameters
     ----------

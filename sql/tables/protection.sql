@@ -46,7 +46,7 @@ COMMENT ON COLUMN kanon.protection.mode IS 'Whether rows with too few people ref
 COMMENT ON COLUMN kanon.protection.strict IS 'Whether nobody counts as too few where the query names a set.';
 COMMENT ON COLUMN kanon.protection.simulatable IS 'Whether sensitive columns have no say in refusals.';
 COMMENT ON COLUMN kanon.protection.dominance IS 'Largest share of a sum that one person may have; NULL for no rule.';
-COMMENT ON COLUMN kanon.protection.extremes IS 'Columns whose smallest and largest value may be asked: never, insensitive, always.';
+COMMENT ON COLUMN kanon.protection.extremes IS 'Columns whose smallest and largest value may be queried: never, insensitive, always.';
 COMMENT ON COLUMN kanon.protection.ledger IS 'How far answers are compared with earlier ones: off, pairwise, linear.';
 COMMENT ON COLUMN kanon.protection.one_sided IS 'Whether sets are refused that an earlier set nearly contains, or nearly lies in.';
 COMMENT ON COLUMN kanon.protection.rank IS 'Most independent sets that are kept for sums and differences.';

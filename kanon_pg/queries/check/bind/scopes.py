@@ -15,7 +15,7 @@ from kanon_pg.queries.check.read.syntax import Call, Constant, Expression, Name,
 from kanon_pg.queries.check.types import NUMBERS
 
 GROUPING: Final = "grouping"
-"""Name of the function that tells the groupings of a query apart."""
+"""Name of the function that distinguishes the groupings of a query."""
 
 
 def at_span(bound: Bound, span: Span) -> Bound:
@@ -151,7 +151,9 @@ class GroupScope:
         """Return the group key that a row expression equals, or None."""
         if bound not in self.keys:
             return None
-        return KeyRef(type=bound.type, wide=bound.wide, position=self.keys.index(bound), span=bound.span)
+        return KeyRef(
+            type=bound.type, as_numeric=bound.as_numeric, position=self.keys.index(bound), span=bound.span
+        )
 
     def column(self, name: Name) -> Bound:
         """Refuse a column that is no group key."""
@@ -203,7 +205,7 @@ class PublicRowScope:
         """Return the group key that a row expression is from now on."""
         self.keys.setdefault(bound)
         position = list(self.keys).index(bound)
-        return KeyRef(type=bound.type, wide=bound.wide, position=position, span=bound.span)
+        return KeyRef(type=bound.type, as_numeric=bound.as_numeric, position=position, span=bound.span)
 
     def aggregate(self, call: Call) -> Bound:
         """Refuse aggregates."""

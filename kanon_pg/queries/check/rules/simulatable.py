@@ -51,10 +51,10 @@ def simulatable(plan: Plan, options: Options) -> Iterator[Finding]:
     for level in levels:
         if level not in plan.branches:
             yield _finding(
-                level, "A query over the groups of a protected table is refused.", "ask for them directly."
+                level, "A query over the groups of a protected table is refused.", "query them directly."
             )
         if len(level.protected()) > 1 or level.protected()[0].oid != levels[0].protected()[0].oid:
-            yield _finding(level, "The query reads several protected tables.", "ask about each by itself.")
+            yield _finding(level, "The query reads several protected tables.", "query each by itself.")
         yield from _level(level)
 
 

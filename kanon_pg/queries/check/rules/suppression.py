@@ -7,9 +7,9 @@ Guarantee (for one answer with one protected level): in every counted set, what 
 has at least k people, so the total over all groups, known from elsewhere, minus everything shown is a
 figure over at least k people. Proof: a kept group has at least k people in every counted set (in this
 mode nobody at all counts as too few, too), so the group left out in addition brings them in. The group
-is chosen by its people and then by its keys, never by chance, so that asking again shows nothing more.
-Not guaranteed: the group left out in addition can be asked for by itself; comparing answers is the
-ledger's part.
+is chosen by its people and then by its keys, never by chance, so that the same query always leaves out the
+same group. Not guaranteed: the group left out in addition can be queried by itself; comparing answers is
+the ledger's part.
 
 Codes: Q510, Q511, Q512.
 
@@ -45,10 +45,10 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
         return
     for level in levels:
         for item in known_conditions(level):
-            sentence = "A condition on sensitive columns and others cannot be asked in this mode."
+            sentence = "A condition on sensitive columns and others is not allowed in this mode."
             yield finding_at("Q512", item, sentence, "Ask in the mode 'reject'.")
         if len(divisions(level)) > _MOST_DIVISIONS:
-            sentence = f"{_MOST_DIVISIONS} FILTERs or columns with NULLs can be told apart in this mode."
+            sentence = f"{_MOST_DIVISIONS} FILTERs or columns with NULLs are the most in this mode."
             yield finding_at("Q512", level, sentence, "Ask in the mode 'reject'.")
     for level in levels[1:]:
         sentence = (
