@@ -117,7 +117,7 @@ class Operation(Generic[Request]):
             **{field.name: field.default for field in own},
             **dict.fromkeys(spread),
         }
-        self.arguments: Mapping[str, Argument] = {**described, **spread}
+        self.arguments: dict[str, Argument] = {**described, **spread}
 
     @property
     def parameters(self) -> Fragment:
