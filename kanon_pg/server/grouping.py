@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kanon_pg.db.name_arguments import read_names
+from kanon_pg.db.arguments import read_names
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.grouping import service
+from kanon_pg.grouping.found import point_rows, value_rows
 from kanon_pg.grouping.request import IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
-from kanon_pg.grouping.rows import point_rows, value_rows
 from kanon_pg.server.values import SqlValue
 
 
