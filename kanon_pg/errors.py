@@ -28,7 +28,7 @@ cell value: columns, counts and positions only, because a message is an output c
     ├── LedgerError             KA800   the record of queries cannot be read or written; nothing is answered
     └── QueryError              KA900   a query about real tables is not answered
         ├── QueryRefused        KA901   its text is refused; the findings say why
-        └── AnswerWithheld      KA902   the data had a say; the words are always the same
+        └── AnswerWithheld      KA902   depends on the data; the words are always the same
 """
 
 from __future__ import annotations

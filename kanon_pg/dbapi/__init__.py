@@ -1,4 +1,4 @@
-"""A connection whose cursors ask: everything they are given is a query about protected or public tables.
+"""A connection whose cursors run queries on protected and public tables, for programs.
 
 The rules are kept in the server, by the functions behind ``kanon_query``; this module gives their answers the
 form that programs expect of a database driver (PEP 249).

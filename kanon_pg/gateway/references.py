@@ -1,4 +1,4 @@
-"""Decides about the names in a query: query or not, which catalogs and functions it may use."""
+"""Decides by the names in a query whether it reads protected tables, and what else it may use."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What is sent to the server in place of a client's text, or why nothing is.
 
 Queries of protected tables become calls of ``kanon_query_record``, so that types, formats, portals and
-cursors stay PostgreSQL's own. Other statements pass if their kind is on the list of `statements`, written
-anew from their tokens without comments; the names of catalogs in them become those of the views in
+cursors stay PostgreSQL's own. Other statements pass if their kind is on the list of `statements`, rewritten
+from their tokens without comments; the names of catalogs in them become those of the views in
 ``kanon_catalog``.
 """
 

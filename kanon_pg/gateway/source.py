@@ -1,6 +1,6 @@
-"""Knowledge of the database: read over a connection of the gateway's own, kept for a while.
+"""The catalog as the gateway needs it: read over a connection of its own, cached for a while.
 
-What is kept decides only how a statement is written anew. The server checks every query again, in the
+The cache decides only how a statement is rewritten. The server checks every query again, in the
 same snapshot in which it is answered.
 """
 

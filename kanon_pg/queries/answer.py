@@ -1,4 +1,4 @@
-"""Answers one query, or checks one: the sequence of all steps."""
+"""Answers or checks one query: the sequence of all steps."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Loads the part of the catalog that a query names, as the checker wants it.
+"""Loads the part of the catalog that a query names, as a `CatalogSnapshot` for the checker.
 
 The rules are those at the head of `kanon_pg.queries.check.catalog`. A relation is read only if it, its schema
 and everything that it reads belong to somebody trusted: a superuser, the database's owner, ``kanon_owner``,
-curators, or owners of protected relations. Else its owner could exchange it while a query runs.
+curators, or owners of protected relations. Otherwise its owner could exchange it while a query runs.
 """
 
 from __future__ import annotations

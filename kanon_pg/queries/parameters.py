@@ -1,4 +1,4 @@
-"""Values of parameters: judged like constants, before anything runs."""
+"""Values of parameters, checked like constants before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets a relation answer queries, and ends that."""
+"""Enables and disables queries on a relation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands a query to the ledger's worker, which records it and decides whether its answer may leave."""
+"""Sends a query to the ledger's worker, which records it and decides whether its answer may leave."""
 
 from __future__ import annotations
 

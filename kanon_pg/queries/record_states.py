@@ -1,4 +1,4 @@
-"""Whether the records of queries can be used, and what to do if not: what a curator asks for."""
+"""Reports whether the records of queries can be used, and what to do if not."""
 
 from __future__ import annotations
 

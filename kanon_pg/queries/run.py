@@ -2,7 +2,7 @@
 
 What a query reads depends on its text, not on how many rows match (`full_scans`), and stays out of the
 server's statistics (`without_statistics`). The sets of people that the ledger needs are read in the same
-scan where they are wanted (`worth_gathering`).
+scan if they are needed (`needs_sets`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the PL/Python functions call that say which tables may be asked, and what was asked."""
+"""What the PL/Python functions call that say which tables may be queried, and what was queried."""
 
 from __future__ import annotations
 

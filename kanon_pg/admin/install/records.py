@@ -1,4 +1,4 @@
-"""Removes the records of questions of a database: a function whose source text runs inside the server.
+"""Removes the records of queries of a database: a function whose source text runs inside the server.
 
 See `kanon_pg.admin.install.scripts`; it uses the standard library alone.
 """

@@ -1,11 +1,11 @@
 """What the checker knows about the database: relations and columns by OID, as plain data.
 
-Whoever has a connection fills a `CatalogSnapshot`; the checker never asks the database. Everything that
+A caller with a connection fills a `CatalogSnapshot`; the checker uses no database. Everything that
 a field leaves open is refused: a relation that is not in the snapshot does not exist for the analyst, a
 column whose type is not on the list of `kanon_pg.queries.check.types` cannot be used.
 
-Rules for whoever loads a snapshot
-----------------------------------
+Rules for loaders of snapshots
+------------------------------
 * Only relations that the analyst may know are loaded. A relation with ``protection`` is answered under
   the rule of k; one without is *public*: the analyst holds SELECT on it, and nothing in it depends on a
   protected relation (releases excepted, they are published).

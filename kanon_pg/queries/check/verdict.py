@@ -1,4 +1,4 @@
-"""What a check returns: the verdict and, if accepted, the plan that may run."""
+"""The result of a check: findings, or the canonical SQL that may run and what has to be counted with it."""
 
 from __future__ import annotations
 

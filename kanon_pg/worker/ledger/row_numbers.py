@@ -5,7 +5,7 @@ appends it to a file, in order of the hash, which nobody can foresee; the positi
 The file is a `Journal`: append-only, private, every record covered by a digest, and durable before anybody
 uses a number of it. Millions of numbers are found by binary search in arrays (`KeyIndex`).
 
-Rows with equal hashes cannot be told apart by any query, so they share a hash and are numbered as many
+No query can distinguish rows with equal hashes, so they share a hash and are numbered as many
 times as they occurred together.
 """
 

@@ -3,7 +3,7 @@
 ``sum(CASE WHEN c THEN x ELSE 0 END)`` adds up x over the rows where c holds, which is what
 ``sum(x) FILTER (WHERE c)`` does. A CASE may not stand inside an aggregate over people, because nobody
 would count whom it selects; a FILTER may, because its people, those that it leaves out and those that
-several filters tell apart are counted. So the few shapes whose meaning as a FILTER is exact are
+several filters distinguish are counted. So the few shapes whose meaning as a FILTER is exact are
 rewritten, before anything is bound, and all other ones stay what they are and are refused.
 
 The two differ where the set is empty (0 or NULL). That is never seen: a FILTER without people is refused.

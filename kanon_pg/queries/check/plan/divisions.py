@@ -1,12 +1,12 @@
 """How the figures of one answer divide the rows behind them: cells, and mixed conditions.
 
-Cells are the finest sets of rows that the figures of one answer tell apart.
+Cells are the finest sets of rows that the figures of one answer distinguish.
 A total, its parts, several FILTERs and columns with NULLs are equations about the same rows. Figures over
 sets are sums over the cells into which those sets divide a group, so whatever is added and subtracted is a
 combination of the cells' own figures. If every cell has nobody or at least k people, and nobody or at least
-k people with a value wherever values may be NULL, no such combination isolates fewer than k people. Looking
-at pairs of sets would not do: with A and B apart, the sum over everybody minus those over A and over B is
-the sum over who is in neither.
+k people with a value wherever values may be NULL, no such combination isolates fewer than k people. Pairs
+of sets are not enough: if A and B are disjoint, the sum over everybody minus those over A and over B is the
+sum over everybody in neither.
 
 What divides a group:
 

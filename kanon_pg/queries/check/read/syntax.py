@@ -1,6 +1,6 @@
 """The syntax tree of a query: what was read, before names mean anything.
 
-The tree is the grammar: whatever it cannot express cannot be asked. Spans take no part in equality. The
+The tree is the grammar: whatever it cannot express is refused. Spans take no part in equality. The
 functions at the end find aggregates and window functions in it.
 """
 

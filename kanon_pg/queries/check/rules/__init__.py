@@ -2,7 +2,7 @@
 
 A rule yields findings for one level over protected relations (`LEVEL_RULES`) or for a whole plan
 (`PLAN_RULES`). The docstring of its module has queries that it refuses and queries that it accepts instead;
-a test asks them all. Rules see plans alone: no text, no SQL and no data; what has to be counted is for
+a test checks them all. Rules see plans alone: no text, no SQL and no data; what has to be counted is for
 `plan.people` and `plan.divisions`.
 """
 

@@ -1,4 +1,4 @@
-"""Refusals that the sensitive columns have no say in.
+"""Refusals that do not depend on sensitive columns.
 
 Whoever knows the query, the earlier ones and everybody's other columns can then work out for themselves
 whether a query is refused, so the refusal tells them nothing (Kenthapadi, Mishra, Nissim, "Simulatable

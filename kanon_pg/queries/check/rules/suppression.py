@@ -7,9 +7,9 @@ Guarantee (for one answer with one protected level): in every counted set, what 
 has at least k people, so the total over all groups, known from elsewhere, minus everything shown is a
 figure over at least k people. Proof: a kept group has at least k people in every counted set (in this
 mode nobody at all counts as too few, too), so the group left out in addition brings them in. The group
-is chosen by its people and then by its keys, never by chance, so that asking again shows nothing more.
-Not guaranteed: the group left out in addition can be asked for by itself; comparing answers is the
-ledger's part.
+is chosen by its people and then by its keys, never by chance, so that the same query always leaves out the
+same group. Not guaranteed: the group left out in addition can be queried by itself; comparing answers is
+the ledger's part.
 
 Codes: Q510, Q511, Q512.
 

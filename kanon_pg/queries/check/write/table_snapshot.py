@@ -1,8 +1,8 @@
-"""Statements that read who is in a protected relation, and whether that may have changed.
+"""Statements that read all rows of a protected relation, and whether they may have changed.
 
 A row is recognized by a hash of its content under a secret seed, so that it keeps its identity when it is
 moved, dumped or restored, and is another one when a value changes that a query can depend on. Within one
-state of the relation its place (table, block, line) says the same and is cheaper to send.
+state of the relation its table and TID say the same and are cheaper to send.
 """
 
 from __future__ import annotations
