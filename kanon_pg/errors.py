@@ -220,7 +220,7 @@ class QueryRefused(QueryError):
 
 
 class AnswerWithheld(QueryError):
-    """The data, the record of earlier queries or an accident had a say in the refusal."""
+    """The refusal depends on the data, the record of earlier queries or an accident."""
 
     sqlstate = "KA902"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from kanon_pg.core.risk import THRESHOLD
+from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import InputError
-from kanon_pg.release.request import DEFAULT_SECONDS, check_k
+from kanon_pg.release.request import DEFAULT_SECONDS, AnyRelation, TimeLimit, check_k
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,25 +19,19 @@ class AuditCall:
 
     Parameters
     ----------
-    relation : str or None
-        The table or view, as SQL writes it.
-    k : int
-        Fewest people per class, >= 2.
-    columns : sequence of str, optional
-        What to audit; all columns that are no identifiers unless given.
-    max_columns : int, optional
-        Most columns of a set, >= 1; any number unless given.
     time_limit : float
         Seconds for searching, > 0; counting is not part of it.
     details : bool
         Whether to add what a report shows beside the sets: columns, class sizes, risk, releases.
     """
 
-    relation: str | None
-    k: int
-    columns: Sequence[str] | None = None
-    max_columns: int | None = None
-    time_limit: float = DEFAULT_SECONDS
+    relation: AnyRelation
+    k: Annotated[int, Argument("integer", "Fewest people who may share their values.")]
+    columns: Annotated[
+        Sequence[str] | None, Argument("name[]", "What to audit, in place of all but identifiers.")
+    ] = None
+    max_columns: Annotated[int | None, Argument("integer", "Most columns of a set.")] = None
+    time_limit: TimeLimit = DEFAULT_SECONDS
     details: bool = False
 
     def check(self) -> None:
@@ -50,6 +45,9 @@ class AuditCall:
         check_k(self.k)
         check_time_limit(self.time_limit)
         _check_max_columns(self.max_columns)
+
+
+AUDIT = Operation(AuditCall)
 
 
 def _check_max_columns(number: Any) -> None:
@@ -84,31 +82,38 @@ class RiskCall:
 
     Parameters
     ----------
-    relation : str or None
-        The table, view or release, as SQL writes it.
-    columns : sequence of str, optional
-        What an attacker knows; the quasi-identifiers unless given.
     sensitive : sequence of str, optional
-        Columns whose homogeneous classes count; the declared ones unless given.
+        Columns whose homogeneous classes count.
     threshold : float
-        Risk above which a record counts, 0 <= threshold < 1.
+        At least 0 and below 1.
     population : str, optional
-        A register of the population with columns of the same names and types.
+        Its columns have the same types, too.
     sampling_fraction : float, optional
-        Share of the population in the relation, in (0, 1].
+        In (0, 1].
     time_limit : float
         Seconds for searching, > 0; counting is not part of it.
     uniques_seconds : float, optional
         Most seconds for the minimal uniques of one relation; all there are unless given.
     """
 
-    relation: str | None
-    columns: Sequence[str] | None = None
-    sensitive: Sequence[str] | None = None
-    threshold: float = THRESHOLD
-    population: str | None = None
-    sampling_fraction: float | None = None
-    time_limit: float = DEFAULT_SECONDS
+    relation: AnyRelation
+    columns: Annotated[
+        Sequence[str] | None,
+        Argument("name[]", "What an attacker knows, in place of the quasi-identifiers."),
+    ] = None
+    sensitive: Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")] = None
+    threshold: Annotated[
+        float, Argument("double precision", "Risk above which a record counts as being at risk.")
+    ] = THRESHOLD
+    population: Annotated[
+        str | None,
+        Argument("regclass", "Register of the population, with columns of the same names."),
+    ] = None
+    sampling_fraction: Annotated[
+        float | None,
+        Argument("double precision", "Share of the population in the table, without a register."),
+    ] = None
+    time_limit: TimeLimit = DEFAULT_SECONDS
     uniques_seconds: float | None = None
 
     def check(self) -> None:
@@ -133,6 +138,9 @@ class RiskCall:
             raise InputError(
                 "Both a population table and a sampling fraction are given.", hint="Give one of them."
             )
+
+
+RISK = Operation(RiskCall)
 
 
 def _is_number(value: Any) -> bool:

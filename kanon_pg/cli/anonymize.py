@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_pg.cli.arguments import Client, Method, Patterns, Relation, Seed, columns, fields_in, read_patterns
+from kanon_pg.cli.arguments import (
+    Client,
+    Method,
+    Patterns,
+    Relation,
+    Seed,
+    column_list,
+    fields_in,
+    read_patterns,
+)
 from kanon_pg.cli.connection import Dsn
 from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, progress_bar, show
@@ -18,9 +27,9 @@ from kanon_pg.release.request import ANONYMIZE, DEFAULT_SECONDS
 
 People = Annotated[int, typer.Argument(help="Fewest people per class, at least 2.", metavar="K")]
 QuasiIdentifiers = Annotated[
-    list[str] | None, columns("--quasi-identifier", "In place of the declared ones.")
+    list[str] | None, column_list("--quasi-identifier", "In place of the declared ones.")
 ]
-Sensitive = Annotated[list[str] | None, columns("--sensitive", "In place of the declared ones.")]
+Sensitive = Annotated[list[str] | None, column_list("--sensitive", "In place of the declared ones.")]
 L = Annotated[int | None, typer.Option("--l", metavar="NUMBER", help="l-diversity of the sensitive columns.")]
 Diversity = Annotated[
     str | None, typer.Option(help=f"What l means: {', '.join(DIVERSITIES)}.", show_default="frequency")

@@ -11,11 +11,13 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.audit.findings import AuditResult, Suggestion
-from kanon_pg.cli.arguments import AnyRelation, Relation, columns
+from kanon_pg.audit.request import AUDIT
+from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
 from kanon_pg.cli.audit_page import check_page, page_of, write_page
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
 from kanon_pg.errors import InputError
+from kanon_pg.release.request import DEFAULT_SECONDS
 
 GATE_EXIT_CODE = 4
 """Exit code if the condition of ``--fail-on`` holds."""
@@ -30,7 +32,7 @@ K = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    columns("--column", "What to audit, in place of all but identifiers."),
+    column_list("--column", "What to audit, in place of all but identifiers."),
 ]
 MostColumns = Annotated[
     int | None, typer.Option(metavar="NUMBER", help="Most columns of a set; any number unless given.")
@@ -60,9 +62,9 @@ WithCurve = Annotated[
 def audit(
     relation: AnyRelation,
     k: K = None,
-    column: Columns = None,
+    columns: Columns = None,
     max_columns: MostColumns = None,
-    time_limit: TimeLimit = 30.0,
+    time_limit: TimeLimit = DEFAULT_SECONDS,
     fail_on: FailOn = None,
     markdown: Markdown = False,
     html: Html = None,
@@ -77,26 +79,18 @@ def audit(
     single-column keys. `--fail-on` judges the given columns, else the declared quasi-identifiers (all
     audited columns without a declaration): exit code 4 if the condition holds.
     """
+    arguments = fields_in(AUDIT, locals()) | {"details": True}
     with errors_as(as_json):
         least = None if fail_on is None else _least(fail_on)
-        asked = k if k is not None else least
-        if asked is None:
+        arguments["k"] = k if k is not None else least
+        if arguments["k"] is None:
             raise InputError("k is missing.", hint="For example: kanon audit patients -k 5")
         if html is not None:
             check_page(html)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             hear = hearing(advance)
-            found = client.audit(
-                connection,
-                relation,
-                asked,
-                columns=column,
-                max_columns=max_columns,
-                time_limit=time_limit,
-                details=True,
-                on_progress=hear,
-            )
-            fails = least is not None and not client.is_anonymous(connection, relation, least, column)
+            found = client.audit(connection, on_progress=hear, **arguments)
+            fails = least is not None and not client.is_anonymous(connection, relation, least, columns)
             if html is not None:
                 page = page_of(connection, found, with_curve=curve, time_limit=time_limit, on_progress=hear)
                 write_page(page, html)
@@ -120,7 +114,7 @@ def _show_audit(found: AuditResult, markdown: bool, as_json: bool) -> None:
 
 def suggest(
     relation: Relation,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For counting.")] = 30.0,
+    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For counting.")] = DEFAULT_SECONDS,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:

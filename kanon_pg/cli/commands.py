@@ -14,6 +14,7 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from kanon_pg.cli.extras import extras_required
 from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
@@ -184,7 +185,8 @@ class CommandGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command; turn a refusal into its text on standard error and exit code 1."""
         try:
-            return super().invoke(ctx)
+            with extras_required():
+                return super().invoke(ctx)
         except KanonError as error:
             typer.secho(f"error {error.sqlstate}: {error.message}", fg="red", err=True)
             for label, text in (("detail", error.detail), ("hint", as_command(error.hint))):

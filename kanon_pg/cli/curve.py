@@ -9,12 +9,22 @@ import typer
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import Method, Patterns, Relation, Seed, columns, read_patterns, split_items
+from kanon_pg.cli.arguments import (
+    Method,
+    Patterns,
+    Relation,
+    Seed,
+    column_list,
+    fields_in,
+    read_patterns,
+    split_items,
+)
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
 from kanon_pg.curves.points import Curve, CurvePoint
-from kanon_pg.curves.request import DEFAULT_KS
+from kanon_pg.curves.request import CURVE, DEFAULT_KS
 from kanon_pg.errors import InputError
+from kanon_pg.release.request import DEFAULT_SECONDS
 
 _HEADINGS = (
     "k",
@@ -41,12 +51,14 @@ def curve(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")
     ] = None,
-    quasi_identifier: Annotated[
-        list[str] | None, columns("--quasi-identifier", "In place of the declared ones.")
+    quasi_identifiers: Annotated[
+        list[str] | None, column_list("--quasi-identifier", "In place of the declared ones.")
     ] = None,
     method: Method = "auto",
     patterns: Patterns = None,
-    time_limit: Annotated[float, typer.Option(metavar="SECONDS", help="For all k together.")] = 30.0,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For all k together.")
+    ] = DEFAULT_SECONDS,
     seed: Seed = None,
     dsn: Dsn = None,
     as_json: Json = False,
@@ -57,19 +69,14 @@ def curve(
     kanon is not installed. Without a declaration every column is a quasi-identifier, except single-column
     keys.
     """
+    arguments = fields_in(CURVE, locals())
     with errors_as(as_json):
-        wanted = DEFAULT_KS if ks is None else _numbers(ks)
-        options = {
-            "quasi_identifiers": quasi_identifier,
-            "method": method,
-            "patterns": None if patterns is None else read_patterns(patterns),
-            "time_limit": time_limit,
-            "seed": seed,
-        }
+        arguments["ks"] = DEFAULT_KS if ks is None else _numbers(ks)
+        arguments["patterns"] = None if patterns is None else read_patterns(patterns)
         if plot is not None:
             _check_plot(plot)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.curve(connection, relation, wanted, on_progress=hearing(advance), **options)
+            found = client.curve(connection, on_progress=hearing(advance), **arguments)
         if plot is not None:
             _write_plot(found, plot)
         show(found, as_json, curve_table)

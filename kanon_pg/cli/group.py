@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,10 +12,12 @@ from rich.console import Group
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import Relation, columns
+from kanon_pg.cli.arguments import Relation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, listing, note, progress_bar, show
 from kanon_pg.grouping.found import Grouped
+from kanon_pg.grouping.request import DEFAULT_EPSILON, GROUPS, INTERVALS, RECTANGLES, REGIONS
+from kanon_pg.release.request import DEFAULT_SECONDS
 
 K = Annotated[int, typer.Option("-k", "--k", help="Least size of a class, at least 2.")]
 Weight = Annotated[
@@ -39,18 +41,12 @@ def intervals(
     weight: Weight = None,
     cost: Cost = "max",
     plot: Plot = None,
-    time_limit: TimeLimit = 30.0,
+    time_limit: TimeLimit = DEFAULT_SECONDS,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Group the values of an ordered column into intervals, at the least cost there is."""
-    options = {"weight": weight, "cost": cost, "time_limit": time_limit}
-    _run(
-        lambda connection, hear: client.intervals(
-            connection, relation, column, k, on_progress=hear, **options
-        ),
-        *(plot, dsn, as_json),
-    )
+    _run(client.intervals, fields_in(INTERVALS, locals()), plot, dsn, as_json)
 
 
 def labels(
@@ -60,24 +56,14 @@ def labels(
     method: Annotated[str, typer.Option(metavar="spread|fold|exact|relaxed", help="How.")] = "spread",
     weight: Weight = None,
     cost: Cost = "max",
-    epsilon: Annotated[float, typer.Option(help="Of the relaxed scheme, below 1/2.")] = 0.25,
+    epsilon: Annotated[float, typer.Option(help="Of the relaxed scheme, below 1/2.")] = DEFAULT_EPSILON,
     plot: Plot = None,
-    time_limit: TimeLimit = 30.0,
+    time_limit: TimeLimit = DEFAULT_SECONDS,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Group the values of a column without order."""
-    options = {
-        "method": method,
-        "weight": weight,
-        "cost": cost,
-        "epsilon": epsilon,
-        "time_limit": time_limit,
-    }
-    _run(
-        lambda connection, hear: client.groups(connection, relation, column, k, on_progress=hear, **options),
-        *(plot, dsn, as_json),
-    )
+    _run(client.groups, fields_in(GROUPS, locals()), plot, dsn, as_json)
 
 
 def regions(
@@ -89,7 +75,7 @@ def regions(
     k: K,
     neighbours: Annotated[
         list[str] | None,
-        columns("--neighbours", "Its two columns; its first two otherwise.", metavar="COLUMN,COLUMN"),
+        column_list("--neighbours", "Its two columns; its first two otherwise.", metavar="COLUMN,COLUMN"),
     ] = None,
     method: Annotated[str, typer.Option(metavar="moves|tree|exact", help="How.")] = "moves",
     on_light: Annotated[
@@ -99,28 +85,15 @@ def regions(
     cost: Cost = "max",
     plot: Plot = None,
     at: Annotated[
-        list[str] | None, columns("--at", "Columns with the place on the map to draw.", metavar="X,Y")
+        list[str] | None, column_list("--at", "Columns with the place on the map to draw.", metavar="X,Y")
     ] = None,
-    time_limit: TimeLimit = 30.0,
+    time_limit: TimeLimit = DEFAULT_SECONDS,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Group the values of a column into regions of neighbours."""
-    options = {
-        "neighbours": neighbours,
-        "method": method,
-        "on_light": on_light,
-        "weight": weight,
-        "cost": cost,
-        "positions": None if at is None else tuple(at),
-        "time_limit": time_limit,
-    }
-    _run(
-        lambda connection, hear: client.regions(
-            connection, relation, column, adjacency, k, on_progress=hear, **options
-        ),
-        *(plot, dsn, as_json),
-    )
+    arguments = fields_in(REGIONS, locals()) | {"positions": None if at is None else tuple(at)}
+    _run(client.regions, arguments, plot, dsn, as_json)
 
 
 def rectangles(
@@ -132,26 +105,26 @@ def rectangles(
     weight: Weight = None,
     cost: Cost = "max",
     plot: Plot = None,
-    time_limit: TimeLimit = 30.0,
+    time_limit: TimeLimit = DEFAULT_SECONDS,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Group points into rectangles that do not overlap."""
-    options = {"method": method, "weight": weight, "cost": cost, "time_limit": time_limit}
-    _run(
-        lambda connection, hear: client.rectangles(
-            connection, relation, x, y, k, on_progress=hear, **options
-        ),
-        *(plot, dsn, as_json),
-    )
+    _run(client.rectangles, fields_in(RECTANGLES, locals()), plot, dsn, as_json)
 
 
-def _run(call: Callable[[Any, Any], Grouped], plot: Path | None, dsn: str | None, as_json: bool) -> None:
+def _run(
+    call: Callable[..., Grouped],
+    arguments: Mapping[str, Any],
+    plot: Path | None,
+    dsn: str | None,
+    as_json: bool,
+) -> None:
     with errors_as(as_json):
         if plot is not None:
             _check_plot(plot)
         with connected(dsn) as connection, _bar(as_json) as advance:
-            found = call(connection, hearing(advance))
+            found = call(connection, on_progress=hearing(advance), **arguments)
         if plot is not None:
             _write_plot(found, plot)
         show(found, as_json, grouped_table)

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.audit.findings import IdentifyingSet
-from kanon_pg.cli.arguments import AnyRelation, columns
+from kanon_pg.cli.arguments import AnyRelation, column_list
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, hearing, listing, progress_bar, show
 
@@ -19,7 +19,7 @@ _HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "distinctio
 def identify(
     relation: AnyRelation,
     column: Annotated[
-        list[str] | None, columns("--column", "What to choose from, in place of all but identifiers.")
+        list[str] | None, column_list("--column", "What to choose from, in place of all but identifiers.")
     ] = None,
     time_limit: Annotated[
         float,

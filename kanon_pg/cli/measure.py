@@ -7,7 +7,7 @@ from typing import Annotated
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import AnyRelation, columns
+from kanon_pg.cli.arguments import AnyRelation, column_list
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
 from kanon_pg.measure.measures import Measures
@@ -17,9 +17,11 @@ def measure(
     relation: AnyRelation,
     quasi_identifier: Annotated[
         list[str] | None,
-        columns("--quasi-identifier", "In place of the declared ones.", "--qi"),
+        column_list("--quasi-identifier", "In place of the declared ones.", "--qi"),
     ] = None,
-    sensitive: Annotated[list[str] | None, columns("--sensitive", "In place of the declared ones.")] = None,
+    sensitive: Annotated[
+        list[str] | None, column_list("--sensitive", "In place of the declared ones.")
+    ] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:

@@ -13,6 +13,7 @@ from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from kanon_pg.cli.extras import extras_required
 from kanon_pg.cli.hints import as_command
 from kanon_pg.errors import KanonError
 
@@ -78,7 +79,8 @@ def _plain(result: Any) -> Any:
 def errors_as(as_json: bool) -> Iterator[None]:
     """Print an error of the block as JSON on standard error and leave with exit code 1, if asked to."""
     try:
-        yield
+        with extras_required():
+            yield
     except KanonError as error:
         if not as_json:
             raise

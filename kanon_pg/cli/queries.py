@@ -58,7 +58,7 @@ def check_query(query: QueryText, dsn: Dsn = None, as_json: Json = False) -> Non
     if as_json:
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     elif found["accepted"]:
-        typer.echo("This can be asked.")
+        typer.echo("The query is accepted.")
     else:
         lay_out(*(_finding(text, finding) for finding in found["findings"]))
     if not found["accepted"]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_pg.cli.arguments import Client, Relation, Release, columns
+from kanon_pg.cli.arguments import Client, Relation, Release, column_list
 from kanon_pg.cli.connection import Dsn, connected, installed
 from kanon_pg.cli.interfaces import Roles, opened_interface
 from kanon_pg.cli.output import Json, errors_as, progress_bar, show
@@ -36,23 +36,24 @@ class Done:
 def declare(
     relation: Relation,
     identifier: Annotated[
-        list[str] | None, columns("--identifier", "Names a person; never published.")
+        list[str] | None, column_list("--identifier", "Names a person; never published.")
     ] = None,
     quasi_identifier: Annotated[
-        list[str] | None, columns("--quasi-identifier", "Can be linked with other sources.")
+        list[str] | None, column_list("--quasi-identifier", "Can be linked with other sources.")
     ] = None,
     sensitive: Annotated[
-        list[str] | None, columns("--sensitive", "Must not be learned about a person; published unchanged.")
+        list[str] | None,
+        column_list("--sensitive", "Must not be learned about a person; published unchanged."),
     ] = None,
     insensitive: Annotated[
-        list[str] | None, columns("--insensitive", "Tells nothing about a person; published unchanged.")
+        list[str] | None, column_list("--insensitive", "Tells nothing about a person; published unchanged.")
     ] = None,
     entity: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Identifies a person who may have several rows.")
     ] = None,
     weight: Annotated[
         list[str] | None,
-        columns("--weight", "Cost of a suppressed cell.", metavar="COLUMN=NUMBER,..."),
+        column_list("--weight", "Cost of a suppressed cell.", metavar="COLUMN=NUMBER,..."),
     ] = None,
     client: Client = False,
     dsn: Dsn = None,

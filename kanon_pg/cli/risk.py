@@ -10,11 +10,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_pg import client
+from kanon_pg.audit.request import RISK
 from kanon_pg.audit.risk_findings import RiskFigures
-from kanon_pg.cli.arguments import AnyRelation, columns
+from kanon_pg.cli.arguments import AnyRelation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
 from kanon_pg.core.risk import THRESHOLD
+from kanon_pg.release.request import DEFAULT_SECONDS
 
 _MOST_NAMED = 8
 """Columns that are named; JSON has all of them."""
@@ -22,11 +24,13 @@ _MOST_NAMED = 8
 
 def risk(
     relation: AnyRelation,
-    column: Annotated[
+    columns: Annotated[
         list[str] | None,
-        columns("--column", "What an attacker knows, in place of the quasi-identifiers."),
+        column_list("--column", "What an attacker knows, in place of the quasi-identifiers."),
     ] = None,
-    sensitive: Annotated[list[str] | None, columns("--sensitive", "In place of the declared ones.")] = None,
+    sensitive: Annotated[
+        list[str] | None, column_list("--sensitive", "In place of the declared ones.")
+    ] = None,
     threshold: Annotated[
         float, typer.Option(metavar="SHARE", help="Risk above which a record counts as being at risk.")
     ] = THRESHOLD,
@@ -42,7 +46,7 @@ def risk(
     ] = None,
     time_limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="What is not counted by then is said.")
-    ] = 30.0,
+    ] = DEFAULT_SECONDS,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -52,19 +56,10 @@ def risk(
     a sensitive value away. Needs no more than the right to read; works also where kanon is not installed;
     changes nothing and shows counts and column names only.
     """
+    arguments = fields_in(RISK, locals())
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.risk(
-                connection,
-                relation,
-                columns=column,
-                sensitive=sensitive,
-                threshold=threshold,
-                population=population,
-                sampling_fraction=sampling_fraction,
-                time_limit=time_limit,
-                on_progress=hearing(advance),
-            )
+            found = client.risk(connection, on_progress=hearing(advance), **arguments)
         show(found, as_json, risk_view)
 
 

@@ -15,7 +15,7 @@ from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.hold import hold_relations
+from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.request import AnswerTable, QueryRequest
 
 
@@ -114,6 +114,6 @@ def query(
             request,
             role,
             session["login"],
-            held=hold_relations(db, request),
+            locked=lock_relations(db, request),
             folder=ledger_folder,
         )

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import InputError
-from kanon_pg.release.request import DEFAULT_SECONDS, check_k, check_search
+from kanon_pg.release.request import (
+    DEFAULT_SECONDS,
+    AnyRelation,
+    QuasiIdentifiers,
+    Seed,
+    check_k,
+    check_search,
+)
 
 DEFAULT_KS = (2, 3, 5, 10, 25, 50, 100)
 """Values of k unless others are given."""
@@ -24,29 +32,23 @@ class CurveRequest:
 
     Parameters
     ----------
-    relation : str or None
-        The table or view, as SQL writes it.
     ks : sequence of int
-        Values of k, each >= 2, all different, at most `MOST_KS`.
-    quasi_identifiers : sequence of str, optional
-        Override the declaration.
+        All different, at most `MOST_KS`.
     patterns : list or dict, optional
         Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
     method : str
         One of `kanon_pg.core.request.METHODS`.
-    time_limit : float
-        Seconds for the search for better solutions of all k together, > 0.
-    seed : int, optional
-        Breaks ties at random, reproducibly; >= 0.
     """
 
-    relation: str | None
-    ks: Sequence[int] = DEFAULT_KS
-    quasi_identifiers: Sequence[str] | None = None
-    patterns: list[Any] | dict[str, Any] | None = None
-    method: str = "auto"
-    time_limit: float = DEFAULT_SECONDS
-    seed: int | None = None
+    relation: AnyRelation
+    ks: Annotated[Sequence[int], Argument("integer[]", "Values of k, each at least 2.")] = DEFAULT_KS
+    quasi_identifiers: QuasiIdentifiers = None
+    patterns: Annotated[list[Any] | dict[str, Any] | None, Argument("jsonb", "As in kanon_anonymize.")] = None
+    method: Annotated[str, Argument("text", "As in kanon_anonymize.")] = "auto"
+    time_limit: Annotated[float, Argument("interval", "For all k together: how long to search.")] = (
+        DEFAULT_SECONDS
+    )
+    seed: Seed = None
 
     def check(self) -> None:
         """Refuse arguments that can be judged without the database.
@@ -58,6 +60,9 @@ class CurveRequest:
         """
         _check_ks(self.ks)
         check_search(self.method, self.time_limit, self.seed)
+
+
+CURVE = Operation(CurveRequest)
 
 
 def _check_ks(ks: Any) -> None:

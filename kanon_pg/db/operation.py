@@ -90,6 +90,15 @@ class Operation(Generic[Request]):
         A dataclass, see the head of this module.
     **spread : Spread
         Further arguments of SQL, after all others.
+
+    Attributes
+    ----------
+    fields : tuple of str
+        The fields of the request.
+    arguments : dict
+        The arguments of SQL by name, in their order.
+    defaults : dict
+        The defaults of both in Python, `dataclasses.MISSING` where there is none.
     """
 
     def __init__(self, request: type[Request], **spread: Spread) -> None:
@@ -102,16 +111,18 @@ class Operation(Generic[Request]):
             if isinstance(argument, Argument)
         }
         self._request = request
-        self._spread = spread
-        self._defaults = {field.name: field.default for field in own} | dict.fromkeys(spread)
         self.fields = tuple(field.name for field in own)
-        self.arguments: Mapping[str, Argument] = {**described, **spread}
+        self.defaults: Mapping[str, Any] = {
+            **{field.name: field.default for field in own},
+            **dict.fromkeys(spread),
+        }
+        self.arguments: dict[str, Argument] = {**described, **spread}
 
     @property
     def parameters(self) -> Fragment:
         """The parameters of the function for users, one per line."""
         return _lines(
-            f"{_quoted(name)} {argument.type}{_default(argument.type, self._defaults[name])}"
+            f"{_quoted(name)} {argument.type}{_default(argument.type, self.defaults[name])}"
             for name, argument in self.arguments.items()
         )
 

@@ -17,7 +17,7 @@ from kanon_pg.errors import DatabaseError, InputError, InstallError, NotPermitte
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _ResultSet:
     """What row factories look at, and the values."""
 
     shape: driver.Cursor
@@ -33,15 +33,15 @@ class Cursor:
         Rows of the answer, -1 before the first query; after `executemany` that keeps no answers those of
         all together.
     arraysize : int
-        Rows that `fetchmany` returns unless told.
+        Rows that `fetchmany` returns by default.
     """
 
     def __init__(self, connection: Connection, row_factory: RowFactory | None = None) -> None:
         self.connection = connection
         self.rowcount = -1
         self.arraysize = 1
-        self._answers: list[_Answer] = []
-        self._chosen: int | None = None
+        self._result_sets: list[_ResultSet] = []
+        self._current: int | None = None
         self._rows: Iterator[tuple[Any, ...]] = iter(())
         self._make_row: RowMaker = tuple
         self.row_factory = connection.row_factory if row_factory is None else row_factory
@@ -49,18 +49,18 @@ class Cursor:
     @property
     def description(self) -> list[driver.Column] | None:
         """One of psycopg's columns, a sequence of seven, for each column of the answer."""
-        return None if self._chosen is None else self._answers[self._chosen].shape.description
+        return None if self._current is None else self._result_sets[self._current].shape.description
 
     @property
     def row_factory(self) -> RowFactory:
-        """What makes rows of values, one of psycopg's or of that kind; can be set."""
+        """Makes rows of values, as psycopg's row factories do; can be set."""
         return self._row_factory
 
     @row_factory.setter
     def row_factory(self, row_factory: RowFactory) -> None:
         self._row_factory = driver.checked_factory(row_factory)
-        if self._chosen is not None:
-            self._make_row = driver.row_maker(self._answers[self._chosen].shape, row_factory)
+        if self._current is not None:
+            self._make_row = driver.row_maker(self._result_sets[self._current].shape, row_factory)
 
     def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
         """Run a query.
@@ -77,11 +77,11 @@ class Cursor:
         QueryRefused
             The text of the query is refused, whatever the data.
         AnswerWithheld
-            The data had a say in the refusal.
+            The refusal depends on the data.
         """
-        self._forget()
+        self._clear()
         self.rowcount = -1
-        self._answers = [self._ask(query, parameters)]
+        self._result_sets = [self._run(query, parameters)]
         return self.set_result(0)
 
     def executemany(
@@ -90,7 +90,7 @@ class Cursor:
         """Run the same query with one set of parameters after the other.
 
         Each is a query of its own, checked and recorded like any other. The first that is refused ends the
-        call: those before it have been asked, and none of the answers can be fetched.
+        call: those before it have been run, and none of the answers can be fetched.
 
         Parameters
         ----------
@@ -104,21 +104,21 @@ class Cursor:
         QueryRefused, AnswerWithheld
             As `execute`.
         """
-        self._forget()
+        self._clear()
         self.rowcount = -1
-        kept, rows = list[_Answer](), 0
+        kept, rows = list[_ResultSet](), 0
         for parameters in parameters_seq:
-            answer = self._ask(query, parameters)
+            answer = self._run(query, parameters)
             rows += len(answer.rows)
             if returning:
                 kept.append(answer)
-        self._answers = kept
+        self._result_sets = kept
         if kept:
             self.set_result(0)
         elif not returning:
             self.rowcount = rows
 
-    def _ask(self, query: str, parameters: Parameters | None) -> _Answer:
+    def _run(self, query: str, parameters: Parameters | None) -> _ResultSet:
         text, values = query, list[Any]()
         if parameters is not None:
             text, values = numbered(query, parameters)
@@ -127,7 +127,7 @@ class Cursor:
             row["line"] for row in self.connection.call("call_ask", text, driver.as_texts(raw, values))
         )
         numbers = [driver.type_number(raw, name) for name in types]
-        return _Answer(
+        return _ResultSet(
             driver.shape(raw, names, numbers), [driver.from_texts(raw, numbers, line) for line in lines]
         )
 
@@ -139,57 +139,57 @@ class Cursor:
         IndexError
             There is no such answer.
         """
-        chosen = range(len(self._answers))[index]
-        answer = self._answers[chosen]
+        chosen = range(len(self._result_sets))[index]
+        answer = self._result_sets[chosen]
         self._make_row = driver.row_maker(answer.shape, self._row_factory)
-        self._chosen, self._rows, self.rowcount = chosen, iter(answer.rows), len(answer.rows)
+        self._current, self._rows, self.rowcount = chosen, iter(answer.rows), len(answer.rows)
         return self
 
     def nextset(self) -> bool | None:
         """Go to the next of several answers; returns None if there is none."""
-        following = 0 if self._chosen is None else self._chosen + 1
-        if following >= len(self._answers):
+        following = 0 if self._current is None else self._current + 1
+        if following >= len(self._result_sets):
             return None
         self.set_result(following)
         return True
 
     def results(self) -> Iterator[Cursor]:
         """Go to one answer after the other, from the present one on."""
-        more: bool | None = self._chosen is not None
+        more: bool | None = self._current is not None
         while more:
             yield self
             more = self.nextset()
 
     def fetchone(self) -> Any:
         """Return the next row, None at the end."""
-        return next(self._left(), None)
+        return next(self._remaining(), None)
 
     def fetchmany(self, size: int | None = None) -> list[Any]:
         """Return up to `size` further rows."""
         wanted = self.arraysize if size is None else size
-        return [row for _, row in zip(range(wanted), self._left(), strict=False)]
+        return [row for _, row in zip(range(wanted), self._remaining(), strict=False)]
 
     def fetchall(self) -> list[Any]:
         """Return all further rows."""
-        return list(self._left())
+        return list(self._remaining())
 
     def __iter__(self) -> Iterator[Any]:
-        return self._left()
+        return self._remaining()
 
-    def _left(self) -> Iterator[Any]:
-        if self._chosen is None:
+    def _remaining(self) -> Iterator[Any]:
+        if self._current is None:
             raise InputError(
                 "There is no answer to fetch from.",
                 hint="Call execute first; executemany keeps answers with returning=True.",
             )
         return map(self._make_row, self._rows)
 
-    def _forget(self) -> None:
-        self._answers, self._chosen, self._rows = [], None, iter(())
+    def _clear(self) -> None:
+        self._result_sets, self._current, self._rows = [], None, iter(())
 
     def close(self) -> None:
         """Forget the answers."""
-        self._forget()
+        self._clear()
 
     def __enter__(self) -> Cursor:
         return self
@@ -208,7 +208,7 @@ def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **paramet
     dsn : str
         As for psycopg; empty means the standard PG* variables.
     row_factory : callable
-        What the cursors make rows of: ``psycopg.rows.dict_row``, ``class_row(...)`` or another.
+        Row factory of the cursors, such as ``psycopg.rows.dict_row`` or ``class_row(...)``.
 
     Raises
     ------
@@ -222,14 +222,14 @@ def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **paramet
 
 
 class Connection:
-    """A connection whose cursors ask; each query is a transaction of its own.
+    """A connection whose cursors run queries, each in a transaction of its own.
 
     Parameters
     ----------
     raw : psycopg.Connection
         Its rights are the analyst's; it is closed with this one.
     row_factory : callable
-        What new cursors make rows of, one of psycopg's or of that kind.
+        Row factory of new cursors, as psycopg's.
     """
 
     def __init__(self, raw: driver.Connection, row_factory: RowFactory = driver.TUPLES) -> None:
@@ -266,7 +266,7 @@ class Connection:
         InstallError
             The database has no function for it.
         NotPermitted
-            The role may not ask.
+            The role may not run queries.
         """
         try:
             with driver.mapped_errors(), self.raw.transaction():
@@ -285,10 +285,10 @@ class Connection:
             raise
 
     def commit(self) -> None:
-        """Do nothing: a query that was answered is recorded already."""
+        """Do nothing: an answered query is already recorded."""
 
     def rollback(self) -> None:
-        """Do nothing: nothing takes a query back."""
+        """Do nothing: a recorded query cannot be rolled back."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -18,11 +18,11 @@ SSL_REQUEST = (1234, 5679)
 GSS_REQUEST = (1234, 5680)
 CANCEL_REQUEST = (1234, 5678)
 
-LONGEST_STARTUP = 10_000
+MAX_STARTUP_BYTES = 10_000
 """PostgreSQL's own bound on the first packet."""
-LONGEST_LOGIN = 65_535
+MAX_LOGIN_BYTES = 65_535
 """PostgreSQL's own bound on a message of the login."""
-LONGEST_INSPECTED = 16 * 1024 * 1024
+MAX_INSPECTED_BYTES = 16 * 1024 * 1024
 
 _LENGTH = struct.Struct("!i")
 _CODE = struct.Struct("!HH")
@@ -127,7 +127,7 @@ class Outgoing:
                 self._passing = max(0, end - len(data))
                 position = min(end, len(data))
                 continue
-            if length > LONGEST_INSPECTED:
+            if length > MAX_INSPECTED_BYTES:
                 raise ProtocolViolation("The server sent a message that is too long.")
             if end > len(data):
                 break

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.gateway.reading import NameChain
+from kanon_pg.gateway.allowed_names import CATALOG_VIEWS, HARMLESS_CATALOGS, SYNTAX_FUNCTIONS, AllowedNames
+from kanon_pg.gateway.scanned_text import QualifiedName
 from kanon_pg.gateway.session_settings import permitted, string_value
 from kanon_pg.gateway.tokens import Token, TokenKind
-from kanon_pg.gateway.vocabulary import CATALOG_VIEWS, HARMLESS_CATALOGS, SYNTAX_FUNCTIONS, Vocabulary
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
 
@@ -29,7 +29,9 @@ class Replacement:
     text: str
 
 
-def reads_protected(chains: Sequence[NameChain], common: frozenset[str], snapshot: CatalogSnapshot) -> bool:
+def reads_protected(
+    qualified_names: Sequence[QualifiedName], common: frozenset[str], snapshot: CatalogSnapshot
+) -> bool:
     """Whether FROM names a protected relation.
 
     Parameters
@@ -37,10 +39,10 @@ def reads_protected(chains: Sequence[NameChain], common: frozenset[str], snapsho
     snapshot : CatalogSnapshot
         With the session's search path.
     """
-    for chain in chains:
-        if not chain.relation:
+    for qualified in qualified_names:
+        if not qualified.relation:
             continue
-        *schemas, name = chain.parts
+        *schemas, name = qualified.parts
         if not schemas and name in common:
             continue
         found = snapshot.find(schemas[-1] if schemas else None, name)
@@ -53,9 +55,9 @@ _WRITES = ("insert", "update", "delete", "merge")
 
 
 def check_passing(
-    query: Sequence[Token], chains: Sequence[NameChain], vocabulary: Vocabulary
+    query: Sequence[Token], qualified_names: Sequence[QualifiedName], allowed_names: AllowedNames
 ) -> list[Replacement]:
-    """Refuse a query that may not pass; return which names are to be replaced.
+    """Refuse a query that may not pass, or return the names to replace in it.
 
     Raises
     ------
@@ -70,39 +72,41 @@ def check_passing(
         if token.is_word("update", "share", "no", "key") and before is not None and before.is_word("for"):
             raise Refusal("G030", token.span, "Locks do not pass the gateway.", "Leave FOR ... out.")
     found: list[Replacement] = []
-    for chain in chains:
-        decide = _called if chain.called else _named
-        found += decide(query, chain, vocabulary)
+    for qualified in qualified_names:
+        decide = _called if qualified.called else _named
+        found += decide(query, qualified, allowed_names)
     return found
 
 
-def _split(chain: NameChain) -> tuple[str | None, str]:
-    *schemas, name = chain.parts
+def _split(qualified: QualifiedName) -> tuple[str | None, str]:
+    *schemas, name = qualified.parts
     return (schemas[-1] if schemas else None), name
 
 
-def _called(query: Sequence[Token], chain: NameChain, vocabulary: Vocabulary) -> Iterator[Replacement]:
-    schema, name = _split(chain)
-    if len(chain.tokens) == 1 and chain.tokens[0].is_word(*SYNTAX_FUNCTIONS):
+def _called(
+    query: Sequence[Token], qualified: QualifiedName, allowed_names: AllowedNames
+) -> Iterator[Replacement]:
+    schema, name = _split(qualified)
+    if len(qualified.tokens) == 1 and qualified.tokens[0].is_word(*SYNTAX_FUNCTIONS):
         return
     if schema == "pg_catalog" and name in SYNTAX_FUNCTIONS:  # a type with a modifier
         return
-    if schema in (None, "pg_catalog") and name in vocabulary.view_functions:
-        yield _in_views(chain)
+    if schema in (None, "pg_catalog") and name in allowed_names.view_functions:
+        yield _in_views(qualified)
         return
     if schema in (None, "pg_catalog") and name == "set_config":
-        _check_set_config(query, chain)
+        _check_set_config(query, qualified)
         return
-    if not vocabulary.calls(schema, name):
+    if not allowed_names.may_call(schema, name):
         hint = "Allowed are functions of PostgreSQL that neither act nor look behind tables."
         raise Refusal(
-            "G031", _span(chain), f"The function {Identifier((name,))} does not pass the gateway.", hint
+            "G031", _span(qualified), f"The function {Identifier((name,))} does not pass the gateway.", hint
         )
 
 
-def _check_set_config(query: Sequence[Token], chain: NameChain) -> None:
+def _check_set_config(query: Sequence[Token], qualified: QualifiedName) -> None:
     """Let ``set_config('name', 'value', ...)`` pass where SET would."""
-    after = chain.index + chain.length + 1
+    after = qualified.index + qualified.length + 1
     written = query[after : after + 4]
     name = string_value(written[0]) if len(written) == 4 else None
     value = string_value(written[2]) if len(written) == 4 else None
@@ -114,46 +118,50 @@ def _check_set_config(query: Sequence[Token], chain: NameChain) -> None:
         or name.lower() == "search_path"
         or not permitted(name, value)
     ):
-        raise Refusal("G020", _span(chain), "This setting may not be changed, or not to this value.")
+        raise Refusal("G020", _span(qualified), "This setting may not be changed, or not to this value.")
 
 
-def _named(_query: Sequence[Token], chain: NameChain, vocabulary: Vocabulary) -> Iterator[Replacement]:
-    parts = chain.parts
+def _named(
+    _query: Sequence[Token], qualified: QualifiedName, allowed_names: AllowedNames
+) -> Iterator[Replacement]:
+    parts = qualified.parts
     for place, schema in enumerate(parts[:-1]):
         if schema in ("pg_catalog", "information_schema") and place <= 1:
-            yield from _catalog(chain, place + 1, schema, vocabulary)
+            yield from _catalog(qualified, place + 1, schema, allowed_names)
             return
-    if len(parts) == 1 and not chain.alias and parts[0] in vocabulary.catalogs:
-        yield from _catalog(chain, 0, "pg_catalog", vocabulary)
-    elif chain.relation and parts[-1].startswith("pg_") and parts[-2:-1] != (CATALOG_VIEWS,):
+    if len(parts) == 1 and not qualified.alias and parts[0] in allowed_names.catalogs:
+        yield from _catalog(qualified, 0, "pg_catalog", allowed_names)
+    elif qualified.relation and parts[-1].startswith("pg_") and parts[-2:-1] != (CATALOG_VIEWS,):
         # extensions look behind tables, too, and show it to everybody: pg_stat_statements
-        raise _not_shown(chain, parts[-1])
+        raise _not_shown(qualified, parts[-1])
 
 
-def _catalog(chain: NameChain, place: int, schema: str, vocabulary: Vocabulary) -> Iterator[Replacement]:
-    """Decide about a catalog, whose name is at `place` in the chain."""
-    name = chain.parts[place]
-    if name in vocabulary.views:
-        yield _in_views(chain, place)
+def _catalog(
+    qualified: QualifiedName, place: int, schema: str, allowed_names: AllowedNames
+) -> Iterator[Replacement]:
+    """Decide about a catalog, whose name is at `place` in the qualified name."""
+    name = qualified.parts[place]
+    if name in allowed_names.views:
+        yield _in_views(qualified, place)
         return
     if schema == "information_schema":
         return  # shows what the role has rights on, by itself
-    if name in vocabulary.catalogs and name not in HARMLESS_CATALOGS:
-        raise _not_shown(chain, name)
+    if name in allowed_names.catalogs and name not in HARMLESS_CATALOGS:
+        raise _not_shown(qualified, name)
 
 
-def _not_shown(chain: NameChain, name: str) -> Refusal:
+def _not_shown(qualified: QualifiedName, name: str) -> Refusal:
     hint = "Not shown are catalogs with statistics, sizes, activity or secrets."
     return Refusal(
-        "G032", _span(chain), f"The catalog {Identifier((name,))} does not pass the gateway.", hint
+        "G032", _span(qualified), f"The catalog {Identifier((name,))} does not pass the gateway.", hint
     )
 
 
-def _in_views(chain: NameChain, place: int | None = None) -> Replacement:
+def _in_views(qualified: QualifiedName, place: int | None = None) -> Replacement:
     """Return the name in the schema of the views; further names, of columns, stay."""
-    token = chain.tokens[-1 if place is None else place]
-    return Replacement(chain.tokens[0].start, token.end, f"{CATALOG_VIEWS}.{token.text}")
+    token = qualified.tokens[-1 if place is None else place]
+    return Replacement(qualified.tokens[0].start, token.end, f"{CATALOG_VIEWS}.{token.text}")
 
 
-def _span(chain: NameChain) -> Span:
-    return Span(chain.tokens[0].start, chain.tokens[-1].end)
+def _span(qualified: QualifiedName) -> Span:
+    return Span(qualified.tokens[0].start, qualified.tokens[-1].end)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kanon_pg.db.identifiers import Identifier, Literal
-from kanon_pg.gateway.reading import Reading, ReadQuery
+from kanon_pg.gateway.allowed_names import AllowedNames
 from kanon_pg.gateway.references import Replacement, check_passing, reads_protected
+from kanon_pg.gateway.scanned_text import ScannedQuery, ScannedText
 from kanon_pg.gateway.tokens import Token
-from kanon_pg.gateway.vocabulary import Vocabulary
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Finding, Refusal
 from kanon_pg.queries.check.verdict import Verdict
@@ -62,8 +62,8 @@ def _values(verdict: Verdict, types: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What the gateway knows of the database on behalf of one role.
+class RewriteContext:
+    """What a rewrite depends on besides the text: the catalog as one role sees it.
 
     Parameters
     ----------
@@ -74,20 +74,20 @@ class Knowledge:
     """
 
     snapshot: CatalogSnapshot
-    vocabulary: Vocabulary
+    allowed_names: AllowedNames
     check: Callable[[str, CatalogSnapshot], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """What to send.
+class Rewritten:
+    """The text to send.
 
     Parameters
     ----------
     text : str
-        Instead of the client's.
-    same_places : bool
-        Whether positions in it are those of the client's text.
+        Sent in place of the client's.
+    keeps_positions : bool
+        Whether positions in it are those in the client's text.
     queries : int
         How many queries are in it.
     search_path : tuple of str or None
@@ -95,7 +95,7 @@ class Passed:
     """
 
     text: str
-    same_places: bool = True
+    keeps_positions: bool = True
     queries: int = 0
     search_path: tuple[str, ...] | None = None
 
@@ -114,32 +114,32 @@ class Refused:
 
 
 def rewrite(
-    reading: Reading,
-    knowledge: Knowledge,
+    scanned: ScannedText,
+    context: RewriteContext,
     search_path: Sequence[str],
     start_path: Sequence[str] = (),
     types: Sequence[int] = (),
-) -> Passed | Refused:
-    """Say what to send in place of a client's text.
+) -> Rewritten | Refused:
+    """Return the text to send in place of a client's, or why nothing is sent.
 
     Parameters
     ----------
-    knowledge : Knowledge
-        On behalf of the session's role.
+    context : RewriteContext
+        Of the session's role.
     search_path, start_path : sequence of str
         The session's now, and what RESET makes of it.
     types : sequence of int
         OIDs of the parameters' types, as far as the client gives them.
     """
     try:
-        return _Rewriting(reading, knowledge, tuple(search_path), tuple(start_path), types).passed()
+        return _Rewriting(scanned, context, tuple(search_path), tuple(start_path), types).rewritten()
     except _Findings as refused:
         return Refused(refused.findings)
     except Refusal as refusal:
         return Refused((refusal.finding,))
     except Exception:
-        # a defect here must not let a statement pass, nor show anything but this sentence
-        whole = Finding("G099", 0, len(reading.text), "The statement cannot be checked.")
+        # a bug here must not let a statement pass, nor show anything but this sentence
+        whole = Finding("G099", 0, len(scanned.text), "The statement cannot be checked.")
         return Refused((whole,))
 
 
@@ -153,8 +153,8 @@ class _Findings(Exception):
 class _Rewriting:
     """One text, being rewritten."""
 
-    reading: Reading
-    knowledge: Knowledge
+    scanned: ScannedText
+    context: RewriteContext
     path: tuple[str, ...]
     start_path: tuple[str, ...]
     types: Sequence[int]
@@ -162,26 +162,26 @@ class _Rewriting:
     queries: int = 0
     new_path: tuple[str, ...] | None = None
 
-    def passed(self) -> Passed:
-        for statement in self.reading.statements:
+    def rewritten(self) -> Rewritten:
+        for statement in self.scanned.statements:
             part = statement.part
-            if part.search_path is not None or part.starts_path_anew:
+            if part.search_path is not None or part.resets_path:
                 self.path = self.new_path = part.search_path or self.start_path
             if statement.query is not None:
                 self._query(statement.query)
-        return Passed(self._written(), not self.replaced, self.queries, self.new_path)
+        return Rewritten(self._written(), not self.replaced, self.queries, self.new_path)
 
-    def _query(self, query: ReadQuery) -> None:
-        snapshot = replace(self.knowledge.snapshot, search_path=self.path)
-        if reads_protected(query.chains, query.common_tables, snapshot):
+    def _query(self, query: ScannedQuery) -> None:
+        snapshot = replace(self.context.snapshot, search_path=self.path)
+        if reads_protected(query.qualified_names, query.common_tables, snapshot):
             self._checked_query(query.tokens, snapshot)
         else:
-            self.replaced += check_passing(query.tokens, query.chains, self.knowledge.vocabulary)
+            self.replaced += check_passing(query.tokens, query.qualified_names, self.context.allowed_names)
 
     def _checked_query(self, query: Sequence[Token], snapshot: CatalogSnapshot) -> None:
         start, end = query[0].start, query[-1].end
-        text = self.reading.text[start:end]
-        verdict = self.knowledge.check(text, snapshot)
+        text = self.scanned.text[start:end]
+        verdict = self.context.check(text, snapshot)
         if not verdict.accepted:
             raise _Findings(
                 tuple(
@@ -189,14 +189,14 @@ class _Rewriting:
                 )
             )
         self.queries += 1
-        written = query_call(text, verdict, self.types, self.knowledge.vocabulary.api_schema)
+        written = query_call(text, verdict, self.types, self.context.allowed_names.api_schema)
         self.replaced.append(Replacement(start, end, written))
 
     def _written(self) -> str:
         """Return the text with blanks in place of comments, and the replacements."""
-        text, pieces, position = self.reading.text, [], 0
+        text, pieces, position = self.scanned.text, [], 0
         starting = {item.start: item for item in self.replaced}
-        for token in self.reading.tokens:
+        for token in self.scanned.tokens:
             if token.start < position:
                 continue  # inside a piece that was replaced
             pieces.append("".join(c if c.isspace() else " " for c in text[position : token.start]))

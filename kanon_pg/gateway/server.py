@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kanon_pg.db.psycopg_adapter import Endpoint, endpoint
 from kanon_pg.errors import ClusterError, InputError
-from kanon_pg.gateway.answers import fatal
+from kanon_pg.gateway.server_messages import fatal
 from kanon_pg.gateway.session import ClientSession
 from kanon_pg.gateway.source import DatabaseSource
 from kanon_pg.gateway.state import ClientLimits, GatewayState, Upstream
@@ -227,7 +227,7 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, DatabaseSourc
     require_private(options.host, encrypted=tls is not None)
     source = DatabaseSource(options.dsn)
     try:
-        await source.vocabulary()
+        await source.allowed_names()
         found = await asyncio.to_thread(endpoint, options.dsn)
         upstream = Upstream(found.host, found.port, found.database, _tls_to_server(found))
         shared = GatewayState(upstream, source, options.limits, tls, options.trusts_server)
@@ -240,7 +240,7 @@ async def open_gateway(options: GatewayOptions) -> tuple[Listener, DatabaseSourc
 
 
 async def run_gateway(options: GatewayOptions, ready: Callable[[int], None]) -> None:
-    """Serve until the process is told to end by SIGTERM or SIGINT.
+    """Serve until SIGTERM or SIGINT.
 
     Parameters
     ----------

@@ -9,28 +9,28 @@ from dataclasses import dataclass
 
 from kanon_pg.errors import DatabaseError, KanonError, NotPermitted
 from kanon_pg.gateway import protocol
-from kanon_pg.gateway.answers import INSPECTED, Answers, SessionState, fatal, refusal
 from kanon_pg.gateway.protocol import Incoming, Message, Outgoing, ProtocolViolation
-from kanon_pg.gateway.reading import read_text
-from kanon_pg.gateway.rewrite import Passed, Refused, rewrite
+from kanon_pg.gateway.rewrite import Refused, Rewritten, rewrite
+from kanon_pg.gateway.scanned_text import scan_text
+from kanon_pg.gateway.server_messages import INSPECTED, ServerMessages, SessionState, fatal, refusal
 from kanon_pg.gateway.session_settings import listed_path, start_parameters
 from kanon_pg.gateway.state import GatewayState, connect
 from kanon_pg.gateway.wire import Wire
 from kanon_pg.queries.check.findings import Finding, Refusal
 
-_MOST_REQUESTS = 3
+_MAX_REQUESTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Greeting:
-    """A login that has begun.
+class ClientLogin:
+    """A login that the client has begun.
 
     Parameters
     ----------
     server : Wire
         The connection that was opened for it.
     search_path : tuple of str or None
-        With which search path, None for the role's own.
+        None for the role's own.
     """
 
     server: Wire
@@ -38,12 +38,12 @@ class Greeting:
     search_path: tuple[str, ...] | None
 
 
-async def greet(client: Wire, shared: GatewayState) -> Greeting | None:
+async def accept_login(client: Wire, shared: GatewayState) -> ClientLogin | None:
     """Answer first packets until one begins a login, and pass that on.
 
     Returns
     -------
-    Greeting or None
+    ClientLogin or None
         None if the client left, or only wanted to cancel.
 
     Raises
@@ -56,7 +56,7 @@ async def greet(client: Wire, shared: GatewayState) -> Greeting | None:
         If the server cannot be reached.
     """
     async with asyncio.timeout(shared.limits.login_seconds):
-        for _ in range(_MOST_REQUESTS):
+        for _ in range(_MAX_REQUESTS):
             packet = await _packet(client)
             if packet is None:
                 return None
@@ -79,12 +79,12 @@ async def _packet(client: Wire) -> bytes | None:
     if head is None:
         return None
     length = int.from_bytes(head, "big")
-    if not 8 <= length <= protocol.LONGEST_STARTUP:
+    if not 8 <= length <= protocol.MAX_STARTUP_BYTES:
         raise ProtocolViolation("The first packet has an invalid length.")
     return await client.read_exactly(length - 4)
 
 
-async def _login(client: Wire, packet: bytes, shared: GatewayState) -> Greeting:
+async def _login(client: Wire, packet: bytes, shared: GatewayState) -> ClientLogin:
     version = protocol.request_code(packet)
     if version[0] != protocol.PROTOCOL_3:
         raise ProtocolViolation("This version of the protocol is not supported.")
@@ -93,15 +93,15 @@ async def _login(client: Wire, packet: bytes, shared: GatewayState) -> Greeting:
     given = protocol.startup_parameters(packet)
     parameters = start_parameters(given, shared.upstream.database)
     path = parameters.get("search_path")
-    server = await _reach(shared)
+    server = await _connect_upstream(shared)
     await server.send(protocol.startup_packet(version, parameters))
     user = parameters["user"]
     if path is None:
-        return Greeting(server, user, None)
-    return Greeting(server, user, tuple(user if one == "$user" else one for one in listed_path(path)))
+        return ClientLogin(server, user, None)
+    return ClientLogin(server, user, tuple(user if one == "$user" else one for one in listed_path(path)))
 
 
-async def _reach(shared: GatewayState) -> Wire:
+async def _connect_upstream(shared: GatewayState) -> Wire:
     try:
         return await connect(shared.upstream)
     except OSError as error:
@@ -113,7 +113,7 @@ async def _cancel(packet: bytes, shared: GatewayState) -> None:
     key = shared.keys.get(packet[4:])
     if key is None:
         return
-    server = await _reach(shared)
+    server = await _connect_upstream(shared)
     await server.send(protocol.with_length(packet[:4] + key))
     await server.read()  # PostgreSQL closes once it has sent the signal
     server.abort()
@@ -123,10 +123,10 @@ _log = logging.getLogger("kanon_pg.gateway")
 
 _PASSED_ON = b"BDECSHX"
 _COPY_DATA = b"dcf"
-_LONG_TEXT = 8_192
-_MOST_REFUSED = 1_000
+_LONG_TEXT_CHARACTERS = 8_192
+_MAX_REFUSED = 1_000
 _NO_CALLS = Finding("G012", 0, 0, "Function calls outside of SQL do not pass the gateway.", "Write SELECT.")
-_NO_KNOWLEDGE = Finding(
+_NO_CATALOG = Finding(
     "G013", 0, 0, "The gateway cannot read the catalog.", "Tell whoever runs it; its log says why."
 )
 
@@ -144,20 +144,20 @@ class ClientSession:
         self._client = client
         self._shared = shared
         self._server: Wire | None = None
-        self._incoming = Incoming(protocol.LONGEST_LOGIN)
+        self._incoming = Incoming(protocol.MAX_LOGIN_BYTES)
         self._outgoing = Outgoing(INSPECTED)
         self._state = SessionState("")
-        self._answers = Answers(shared, self._state)
-        self._last = asyncio.get_running_loop().time()
+        self._server_messages = ServerMessages(shared, self._state)
+        self._last_activity = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
         """Serve the client until it or the server ends, or something is wrong."""
         try:
-            greeting = await greet(self._client, self._shared)
-            if greeting is None:
+            login = await accept_login(self._client, self._shared)
+            if login is None:
                 return
-            self._server, self._state.user = greeting.server, greeting.user
-            self._state.path = self._state.path_before = greeting.search_path
+            self._server, self._state.user = login.server, login.user
+            self._state.path = self._state.path_before = login.search_path
             _log.info("session of %r from %s begins", self._state.user, self._client.peer)
             await self._converse()
         except ProtocolViolation as error:
@@ -173,7 +173,7 @@ class ClientSession:
 
     def _end(self) -> None:
         state = self._state
-        for key in self._answers.keys:
+        for key in self._server_messages.keys:
             self._shared.keys.pop(key, None)
         self._client.finish()
         if self._server is not None:
@@ -184,7 +184,7 @@ class ClientSession:
             )  # fmt: skip
 
     async def stop(self, code: str, sentence: str) -> None:
-        """End the session from outside, saying why if the client can be told."""
+        """End the session from outside, with a reason if a message may be sent."""
         await self._say(fatal(code, sentence))
         self._client.close()
 
@@ -215,7 +215,7 @@ class ClientSession:
         if not self._state.ready:
             raise ProtocolViolation("The login takes too long.")
         while True:
-            silent = clock.time() - self._last
+            silent = clock.time() - self._last_activity
             if silent >= limits.idle_seconds and not self._state.busy:
                 await self.stop("57P05", "The session was silent for too long.")
                 return
@@ -226,9 +226,9 @@ class ClientSession:
     async def _from_client(self) -> None:
         assert self._server is not None  # noqa: S101 - set by run
         while data := await self._client.read():
-            self._last = asyncio.get_running_loop().time()
+            self._last_activity = asyncio.get_running_loop().time()
             if not self._state.busy:
-                self._state.busy, self._state.moved = True, False
+                self._state.busy, self._state.text_replaced = True, False
             forwarded = bytearray()
             for message in self._incoming.feed(data):
                 if not self._state.ready:
@@ -273,39 +273,45 @@ class ClientSession:
             state.start_path = state.path or await source.start_path(state.user)
         path = state.path if state.path is not None else state.start_path
         key = (state.user, text, path, state.start_path, types)
-        result = source.result(key)
+        result = source.cached_result(key)
         if result is None:
             result = await self._rewritten(text, path, types)
-            source.remember(key, text, result)
+            source.store_result(key, text, result)
         return self._refuse(result, text) if isinstance(result, Refused) else self._pass(result)
 
-    async def _rewritten(self, text: str, path: tuple[str, ...], types: tuple[int, ...]) -> Passed | Refused:
+    async def _rewritten(
+        self, text: str, path: tuple[str, ...], types: tuple[int, ...]
+    ) -> Rewritten | Refused:
         try:
-            reading = read_text(text) if len(text) < _LONG_TEXT else await asyncio.to_thread(read_text, text)
-            knowledge = await self._shared.source.knowledge(self._state.user, path, reading.names)
+            scanned = (
+                scan_text(text)
+                if len(text) < _LONG_TEXT_CHARACTERS
+                else await asyncio.to_thread(scan_text, text)
+            )
+            context = await self._shared.source.context(self._state.user, path, scanned.names)
         except Refusal as refusal:
             return Refused((refusal.finding,))
         except KanonError as error:
             _log.error("the catalog cannot be read: %s", error.message)
-            return Refused((_NO_KNOWLEDGE,))
-        arguments = (reading, knowledge, path, self._state.start_path, types)
-        if reading.names or len(text) >= _LONG_TEXT:
+            return Refused((_NO_CATALOG,))
+        arguments = (scanned, context, path, self._state.start_path, types)
+        if scanned.names or len(text) >= _LONG_TEXT_CHARACTERS:
             return await asyncio.to_thread(rewrite, *arguments)
         return rewrite(*arguments)
 
-    def _pass(self, result: Passed) -> str:
+    def _pass(self, result: Rewritten) -> str:
         state = self._state
         state.queries += result.queries
-        state.moved = state.moved or not result.same_places
+        state.text_replaced = state.text_replaced or not result.keeps_positions
         if result.search_path is not None:
             state.path = tuple(state.user if one == "$user" else one for one in result.search_path)
         return result.text
 
     def _refuse(self, result: Refused, text: str) -> str:
-        """Return a text at which PostgreSQL fails in its place among the others; remember what to say."""
+        """Return a text that fails in its place among the other statements, and store the error for it."""
         token = f"kanon_refused_{secrets.token_hex(16)}"
         self._state.refusals += 1
-        if len(self._state.refused) >= _MOST_REFUSED:
+        if len(self._state.refused) >= _MAX_REFUSED:
             # those that the server skipped, because of an error before them, never come back
             del self._state.refused[next(iter(self._state.refused))]
         self._state.refused[token.encode()] = refusal(result.findings, text)
@@ -318,10 +324,12 @@ class ClientSession:
     async def _from_server(self) -> None:
         assert self._server is not None  # noqa: S101 - set by run
         while data := await self._server.read():
-            self._last = asyncio.get_running_loop().time()
+            self._last_activity = asyncio.get_running_loop().time()
             pieces = []
             for piece in self._outgoing.feed(data):
-                pieces.append(self._answers.answer(piece).encode() if isinstance(piece, Message) else piece)
+                pieces.append(
+                    self._server_messages.translated(piece).encode() if isinstance(piece, Message) else piece
+                )
             if self._state.ready:
                 self._incoming.longest = self._shared.limits.message_bytes
             await self._client.send(b"".join(pieces))

@@ -17,17 +17,17 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InstallError, KanonError, NotPermitted
-from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused
+from kanon_pg.gateway.allowed_names import AllowedNames
+from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten
 from kanon_pg.gateway.session_settings import listed_path
-from kanon_pg.gateway.vocabulary import Vocabulary
 from kanon_pg.queries.answer import verdict_on
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.load_catalog import load_catalog
 
-_KEPT_SECONDS = 30.0
-_MOST_KEPT = 4_096
-_LONGEST_KEPT = 8_192
+_CACHE_SECONDS = 30.0
+_MAX_CACHED = 4_096
+_MAX_CACHED_CHARACTERS = 8_192
 
 Found = TypeVar("Found")
 Key = tuple[object, ...]
@@ -46,24 +46,24 @@ class DatabaseSource:
         self._dsn = dsn
         self._connection: Connection | None = None
         self._lock = asyncio.Lock()
-        self._kept: OrderedDict[Key, tuple[float, object]] = OrderedDict()
+        self._cache: OrderedDict[Key, tuple[float, object]] = OrderedDict()
 
-    async def vocabulary(self) -> Vocabulary:
-        """Return what the server has of catalogs and functions.
+    async def allowed_names(self) -> AllowedNames:
+        """Return the catalogs and functions of the server that statements may name.
 
         Raises
         ------
         KanonError
             If it cannot be read, or kanon_pg is not installed.
         """
-        return await self._once(("",), _vocabulary)
+        return await self._cached(("",), _allowed_names)
 
     async def start_path(self, role: str) -> tuple[str, ...]:
         """Return the search path with which a role's sessions begin."""
-        return await self._once((role, "path"), lambda db: _start_path(db, role))
+        return await self._cached((role, "path"), lambda db: _start_path(db, role))
 
-    async def knowledge(self, role: str, path: tuple[str, ...], names: frozenset[str]) -> Knowledge:
-        """Return what is known on behalf of a role.
+    async def context(self, role: str, path: tuple[str, ...], names: frozenset[str]) -> RewriteContext:
+        """Return what the relations that a text names are to a role.
 
         Parameters
         ----------
@@ -77,20 +77,20 @@ class DatabaseSource:
         KanonError
             If it cannot be read.
         """
-        vocabulary = await self.vocabulary()
-        wanted = names - vocabulary.catalogs
+        allowed_names = await self.allowed_names()
+        wanted = names - allowed_names.catalogs
         if not wanted:
-            return Knowledge(CatalogSnapshot((), path), vocabulary, _refuse_all)
-        return await self._once(
-            (role, "relations", path, wanted), lambda db: _relations(db, role, path, wanted, vocabulary)
+            return RewriteContext(CatalogSnapshot((), path), allowed_names, _refuse_all)
+        return await self._cached(
+            (role, "relations", path, wanted), lambda db: _relations(db, role, path, wanted, allowed_names)
         )
 
-    async def _once(self, key: Key, read: Callable[[PsycopgDatabase], Found]) -> Found:
+    async def _cached(self, key: Key, read: Callable[[PsycopgDatabase], Found]) -> Found:
         kept = self._look_up(key)
         if kept is None:
             async with self._lock:
                 kept = self._look_up(key) or await asyncio.to_thread(self._read, read)
-            self._keep(key, kept)
+            self._store(key, kept)
         return kept  # type: ignore[return-value]  # each kind of key has one type of value
 
     def _read(self, read: Callable[[PsycopgDatabase], Found]) -> Found:
@@ -111,19 +111,19 @@ class DatabaseSource:
         with repeatable_read(self._connection):
             return read(PsycopgDatabase(self._connection))
 
-    def result(self, key: Key) -> Passed | Refused | None:
-        """Return what was remembered for a text."""
-        return self._look_up(key)  # type: ignore[return-value]  # only `remember` stores under such keys
+    def cached_result(self, key: Key) -> Rewritten | Refused | None:
+        """Return the cached result for a text, None without one."""
+        return self._look_up(key)  # type: ignore[return-value]  # only `store_result` stores under such keys
 
-    def remember(self, key: Key, text: str, result: Passed | Refused) -> None:
-        """Remember what is sent in place of a text, unless it is long."""
-        if len(text) <= _LONGEST_KEPT:
-            self._keep(key, result)
+    def store_result(self, key: Key, text: str, result: Rewritten | Refused) -> None:
+        """Cache the result for a text, unless the text is long."""
+        if len(text) <= _MAX_CACHED_CHARACTERS:
+            self._store(key, result)
 
-    def forget(self, role: str) -> None:
-        """Have everything that concerns a role read anew."""
-        for key in [key for key in self._kept if key[0] in (role, "")]:
-            del self._kept[key]
+    def invalidate(self, role: str) -> None:
+        """Drop everything cached for a role."""
+        for key in [key for key in self._cache if key[0] in (role, "")]:
+            del self._cache[key]
 
     def close(self) -> None:
         """End the connection."""
@@ -133,20 +133,20 @@ class DatabaseSource:
         self._connection = None
 
     def _look_up(self, key: Key) -> object | None:
-        expires, found = self._kept.get(key, (0.0, None))
+        expires, found = self._cache.get(key, (0.0, None))
         if expires < time.monotonic():
             return None
-        self._kept.move_to_end(key)
+        self._cache.move_to_end(key)
         return found
 
-    def _keep(self, key: Key, found: object) -> None:
-        self._kept[key] = (time.monotonic() + _KEPT_SECONDS, found)
-        while len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
+    def _store(self, key: Key, found: object) -> None:
+        self._cache[key] = (time.monotonic() + _CACHE_SECONDS, found)
+        while len(self._cache) > _MAX_CACHED:
+            self._cache.popitem(last=False)
 
 
-def _vocabulary(db: PsycopgDatabase) -> Vocabulary:
-    row = db.row(statement("gateway_vocabulary"))
+def _allowed_names(db: PsycopgDatabase) -> AllowedNames:
+    row = db.row(statement("gateway_allowed_names"))
     if row["api_schema"] is None or not row["views"]:
         raise InstallError(
             "The database has no kanon functions for queries.",
@@ -159,7 +159,7 @@ def _vocabulary(db: PsycopgDatabase) -> Vocabulary:
             hint=f"GRANT USAGE ON SCHEMA kanon TO {role}; "
             f"GRANT SELECT ON kanon.declaration, kanon.protection, kanon.release TO {role};",
         )
-    return Vocabulary(
+    return AllowedNames(
         catalogs=frozenset(row["catalogs"]),
         views=frozenset(row["views"]),
         view_functions=frozenset(row["view_functions"]),
@@ -174,15 +174,15 @@ def _start_path(db: PsycopgDatabase, role: str) -> tuple[str, ...]:
 
 
 def _relations(
-    db: PsycopgDatabase, role: str, path: tuple[str, ...], names: frozenset[str], vocabulary: Vocabulary
-) -> Knowledge:
+    db: PsycopgDatabase, role: str, path: tuple[str, ...], names: frozenset[str], allowed_names: AllowedNames
+) -> RewriteContext:
     text = " ".join(str(Identifier((name,))) for name in sorted(names))
     loaded = load_catalog(db, text, path, role)
 
     def check(query: str, snapshot: CatalogSnapshot) -> Verdict:
         return verdict_on(query, snapshot, loaded.rules)
 
-    return Knowledge(loaded.snapshot, vocabulary, check)
+    return RewriteContext(loaded.snapshot, allowed_names, check)
 
 
 def _refuse_all(_text: str, _snapshot: CatalogSnapshot) -> Verdict:

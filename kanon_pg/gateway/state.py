@@ -7,7 +7,7 @@ import ssl
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused
+from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten
 from kanon_pg.gateway.wire import Wire
 
 
@@ -54,26 +54,26 @@ class Upstream:
 
 
 class CatalogSource(Protocol):
-    """Where knowledge of the database comes from; see `kanon_pg.gateway.source.DatabaseSource`."""
+    """Provides the catalog; see `kanon_pg.gateway.source.DatabaseSource`."""
 
     async def start_path(self, role: str) -> tuple[str, ...]:
         """Return the search path with which a role's sessions begin."""
         ...
 
-    async def knowledge(self, role: str, path: tuple[str, ...], names: frozenset[str]) -> Knowledge:
-        """Return what is known on behalf of a role."""
+    async def context(self, role: str, path: tuple[str, ...], names: frozenset[str]) -> RewriteContext:
+        """Return what the relations that a text names are to a role."""
         ...
 
-    def result(self, key: tuple[object, ...]) -> Passed | Refused | None:
-        """Return what was remembered for a text."""
+    def cached_result(self, key: tuple[object, ...]) -> Rewritten | Refused | None:
+        """Return the cached result for a text, None without one."""
         ...
 
-    def remember(self, key: tuple[object, ...], text: str, result: Passed | Refused) -> None:
-        """Remember what is sent in place of a text."""
+    def store_result(self, key: tuple[object, ...], text: str, result: Rewritten | Refused) -> None:
+        """Cache the result for a text."""
         ...
 
-    def forget(self, role: str) -> None:
-        """Have everything that concerns a role read anew."""
+    def invalidate(self, role: str) -> None:
+        """Drop everything cached for a role."""
         ...
 
 
@@ -84,7 +84,7 @@ class GatewayState:
     Parameters
     ----------
     source : CatalogSource
-        Knowledge of its catalog.
+        Provides its catalog.
     tls : ssl.SSLContext or None
         How to talk to clients; clients without TLS are refused then.
     trusts_server : bool

@@ -21,13 +21,13 @@ class StatementPart:
         The tokens of the query in the statement.
     search_path : tuple of str or None
         What the search path becomes.
-    starts_path_anew : bool
+    resets_path : bool
         Whether the search path becomes what it was at the start.
     """
 
     query: slice | None = None
     search_path: tuple[str, ...] | None = None
-    starts_path_anew: bool = False
+    resets_path: bool = False
 
 
 _NOTHING = StatementPart()
@@ -68,20 +68,20 @@ def _set(statement: Sequence[Token]) -> StatementPart:
     if changed is None or changed[0] != "search_path":
         return _NOTHING
     path = path_of(statement)
-    return StatementPart(search_path=path, starts_path_anew=path is None)
+    return StatementPart(search_path=path, resets_path=path is None)
 
 
 def _reset(statement: Sequence[Token]) -> StatementPart:
     _of_names(statement)
     names = [token.name for token in statement[1:]]
     if names in (["all"], ["time", "zone"]) or (len(names) == 1 and names[0].lower() in ALLOWED):
-        return StatementPart(starts_path_anew=names[0].lower() in ("all", "search_path"))
+        return StatementPart(resets_path=names[0].lower() in ("all", "search_path"))
     _refuse(statement, "This setting may not be changed.")
 
 
 def _discard(statement: Sequence[Token]) -> StatementPart:
     _of_names(statement)
-    return StatementPart(starts_path_anew=any(token.is_word("all") for token in statement))
+    return StatementPart(resets_path=any(token.is_word("all") for token in statement))
 
 
 def _declare(statement: Sequence[Token]) -> StatementPart:

@@ -14,7 +14,7 @@ from enum import Enum
 
 from kanon_pg.queries.check.findings import Refusal, Span
 
-LONGEST_TEXT = 262_144
+MAX_TEXT_CHARACTERS = 262_144
 """Characters of the longest text of statements that is looked at."""
 
 
@@ -81,7 +81,7 @@ _PIECE = re.compile(
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _FOLDED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-_LONGEST_NAME = 63
+_MAX_NAME_BYTES = 63
 _KINDS = {kind.name.lower(): kind for kind in TokenKind}
 
 
@@ -93,8 +93,10 @@ def tokens(text: str) -> list[Token]:
     Refusal
         Codes G001 to G003: the text is too long, or holds a piece that is refused everywhere.
     """
-    if len(text) > LONGEST_TEXT:
-        raise Refusal("G001", Span(0, len(text)), f"The text is longer than {LONGEST_TEXT} characters.")
+    if len(text) > MAX_TEXT_CHARACTERS:
+        raise Refusal(
+            "G001", Span(0, len(text)), f"The text is longer than {MAX_TEXT_CHARACTERS} characters."
+        )
     found: list[Token] = []
     position = 0
     while position < len(text):
@@ -118,9 +120,9 @@ def _token(match: re.Match[str], before: Token | None) -> Token:
         name = piece.translate(_FOLDED)
     elif kind is TokenKind.QUOTED:
         name = piece[1:-1].replace('""', '"')
-    if len(name.encode()) > _LONGEST_NAME:
+    if len(name.encode()) > _MAX_NAME_BYTES:
         hint = "PostgreSQL would cut it off."
-        raise Refusal("G002", span, f"A name is longer than {_LONGEST_NAME} bytes.", hint)
+        raise Refusal("G002", span, f"A name is longer than {_MAX_NAME_BYTES} bytes.", hint)
     touches = before is not None and before.end == span.start
     if touches and before is not None and before.kind in (TokenKind.NUMBER, TokenKind.PARAMETER):
         runs_on = kind in (TokenKind.WORD, TokenKind.NUMBER, TokenKind.PARAMETER) or (

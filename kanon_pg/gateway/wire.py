@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 
-_MOST_UNREAD = 256 * 1024
+_MAX_UNREAD_BYTES = 256 * 1024
 _HANDSHAKE_SECONDS = 15.0
 _LAST_SECONDS = 5.0
 
@@ -65,7 +65,7 @@ class Wire(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
         self._received += data
-        if len(self._received) > _MOST_UNREAD and not self._reading_paused:
+        if len(self._received) > _MAX_UNREAD_BYTES and not self._reading_paused:
             self._reading_paused = True
             self.transport.pause_reading()
         self._wake()
@@ -94,7 +94,7 @@ class Wire(asyncio.Protocol):
             self._draining.set_result(None)
 
     async def _more(self) -> None:
-        if self._reading_paused and len(self._received) <= _MOST_UNREAD:
+        if self._reading_paused and len(self._received) <= _MAX_UNREAD_BYTES:
             self._reading_paused = False
             self.transport.resume_reading()
         self._waiting = self._loop.create_future()

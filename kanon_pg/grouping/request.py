@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.release.request import DEFAULT_SECONDS, check_k
+from kanon_pg.release.request import DEFAULT_SECONDS, AnyRelation, TimeLimit, check_k
 
 COSTS = ("max", "sum")
 """Size of the largest class, or the sum over all people of what their class has beyond k."""
@@ -20,16 +22,20 @@ ON_LIGHT = ("other", "refuse")
 DEFAULT_EPSILON = 0.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Column = Annotated[str | None, Argument("name", "What is grouped; an SQL keyword, so in quotes if named.")]
+K = Annotated[int, Argument("integer", "Least size of a class, at least 2.")]
+Weight = Annotated[str | None, Argument("name", "Column to add up in place of counting people.")]
+Cost = Annotated[
+    str,
+    Argument("text", "max: size of the largest class; sum: what the classes of all have beyond k."),
+]
+
+
 class GroupingCall:
-    """What every way of grouping takes.
+    """What every way of grouping takes; each has these fields in its own order, which is SQL's.
 
     Parameters
     ----------
-    relation : str or None
-        Table or view, as SQL writes it.
-    k : int
-        Least size of a class, >= 2.
     weight : str, optional
         Numeric column whose sum a value weighs; else people, or rows if no entity is declared.
     cost : str
@@ -38,11 +44,13 @@ class GroupingCall:
         Seconds for searching, > 0; counting is not part of it.
     """
 
+    __slots__ = ()
+
     relation: str | None
     k: int
-    weight: str | None = None
-    cost: str = "max"
-    time_limit: float = DEFAULT_SECONDS
+    weight: str | None
+    cost: str
+    time_limit: float
 
     def check(self) -> None:
         """Refuse arguments that can be judged without the database.
@@ -64,7 +72,12 @@ class GroupingCall:
 class IntervalsCall(GroupingCall):
     """The arguments of ``kanon_intervals``; `column` has numbers, dates or moments."""
 
-    column: str | None
+    relation: AnyRelation
+    column: Column
+    k: K
+    weight: Weight = None
+    cost: Cost = "max"
+    time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
         """Refuse arguments that can be judged without the database."""
@@ -86,9 +99,16 @@ class LabelsCall(GroupingCall):
         Of the relaxed scheme, between 0 and 1/2.
     """
 
-    column: str | None
-    method: str = "spread"
-    epsilon: float = DEFAULT_EPSILON
+    relation: AnyRelation
+    column: Column
+    k: K
+    method: Annotated[str, Argument("text", "spread, fold, exact or relaxed.")] = "spread"
+    weight: Weight = None
+    cost: Cost = "max"
+    epsilon: Annotated[float, Argument("double precision", "Of relaxed, above 0 and below 1/2.")] = (
+        DEFAULT_EPSILON
+    )
+    time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
         """Refuse arguments that can be judged without the database."""
@@ -119,11 +139,21 @@ class RegionsCall(GroupingCall):
         Columns with a place on the map, for pictures; averaged by value.
     """
 
-    column: str | None
-    adjacency: str | None
-    neighbours: Any = None
-    method: str = "moves"
-    on_light: str = "other"
+    relation: AnyRelation
+    column: Column
+    adjacency: Annotated[str | None, Argument("regclass", "Table or view with the pairs of neighbours.")]
+    k: K
+    neighbours: Annotated[
+        Sequence[str] | None, Argument("name[]", "Its two columns; its first two unless given.")
+    ] = None
+    weight: Weight = None
+    method: Annotated[str, Argument("text", "moves, tree or exact.")] = "moves"
+    on_light: Annotated[
+        str,
+        Argument("text", "Parts of the map with less than k: other gathers them, refuse refuses."),
+    ] = "other"
+    cost: Cost = "max"
+    time_limit: TimeLimit = DEFAULT_SECONDS
     positions: tuple[str, str] | None = None
 
     def check(self) -> None:
@@ -155,15 +185,26 @@ class RectanglesCall(GroupingCall):
         One of `RECTANGLE_METHODS`.
     """
 
-    x: str | None
-    y: str | None = None
-    method: str = "kd"
+    relation: AnyRelation
+    x: Annotated[str | None, Argument("name", "Column of numbers, or of points.")]
+    y: Annotated[str | None, Argument("name", "Column of numbers; NULL if x has points.")]
+    k: K
+    weight: Weight = None
+    method: Annotated[str, Argument("text", "kd or exact.")] = "kd"
+    cost: Cost = "max"
+    time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
         """Refuse arguments that can be judged without the database."""
         GroupingCall.check(self)
         require_name("x", self.x)
         check_choice("method", self.method, RECTANGLE_METHODS)
+
+
+INTERVALS = Operation(IntervalsCall)
+GROUPS = Operation(LabelsCall)
+REGIONS = Operation(RegionsCall)
+RECTANGLES = Operation(RectanglesCall)
 
 
 def require_name(argument: str, name: str | None) -> None:

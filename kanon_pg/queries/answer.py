@@ -19,7 +19,7 @@ from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.record import record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
-from kanon_pg.queries.run import full_scans, run_query, without_statistics, worth_gathering
+from kanon_pg.queries.run import full_scans, needs_sets, run_query, without_statistics
 
 _SECONDS, _ROWS = 30.0, 10_000
 """Limits of queries that read public relations only."""
@@ -45,7 +45,7 @@ def answer_query(
     role: str,
     login: str,
     *,
-    held: Collection[int],
+    locked: Collection[int],
     folder: str | None = None,
 ) -> AnswerTable:
     """Answer a query about public and protected relations.
@@ -54,7 +54,7 @@ def answer_query(
     ----------
     db : Database
         Has the rights of the reading role; one snapshot.
-    held : collection of int
+    locked : collection of int
         OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
     folder : str, optional
         Folder of the records of queries; None in a server's backend, which has its own.
@@ -62,7 +62,7 @@ def answer_query(
     Raises
     ------
     QueryRefused
-        With all findings; the data had no say in it.
+        With all findings; they do not depend on the data.
     InputError
         The rules want a record, and there is no folder for it.
     AnswerWithheld
@@ -81,7 +81,7 @@ def answer_query(
             "The rules of a table want every query recorded, and this process has no folder for records.",
             hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
         )
-    if not set(verdict.relations) <= set(held):
+    if not set(verdict.relations) <= set(locked):
         raise withheld()
     query_record = QueryRecord(query.text, query.parameters, login, role, db.row(statement("now"))["seconds"])
     if verdict.protected:
@@ -114,11 +114,11 @@ def _outcome(
 ) -> QueryOutcome:
     rules = [loaded.rules[oid] for oid in verdict.protected]
     seconds = min((rule.seconds for rule in rules), default=_SECONDS)
-    most_rows = min((rule.rows for rule in rules), default=_ROWS)
+    max_rows = min((rule.rows for rule in rules), default=_ROWS)
     try:
         with db.deadline(seconds), db.savepoint():
-            gathers = worth_gathering(db, verdict, given, loaded.rules, folder=folder)
-            return run_query(db, verdict, given, most_rows, gathers=gathers)
+            with_sets = needs_sets(db, verdict, given, loaded.rules, folder=folder)
+            return run_query(db, verdict, given, max_rows, with_sets=with_sets)
     except LimitExceeded:
         return QueryOutcome(None, "time")
     except KanonError:

@@ -27,16 +27,16 @@ class LedgerContext:
     ----------
     snapshot : str
         The transactions that are visible.
-    settled : bool
-        Whether `snapshot` says it all: the transaction itself wrote nothing.
+    wrote_nothing : bool
+        Whether the transaction itself wrote nothing, so that `snapshot` identifies the state.
     epoch : str
-        Names the time since the server's last start or crash, within which no transaction's number means two.
+        Identifies the time since the server's last start or crash; transaction numbers are unique within it.
     zone : str
         The session's time zone, in which days begin and end.
     """
 
     snapshot: str
-    settled: bool
+    wrote_nothing: bool
     parent: str
     epoch: str
     zone: str
@@ -58,11 +58,11 @@ def ledger_context(db: Database, folder: str | None) -> LedgerContext:
     Raises
     ------
     LedgerError
-        The server is a copy that follows another one, or no folder is known.
+        The server is a standby, or no folder is known.
     """
     row = db.row(statement("ledger_moment"))
     if row["is_copy"]:
-        # what was asked there is not known here, nor what is asked here there
+        # neither server knows the queries of the other
         raise LedgerError("A standby server has no record of queries.", hint="Ask the primary server.")
     parent = Path(folder) if folder is not None else _data_directory() / FOLDER
     return LedgerContext(
@@ -71,7 +71,7 @@ def ledger_context(db: Database, folder: str | None) -> LedgerContext:
 
 
 def has_folder(folder: str | None) -> bool:
-    """Return whether there is a place for records."""
+    """Return whether there is a folder for records."""
     # the working directory of a backend is the server's data directory
     return folder is not None or (Path.cwd() / "global" / "pg_control").is_file()
 
@@ -86,24 +86,24 @@ def _data_directory() -> Path:
 
 
 def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None) -> None:
-    """Begin the record of a relation unless there is one already, which must be complete then.
+    """Begin the record of a relation, or check the existing one.
 
     Raises
     ------
     LedgerError
         There was one, and its files are missing or damaged.
     """
-    now = ledger_context(db, folder)
+    context = ledger_context(db, folder)
     found = db.rows(statement("fetch_ledgers"), [oid])
     if found:
-        ledger_parent.states(now.parent, now.epoch, [found[0]["name"]], db.checkpoint)
+        ledger_parent.states(context.parent, context.epoch, [found[0]["name"]], db.checkpoint)
     else:
-        name = ledger_parent.create_record(now.parent, db.checkpoint)
+        name = ledger_parent.create_record(context.parent, db.checkpoint)
         db.execute(statement("store_ledger"), oid, name, role)
 
 
 def restart_record(db: Database, relation: str, role: str, *, folder: str | None = None) -> None:
-    """Begin a new record of a relation; what was disclosed before is no longer compared with what is asked.
+    """Begin a new record of a relation; what was disclosed before is no longer compared with new answers.
 
     The files of the old one stay where they are, so that a curator can read or remove them. A relation that
     answers queries without a record gets one.
@@ -128,7 +128,7 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
 
 
 def encoded_query(query_record: QueryRecord) -> str:
-    """Return how a query stands in the record."""
+    """Return a query as the record stores it."""
     return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
@@ -144,8 +144,8 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     -------
     list of dict
         ``relation``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``
-        ('answered', 'withheld'; 'unreadable' for a whole record), ``reason`` (why). Nothing of the data, but
-        what analysts wrote.
+        ('answered', 'withheld'; 'unreadable' for a whole record), ``reason`` (why). Holds what analysts
+        wrote, and nothing of the data.
 
     Raises
     ------

@@ -76,8 +76,8 @@ _KINDS = {
     "f": RelationKind.FOREIGN,
 }
 
-_NOBODY = 2
-"""The k of relations that cannot be asked anyway."""
+_UNUSABLE_K = 2
+"""The k of relations that no query may use anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str)
 
 
 def require_records(db: Database, loaded: LoadedCatalog, folder: str | None) -> LoadedCatalog:
-    """Refuse relations that answer queries and have no record of them where one must be kept.
+    """Mark protected relations that have no record of queries although they need one.
 
     Parameters
     ----------
@@ -205,9 +205,9 @@ def _relation(
         columns=tuple(_column(column, row, roles) for column in columns if is_secret or column["selectable"]),
         protection=_protection(row, rules, entity) if is_secret else None,
         unique_keys=() if row["has_children"] else tuple(frozenset(key["columns"]) for key in keys),
-        plain=row["plain"] and not db.rows(statement("foreign_code"), row["oid"]),
+        safe_to_read=row["plain"] and not db.rows(statement("foreign_code"), row["oid"]),
         obstacle=_obstacle(row, rules),
-        undivided=row["kind"] in {"r", "m"} and not row["has_children"],
+        single_table=row["kind"] in {"r", "m"} and not row["has_children"],
     )
 
 
@@ -243,7 +243,7 @@ def _column(column: Row, row: Row, roles: Mapping[str, ColumnRole | None]) -> Co
 
 def _protection(row: Row, rules: ProtectionRules | None, entity: str | None) -> Protection:
     if rules is None:
-        return Protection(_NOBODY, declared=False)
+        return Protection(_UNUSABLE_K, declared=False)
     return Protection(rules.k, entity=entity, extremes=rules.extremes)
 
 
@@ -258,13 +258,13 @@ def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
         return None
     if not row["trusted"]:
         return Obstacle(
-            f"{name} cannot be asked: the owner of it, of its schema or of what it reads could exchange it.",
+            f"{name} cannot be queried: the owner of it, its schema or what it reads could exchange it.",
             "Let the owner of the database or a curator own them.",
         )
     if not row["readable"]:
         schema = Identifier((row["schema"],))
         return Obstacle(
-            f"{name} cannot be asked: the role {READER}, which reads for all analysts, may not read it.",
+            f"{name} cannot be queried: the role {READER}, which reads for all analysts, may not read it.",
             f"Its owner can allow it: GRANT USAGE ON SCHEMA {schema} TO {READER}; "
             f"GRANT SELECT ON {name} TO {READER};",
         )

@@ -22,7 +22,7 @@ def parameter_values(
     Raises
     ------
     Refusal
-        A value is missing, left over, or none of its type.
+        A value is missing, superfluous or not of its type.
     """
     whole = Span(0, len(text))
     numbers = [parameter.number for parameter in verdict.parameters]

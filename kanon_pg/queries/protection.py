@@ -19,7 +19,7 @@ from kanon_pg.queries.protection_rules import rules_from_arguments
 def protect(
     db: Database, relation: str, k: Any, options: Any, *, role: str, folder: str | None = None
 ) -> None:
-    """Let a relation answer queries, or change the rules under which it does.
+    """Enable queries on a relation, or change the rules under which it answers them.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def protect(
     Raises
     ------
     InputError
-        With a sentence for what has to be changed; a relation without declared roles is refused, because
-        then nobody has said which columns name people.
+        For every invalid argument, and for a relation without declared roles, because then it is unknown
+        which of its columns identify people.
     LedgerError
         If the relation has a record of queries whose files are missing or damaged.
     """
@@ -56,7 +56,7 @@ def protect(
     made = load_relation(db, facts.oid, role)
     if made.obstacle is not None:
         raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
-    if not made.plain:
+    if not made.safe_to_read:
         raise UnsuitableRelation(
             f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",
             hint="Temporary and foreign tables, tables with row-level security and views that call functions "
@@ -78,12 +78,12 @@ def protect(
 
 
 def _require_declared(db: Database, facts: RelationFacts) -> None:
-    """Refuse a relation of whose columns nobody has said which name people."""
+    """Refuse a relation without a declaration of which columns identify people."""
     rows = db.rows(statement("fetch_declaration"), facts.oid)
     if not rows or not any(rows[0][role] for role in ("quasi_identifiers", "sensitive", "insensitive")):
         name = Literal(str(facts.identifier))
         raise InputError(
-            f"Relation {facts.identifier} has no declared columns that could be asked about.",
+            f"Relation {facts.identifier} has no declared columns that queries could use.",
             hint=f"Declare what its columns mean first; SELECT * FROM kanon_suggest({name}) proposes it.",
         )
 

@@ -81,29 +81,29 @@ def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
 _LARGEST = 2**31 - 1
 _LONGEST = 1e9
 
-ModelEvaluator = Callable[[Any], bool]
+OptionTest = Callable[[Any], bool]
 
 
-def _is_whole(least: int, most: int) -> ModelEvaluator:
+def _is_whole(least: int, most: int) -> OptionTest:
     return lambda value: type(value) is int and least <= value <= most
 
 
-def _is_number(above: float, most: float) -> ModelEvaluator:
+def _is_number(above: float, most: float) -> OptionTest:
     return lambda value: type(value) in {int, float} and above < value <= most
 
 
-def _is_none_or(evaluator: ModelEvaluator) -> ModelEvaluator:
-    return lambda value: value is None or evaluator(value)
+def _is_none_or(test: OptionTest) -> OptionTest:
+    return lambda value: value is None or test(value)
 
 
-def _is_one_of(*choices: str) -> tuple[ModelEvaluator, str]:
+def _is_one_of(*choices: str) -> tuple[OptionTest, str]:
     return lambda value: value in choices, "one of " + ", ".join(choices)
 
 
 _COUNT = "null or a whole number from 1"
 _SECONDS = "a number of seconds above 0"
 
-_RULES: Mapping[str, tuple[ModelEvaluator, str]] = {
+_RULES: Mapping[str, tuple[OptionTest, str]] = {
     "mode": _is_one_of("reject", "suppress"),
     "strict": (lambda value: isinstance(value, bool), "true or false"),
     "simulatable": (lambda value: isinstance(value, bool), "true or false"),
@@ -127,7 +127,7 @@ _RULES: Mapping[str, tuple[ModelEvaluator, str]] = {
 
 
 def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules:
-    """Return the rules that the arguments ask for.
+    """Return the rules from the arguments of ``kanon_protect``.
 
     Parameters
     ----------
@@ -156,8 +156,8 @@ def rules_from_arguments(relation: int, k: Any, options: Any) -> ProtectionRules
             raise InputError(
                 f"There is no option {name[:60]!r}.", hint="Options are: " + ", ".join(known) + "."
             )
-        evaluator, wanted = _RULES[name]
-        if not evaluator(value):
+        test, wanted = _RULES[name]
+        if not test(value):
             raise InputError(f"Option {name} must be {wanted}.", hint="Leave it out for the default.")
     rules = ProtectionRules(relation, k, **options)
     if rules.simulatable and rules.dominance is not None:

@@ -18,7 +18,7 @@ from kanon_pg.queries.check.verdict import EntitySet, Verdict
 from kanon_pg.queries.check.write.table_snapshot import (
     content_description,
     fingerprint_sql,
-    has_places,
+    has_tids,
     table_snapshot_sql,
 )
 from kanon_pg.queries.ledgers import LedgerContext, encoded_query, has_folder, ledger_context
@@ -32,13 +32,13 @@ from kanon_pg.runner.ledger_parent import Request
 _SECONDS_FOR_REFUSALS = 5.0
 """Time to record that no answer could be given."""
 
-_BROKEN_OFF = frozenset({"time", "error"})
+_ABORTED = frozenset({"time", "error"})
 """Failures of a query that did not run to its end."""
 
 _MOST_TRANSACTIONS = 2**30
-"""Since a table snapshot; rows name their writers by 32 bits."""
+"""Since a table snapshot; ``xmin`` has 32 bits."""
 
-_OF_THE_MOMENT = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
+_CLOCK_FUNCTIONS = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
 
 _STRICTNESS = ("off", "pairwise", "linear")
 
@@ -65,7 +65,7 @@ def record_query(
     verdict : Verdict
         Accepted; names the protected relations and the sets of people.
     outcome : QueryOutcome
-        The answer, or why there is none.
+        The answer, or the reason why there is none.
     folder : str, optional
         Folder of all records; None in a server's backend, for the one in the data directory.
 
@@ -83,7 +83,7 @@ def record_query(
     if not has_folder(folder) and all(rule.ledger == "off" for rule in rules.values()):
         return outcome.answer is not None
     query = _Recording(db, query_record, verdict, snapshot, rules, ledger_context(db, folder), outcome.sets)
-    if outcome.failure in _BROKEN_OFF:
+    if outcome.failure in _ABORTED:
         # a savepoint here, too: messages of the server at the level debug5 count them
         with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
             return query.decide(outcome.failure, reads=False)
@@ -91,7 +91,7 @@ def record_query(
         with db.deadline(min(rule.seconds for rule in rules.values())), db.savepoint():
             return query.decide(outcome.failure, reads=True)
     except KanonError as error:
-        # what went wrong may depend on the data, so it must count like any other refusal
+        # the error may depend on the data, so it must count like any other refusal
         with suppress(KanonError), db.deadline(_SECONDS_FOR_REFUSALS):
             query.decide(outcome.failure or _failure(error), reads=False)
         raise
@@ -105,7 +105,7 @@ def _failure(error: KanonError) -> Failure:
 
 def start_ledger() -> None:
     """Start the session's ledger worker, which loads its libraries while the query runs."""
-    # if it cannot be started, that is said when it is needed
+    # if it cannot be started, the error is raised when it is needed
     with suppress(KanonError):
         ledger_parent.start_worker()
 
@@ -128,14 +128,14 @@ def _rules_of(db: Database, oid: int) -> ProtectionRules:
 
 @dataclass(frozen=True, slots=True)
 class _Recording:
-    """One query on its way into the record."""
+    """One query while it is recorded."""
 
     db: Database
     query_record: QueryRecord
     verdict: Verdict
     snapshot: CatalogSnapshot
     rules: Mapping[int, ProtectionRules]
-    now: LedgerContext
+    context: LedgerContext
     sets: Mapping[int, Sequence[bytes]]
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
@@ -144,14 +144,14 @@ class _Recording:
         roots = {rule.relation: rule for rule in self.rules.values()}
         names = self._names(list(roots))
         known = ledger_parent.states(
-            self.now.parent, self.now.epoch, list(names.values()), self.db.checkpoint
+            self.context.parent, self.context.epoch, list(names.values()), self.db.checkpoint
         )
         query = {
             "time": self.query_record.time,
             "analyst": self.query_record.login,
             "text": encoded_query(self.query_record),
         }
-        request = Request({"parent": self.now.parent, "epoch": self.now.epoch, "query": query})
+        request = Request({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
         request.fields["records"] = [
             {
                 "name": name,
@@ -175,12 +175,12 @@ class _Recording:
     def _contents(
         self, request: Request, root: int, known: Mapping[str, Any], failure: Failure | None
     ) -> dict[str, Any]:
-        """Return what the worker has to know of a relation: who is in it, and who is behind the answer."""
+        """Return what the worker needs of a relation: its table snapshot and the sets behind the answer."""
         if self._mode(root) == "off":
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
         seen, state, leaves = self._state(request, relation, known)
-        # what is refused already reads as much as what is compared, so that nobody can tell why it is refused
+        # a query that is already refused reads as much as others, so that its cost does not show the reason
         return {
             "description": content_description(relation),
             "table_snapshot": leaves,
@@ -201,41 +201,41 @@ class _Recording:
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
         before = json.loads(known["state"]) if known["state"] is not None else {}
-        if self.now.settled and before.get("snapshot") == self.now.snapshot:
+        if self.context.wrote_nothing and before.get("snapshot") == self.context.snapshot:
             return known["state"], known["state"], None
         files = self.db.row(statement("relation_files"), relation.oid)["files"]
         version = before.get("version")
         if version is not None and version == self._version(relation, files, version[-1]):
             return known["state"], self._shown(version), None
-        horizon = self.now.horizon
+        horizon = self.context.horizon
         command = Statement(table_snapshot_sql(relation), ("text", "text"))
         leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
         rows = sum(leaf["rows"] for leaf in leaves)
-        state = self._shown([rows, total, files, horizon] if has_places(relation) else None)
+        state = self._shown([rows, total, files, horizon] if has_tids(relation) else None)
         packed = [
             {
                 "oid": leaf["leaf"],
-                "parts": request.attach(leaf["places"] or b"", leaf["contents"], leaf["people"] or b""),
+                "parts": request.attach(leaf["tids"] or b"", leaf["contents"], leaf["people"] or b""),
             }
             for leaf in leaves
         ]
         return state, state, packed
 
     def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
-        """Return what tells the present state from that of a table snapshot; None if nothing does."""
+        """Return what identifies the present state of the relation; None if nothing does."""
         text = fingerprint_sql(relation)
         # a table snapshot of an older version of this package has none
-        is_known = isinstance(horizon, int) and self.now.horizon - horizon < _MOST_TRANSACTIONS
+        is_known = isinstance(horizon, int) and self.context.horizon - horizon < _MOST_TRANSACTIONS
         if text is None or not is_known:
             return None
         row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
         return [row["rows"], row["fingerprint"], files, horizon]
 
     def _shown(self, version: Sequence[Any] | None) -> str:
-        snapshot = self.now.snapshot if self.now.settled else None
+        snapshot = self.context.snapshot if self.context.wrote_nothing else None
         return json.dumps({"snapshot": snapshot, "version": version})
 
     def _sets(
@@ -247,7 +247,7 @@ class _Recording:
             if self.rules[item.relation].relation != root or self._is_covered(item):
                 continue
             arguments = (*given, str(known["seed"])) if item.seed is not None else given
-            key = set_key(self.verdict, item, arguments, self.now.zone)
+            key = set_key(self.verdict, item, arguments, self.context.zone)
             packed: dict[str, Any] = {
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,
@@ -277,13 +277,13 @@ class _Recording:
 
 
 def _number_of(transaction: int) -> str:
-    """Return a transaction as rows name their writers, without the number of rounds."""
+    """Return a transaction number as ``xmin`` has it, without the epoch."""
     return str(transaction % 2**32)
 
 
 def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
     """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
-    if len(verdict.relations) > 1 or _OF_THE_MOMENT.search(item.sql):
+    if len(verdict.relations) > 1 or _CLOCK_FUNCTIONS.search(item.sql):
         return None
     written = json.dumps([item.sql, arguments, zone]).encode()
     return blake2b(written, digest_size=16).hexdigest()

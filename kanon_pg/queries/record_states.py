@@ -16,16 +16,9 @@ from kanon_pg.runner import ledger_parent
 
 
 def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
-    """Say of every protected relation whether its record of queries can be used.
+    """Report for every protected relation whether its record of queries can be used.
 
-    Reads all files, as the first query of a session does, so that nothing is found only when it is asked.
-
-    Parameters
-    ----------
-    db : Database
-        Acts with the rights of the owner role.
-    folder : str, optional
-        As in `kanon_pg.queries.ledgers.ledger_context`.
+    Reads all files, as the first query of a session does, so that no problem appears only then.
 
     Returns
     -------
@@ -62,5 +55,5 @@ def _record_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dic
         "ok": False,
         "problem": f"{problem} Every answer is withheld.",
         "remedy": f"Begin a new record: SELECT kanon.restart_ledger({Literal(row['relation'])}); what was "
-        "answered before is then no longer compared with what is asked.",
+        "answered before is then no longer compared with new answers.",
     }

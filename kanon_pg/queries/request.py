@@ -52,7 +52,7 @@ class AnswerTable:
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """Who asks what, for the record.
+    """A query and who ran it, for the record.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class QueryRecord:
 
 @dataclass(frozen=True, slots=True)
 class QueryOutcome:
-    """What would leave the server if the record allows it.
+    """The result of running a query, before the ledger decides whether it may leave.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ _MOST_SHOWN = 20
 
 
 def withheld() -> AnswerWithheld:
-    """Return the one refusal for every reason in which the data had a say; nothing about it can differ."""
+    """Return the one refusal for every reason that depends on the data; it is always the same."""
     return AnswerWithheld(
         "The answer is withheld.",
         detail="Too few people stand behind a part of it, alone or together with earlier answers, "

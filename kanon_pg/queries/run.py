@@ -14,7 +14,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
-from kanon_pg.queries.check.verdict import Gathering, Verdict
+from kanon_pg.queries.check.verdict import CombinedSql, Verdict
 from kanon_pg.queries.ledgers import ledger_context
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.record import set_key
@@ -26,7 +26,7 @@ _SET = "kanon_set"
 
 
 def run_query(
-    db: Database, verdict: Verdict, values: Sequence[str | None], most_rows: int, *, gathers: bool = False
+    db: Database, verdict: Verdict, values: Sequence[str | None], max_rows: int, *, with_sets: bool = False
 ) -> QueryOutcome:
     """Run the canonical SQL of an accepted query.
 
@@ -36,10 +36,10 @@ def run_query(
         Has the rights of the reading role, cannot write, and has the snapshot of the check.
     values : sequence of (str or None)
         Of the parameters, in the order of `verdict.parameters`.
-    most_rows : int
+    max_rows : int
         Rows above which there is no answer.
-    gathers : bool
-        Whether the sets that `verdict.gathering` names are read in the same scan.
+    with_sets : bool
+        Whether the sets that `verdict.combined_sql` names are read in the same scan.
 
     Returns
     -------
@@ -53,19 +53,19 @@ def run_query(
     DatabaseError
         If the server gave up; its text must not be shown.
     """
-    gathering = verdict.gathering if gathers else None
+    combined_sql = verdict.combined_sql if with_sets else None
     text = (
-        _checked_sql(verdict, most_rows + 1)
-        if gathering is None
-        else _both(verdict, gathering, most_rows + 1)
+        _checked_sql(verdict, max_rows + 1)
+        if combined_sql is None
+        else _combined_text(verdict, combined_sql, max_rows + 1)
     )
     if values:
         db.row(statement("plan_anew"))
     rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
     sets: dict[int, list[bytes]] = {}
-    if gathering is not None:
-        rows, sets = _divided(rows, verdict)
-    if len(rows) > most_rows:
+    if combined_sql is not None:
+        rows, sets = _split_rows(rows, verdict)
+    if len(rows) > max_rows:
         return QueryOutcome(None, "rows", sets)
     if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
         return QueryOutcome(None, "size", sets)
@@ -81,33 +81,33 @@ def run_query(
 
 
 def _checked_sql(verdict: Verdict, limit: int) -> str:
-    """Return the canonical SQL with its outputs as text, and the hidden columns as one judgement."""
+    """Return the canonical SQL with its outputs as text, and one condition over all hidden columns."""
     return (
         f"{_checked_columns(verdict)} FROM ({verdict.canonical_sql}) AS q {_columns(verdict)} LIMIT {limit}"
     )
 
 
-def _both(verdict: Verdict, gathering: Gathering, limit: int) -> str:
-    """Return the same, followed by a row for each set, which has a number and is not judged."""
-    counts = {number: verdict.entity_sets[number].parts for number in gathering.sets}
+def _combined_text(verdict: Verdict, combined_sql: CombinedSql, limit: int) -> str:
+    """Return the same, followed by a row for each set, which has a number and is not checked."""
+    counts = {number: verdict.entity_sets[number].parts for number in combined_sql.sets}
     names = _parts(max(counts.values()))
-    judged = ", ".join(
+    checked = ", ".join(
         [
             _checked_columns(verdict),
             f"{_null('int4')} AS {_SET}",
             *(f"{_null('bytea')} AS {name}" for name in names),
         ]
     )
-    branches = [f"({judged} FROM ({gathering.body}) AS q {_columns(verdict)} LIMIT {limit})"]
+    branches = [f"({checked} FROM ({combined_sql.body}) AS q {_columns(verdict)} LIMIT {limit})"]
     answer = [_null("text")] * len(verdict.outputs) + [_null("bool")]
-    for number, sql in gathering.sets.items():
+    for number, sql in combined_sql.sets.items():
         # a row of its own, because a row has a gigabyte at most
         parts = [*answer, str(number), "s.*", *[_null("bytea")] * (len(names) - counts[number])]
         branches.append(f"SELECT {', '.join(parts)} FROM ({sql}) AS s")
-    return f"WITH {gathering.tables} {' UNION ALL '.join(branches)}"
+    return f"WITH {combined_sql.tables} {' UNION ALL '.join(branches)}"
 
 
-def _divided(rows: Sequence[Row], verdict: Verdict) -> tuple[list[Row], dict[int, list[bytes]]]:
+def _split_rows(rows: Sequence[Row], verdict: Verdict) -> tuple[list[Row], dict[int, list[bytes]]]:
     """Return the rows of the answer, and the sets."""
     sets = {
         row[_SET]: [row[name] for name in _parts(verdict.entity_sets[row[_SET]].parts)]
@@ -133,18 +133,18 @@ def _columns(verdict: Verdict) -> str:
 def _checked_columns(verdict: Verdict) -> str:
     shown = [Identifier.of(f"c{number}") for number in range(1, len(verdict.outputs) + 1)]
     hidden = [Identifier.of(f"h{number}") for number in range(1, len(verdict.hidden) + 1)]
-    judged = [
+    checked = [
         f"coalesce(q.{name} OPERATOR(pg_catalog.>=) {item.minimum}, false)"
         for name, item in zip(hidden, verdict.hidden, strict=True)
     ]
     texts = [f"CAST(q.{name} AS pg_catalog.text) AS {name}" for name in shown]
-    texts.append(f"{' AND '.join(judged) or 'true'} AS {_BACKED}")
+    texts.append(f"{' AND '.join(checked) or 'true'} AS {_BACKED}")
     return f"SELECT {', '.join(texts)}"
 
 
 @contextmanager
 def full_scans(db: Database) -> Iterator[None]:
-    """Have relations read as a whole inside the block, whatever the session prefers.
+    """Force full scans of relations inside the block, whatever the settings of the session.
 
     An index reads as many blocks as rows match, and what does not fit into ``work_mem`` goes to files. Both
     numbers are shown by ``EXPLAIN (ANALYZE, BUFFERS)`` around a call that catches the refusal, exactly and as
@@ -177,7 +177,7 @@ def without_statistics(db: Database) -> Iterator[None]:
     db.row(statement("set_locally"), _COUNTING, before)
 
 
-def worth_gathering(
+def needs_sets(
     db: Database,
     verdict: Verdict,
     arguments: Sequence[str | None],
@@ -185,25 +185,27 @@ def worth_gathering(
     *,
     folder: str | None,
 ) -> bool:
-    """Return whether some set will be compared that the ledger's worker does not know already.
+    """Return whether some set will be compared that the ledger's worker has not cached.
 
-    This decides how often a relation is read, never what is compared: a set that was not gathered, and turns
-    out to be needed, is read by itself.
+    This decides how often a relation is read, never what is compared: a set that was not read with the
+    answer, and turns out to be needed, is read by itself.
 
     Parameters
     ----------
     folder : str or None
         As in `kanon_pg.queries.ledgers.ledger_context`.
     """
-    gathered = verdict.gathering.sets if verdict.gathering is not None else ()
-    wanted = [verdict.entity_sets[number] for number in gathered]
+    combinable = verdict.combined_sql.sets if verdict.combined_sql is not None else ()
+    wanted = [verdict.entity_sets[number] for number in combinable]
     wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
     if not wanted or not ledger_parent.is_ready():
         # one that is only starting knows nothing
         return bool(wanted)
-    now = ledger_context(db, folder)
-    known = _known(db, {rules[item.relation].relation for item in wanted}, now.parent, now.epoch)
-    keys = ((rules[item.relation].relation, set_key(verdict, item, arguments, now.zone)) for item in wanted)
+    context = ledger_context(db, folder)
+    known = _known(db, {rules[item.relation].relation for item in wanted}, context.parent, context.epoch)
+    keys = (
+        (rules[item.relation].relation, set_key(verdict, item, arguments, context.zone)) for item in wanted
+    )
     return any(key not in known.get(root, ()) for root, key in keys)
 
 

@@ -144,8 +144,10 @@ def _is_scale(losses: Sequence[Any]) -> bool:
 DEFAULT_SECONDS = 30.0
 """Default time limit of a search for better solutions."""
 
+AnyRelation = Annotated[str | None, Argument("regclass", "Any table, view or release that you may read.")]
 QuasiIdentifiers = Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")]
 Seed = Annotated[int | None, Argument("integer", "Breaks ties at random, reproducibly.")]
+TimeLimit = Annotated[float, Argument("interval", "How long to search; what is not proven by then is said.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from typing import Any
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.spi_adapter import serve
 from kanon_pg.errors import InputError
-from kanon_pg.queries import formats, hold
+from kanon_pg.queries import formats, pending_query
 from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.hold import PendingQuery
+from kanon_pg.queries.pending_query import PendingQuery
 from kanon_pg.queries.request import AnswerTable, QueryRequest, refused
 from kanon_pg.server.values import SqlValue
 
@@ -52,20 +52,20 @@ def record_query(sql: SqlValue, schemas: SqlValue) -> dict[str, str]:
 
 def hold_relations() -> None:
     """Serve ``kanon.hold_relations``."""
-    serve(hold.hold_pending)
+    serve(pending_query.lock_pending)
 
 
 def serve_query() -> None:
     """Serve ``kanon.serve_query``."""
-    serve(hold.serve_pending)
+    serve(pending_query.serve_pending)
 
 
 def _answer(db: Database, sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> AnswerTable:
     def operation(reader: Database, pending: PendingQuery) -> AnswerTable:
-        return answer_query(reader, pending.query, pending.role, pending.login, held=pending.held)
+        return answer_query(reader, pending.query, pending.role, pending.login, locked=pending.locked)
 
     request = QueryRequest(_text(sql), _texts("parameters", parameters), _path(schemas))
-    answer: AnswerTable = hold.serve_as_reader(db, request, operation)
+    answer: AnswerTable = pending_query.serve_as_reader(db, request, operation)
     return answer
 
 
@@ -73,7 +73,9 @@ def _verdict(db: Database, sql: SqlValue, schemas: SqlValue) -> Verdict:
     def operation(reader: Database, pending: PendingQuery) -> Verdict:
         return check_text(reader, pending.query.text, pending.role, search_path=pending.query.search_path)
 
-    verdict: Verdict = hold.serve_as_reader(db, QueryRequest(_text(sql), (), _path(schemas)), operation)
+    verdict: Verdict = pending_query.serve_as_reader(
+        db, QueryRequest(_text(sql), (), _path(schemas)), operation
+    )
     return verdict
 
 

@@ -11,22 +11,15 @@ from kanon_pg.audit import identify as identifying
 from kanon_pg.audit import risk as assessing
 from kanon_pg.audit import service as auditing
 from kanon_pg.audit import suggest as suggesting
-from kanon_pg.audit.request import AuditCall, RiskCall
+from kanon_pg.audit.request import AUDIT, RISK
 from kanon_pg.db.arguments import read_names
-from kanon_pg.db.spi_adapter import SpiDatabase, serve
+from kanon_pg.db.spi_adapter import serve
 from kanon_pg.server.values import SqlValue
 
 
-def audit(
-    relation: SqlValue, k: SqlValue, columns: SqlValue, max_columns: SqlValue, time_limit: SqlValue
-) -> list[dict[str, Any]]:
-    """Serve ``kanon_audit``; `time_limit` is in seconds."""
-
-    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        call = AuditCall(relation, k, read_names("columns", columns), max_columns, time_limit)
-        return [_row(found) for found in auditing.rows_of_audit(db, call)]
-
-    return serve(operation)
+def audit(*arguments: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon_audit``."""
+    return serve(lambda db: [_row(found) for found in auditing.rows_of_audit(db, AUDIT.request(*arguments))])
 
 
 def is_anonymous(relation: SqlValue, k: SqlValue, columns: SqlValue) -> bool:
@@ -49,33 +42,14 @@ def suggest(relation: SqlValue, time_limit: SqlValue) -> list[dict[str, Any]]:
     return serve(lambda db: [_row(found) for found in suggesting.suggest(db, relation, time_limit)])
 
 
-def risk(
-    relation: SqlValue,
-    columns: SqlValue,
-    sensitive: SqlValue,
-    threshold: SqlValue,
-    population: SqlValue,
-    sampling_fraction: SqlValue,
-    time_limit: SqlValue,
-) -> list[dict[str, Any]]:
-    """Serve ``kanon_risk``; `time_limit` is in seconds."""
-
-    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        call = RiskCall(
-            relation=relation,
-            columns=read_names("columns", columns),
-            sensitive=read_names("sensitive", sensitive),
-            threshold=threshold,
-            population=population,
-            sampling_fraction=sampling_fraction,
-            time_limit=time_limit,
-        )
-        return [
+def risk(*arguments: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon_risk``."""
+    return serve(
+        lambda db: [
             _row(found) | {"homogeneous": json.dumps([asdict(one) for one in found.homogeneous])}
-            for found in assessing.risk(db, call)
+            for found in assessing.risk(db, RISK.request(*arguments))
         ]
-
-    return serve(operation)
+    )
 
 
 def _row(found: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kanon_pg.curves import service as tracing
-from kanon_pg.curves.request import CurveRequest
+from kanon_pg.curves.request import CURVE
 from kanon_pg.db.arguments import read_json, read_names
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
@@ -58,28 +58,11 @@ def anonymize(*arguments: SqlValue) -> dict[str, Any]:
     return serve(operation)
 
 
-def curve(
-    relation: SqlValue,
-    ks: SqlValue,
-    quasi_identifiers: SqlValue,
-    patterns: SqlValue,
-    method: SqlValue,
-    time_limit: SqlValue,
-    seed: SqlValue,
-) -> list[dict[str, Any]]:
-    """Serve ``kanon_curve``; `patterns` is JSON text, `time_limit` is in seconds."""
+def curve(*arguments: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon_curve``."""
 
     def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        request = CurveRequest(
-            relation=relation,
-            ks=ks,
-            quasi_identifiers=read_names("quasi_identifiers", quasi_identifiers),
-            patterns=read_json(patterns),
-            method=method,
-            time_limit=time_limit,
-            seed=seed,
-        )
-        points = tracing.curve(db, request).points
+        points = tracing.curve(db, CURVE.request(*arguments)).points
         return [asdict(point) | {"elapsed": f"{point.elapsed:.6f} seconds"} for point in points]
 
     return serve(operation)

@@ -12,7 +12,7 @@ from kanon_pg import client
 from kanon_pg.client.transactions import as_reader
 from kanon_pg.errors import AnswerWithheld, InputError
 from kanon_pg.queries.answer import answer_query
-from kanon_pg.queries.hold import hold_relations
+from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.request import QueryRequest
 from tests.fixtures.queries import WITHHELD, Guarded
 from tests.fixtures.releases import everything
@@ -415,10 +415,10 @@ def test_a_relation_that_is_not_held_is_not_read(shared_hospital: Guarded, relat
     query = QueryRequest(f"select count(*) from {relation}")
     for is_held in (True, False):
         with as_reader(shared_hospital.dsn) as (db, role, session):
-            held = hold_relations(db, query)
-            assert len(held) == 1
+            locked = lock_relations(db, query)
+            assert len(locked) == 1
             if is_held:
-                assert answer_query(db, query, role, session["login"], held=held).rows
+                assert answer_query(db, query, role, session["login"], locked=locked).rows
             else:
                 with pytest.raises(AnswerWithheld):
-                    answer_query(db, query, role, session["login"], held=())
+                    answer_query(db, query, role, session["login"], locked=())

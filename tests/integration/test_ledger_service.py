@@ -141,7 +141,7 @@ def test_two_analysts_cannot_ask_for_a_difference_of_one(hall: Hall) -> None:
     ]
 
 
-def test_everybody_but_one_is_not_told(hall: Hall) -> None:
+def test_everybody_but_one_is_not_disclosed(hall: Hall) -> None:
     table = hall.table()
     assert ask(hall.session(), among(table, "age <> 7")) is None
     assert ask(hall.session(), among(table, "age > 5"))
@@ -251,14 +251,14 @@ def test_days_of_a_query_that_comes_again_may_begin_at_another_time(hall: Hall) 
 
 
 @pytest.mark.parametrize("damaged", [False, True])
-def test_a_new_session_sees_what_changed_since_the_last_census(hall: Hall, damaged: bool) -> None:
+def test_a_new_session_sees_what_changed_since_the_last_table_snapshot(hall: Hall, damaged: bool) -> None:
     table = hall.table()
     assert ask(hall.session(), among(table, "age <= 30"))
-    census = hall.folder(table) / "census"
-    while not census.exists():  # it is written when the answer has left
+    snapshot = hall.folder(table) / "census"
+    while not snapshot.exists():  # it is written when the answer has left
         assert worker_of(hall.session())
     if damaged:
-        flip(census)
+        flip(snapshot)
     hall.new_sessions()
     assert ask(hall.session(), among(table, "age <= 30"))
     hall.new_sessions()
@@ -396,7 +396,7 @@ def test_protecting_again_keeps_the_record(hall: Hall) -> None:
         "update {} set income = income + 1 where age = 3",
     ],
 )
-def test_a_change_of_one_person_is_not_told(hall: Hall, change: str, entity: str | None) -> None:
+def test_a_change_of_one_person_is_not_disclosed(hall: Hall, change: str, entity: str | None) -> None:
     table = hall.table(entity=entity)
     assert ask(hall.session(), among(table, "age <= 30"))
     hall.admin.execute(change.format(table))
@@ -406,7 +406,7 @@ def test_a_change_of_one_person_is_not_told(hall: Hall, change: str, entity: str
     assert ask(hall.session(), among(table, "age between 31 and 50"))
 
 
-def test_changes_of_enough_people_are_told(hall: Hall) -> None:
+def test_changes_of_enough_people_are_disclosed(hall: Hall) -> None:
     table = hall.table()
     assert ask(hall.session(), among(table, "age <= 30"))
     hall.admin.execute(f"delete from {table} where age <= 6")
@@ -424,7 +424,7 @@ def test_rows_that_only_moved_are_the_same(hall: Hall, command: str) -> None:
     assert ask(hall.session(), among(table, "age <= 29")) is None
 
 
-def test_rows_of_one_transaction_that_change_places_are_told_apart(hall: Hall) -> None:
+def test_rows_of_one_transaction_that_swap_tids_are_distinguished(hall: Hall) -> None:
     table = hall.table()
     hall.admin.execute(f"create index on {table} (city, age desc)")
     assert ask(hall.session(), among(table, "age <= 30"))
@@ -507,7 +507,7 @@ def test_a_looked_up_table_of_other_people_is_recorded(hall: Hall) -> None:
     assert ask(hall.session(), among(other, "age <= 29")) is None
 
 
-def test_left_out_groups_are_not_recorded_as_told(hall: Hall) -> None:
+def test_left_out_groups_are_not_recorded_as_disclosed(hall: Hall) -> None:
     table = hall.table(mode="suppress")
     grouped = f"select age < 9, age > 50 and age < 53, count(*) from {table} group by 1, 2"
     assert ask(hall.session(), grouped) is not None
@@ -569,21 +569,21 @@ def test_columns_that_change_need_a_new_record(hall: Hall) -> None:
     assert before
     hall.admin.execute("select kanon.restart_ledger(%s::text::regclass)", [table])
     assert ask(hall.session(), among(table, "age <= 30"))
-    # who asked before is still told
+    # who ran it before still gets it
     assert hall.log(table)[:-1] == before
 
 
-def test_the_record_says_what_went_wrong_and_the_analyst_hears_the_same_words(hall: Hall) -> None:
+def test_the_record_says_what_went_wrong_and_the_analyst_gets_the_same_words(hall: Hall) -> None:
     table = hall.table(extra="share float8 default 1e308")
     large = hall.table(rows=2)
     slow = hall.table(seconds=1e-9)
-    told = [
+    withheld = [
         (table, among(table, "age < 3"), "size"),
         (table, f"select sum(share) from {table}", "error"),
         (large, f"select city, count(*) from {large} group by city", "rows"),
         (slow, among(slow, "age > 10"), "time"),
     ]
-    for name, text, reason in told:
+    for name, text, reason in withheld:
         assert ask(hall.session(), text) is None
         assert hall.log(name)[-1] == (ANN, "withheld", reason)
     assert ask(hall.session(), among(table, "age <= 30"))
@@ -687,22 +687,22 @@ def test_a_new_query_reads_its_table_once(
 
     monkeypatch.setattr(PsycopgDatabase, "rows_once", watched)
 
-    def reads(age: int, *, told: bool = True) -> list[bool]:
+    def reads(age: int, *, answered: bool = True) -> list[bool]:
         """Return for every statement that reads for a query whether it reads sets."""
         texts.clear()
         try:
             client.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
-            assert told
+            assert answered
         except AnswerWithheld:
-            assert not told
+            assert not answered
         return ["tidsend" in text for text in texts]
 
     assert reads(30) == [True]
     assert reads(20) == [True]
-    assert reads(3, told=False) == [True]
-    assert reads(29, told=False) == [True]
+    assert reads(3, answered=False) == [True]
+    assert reads(29, answered=False) == [True]
     assert reads(30) == [False]
-    assert reads(29, told=False) == [False]
+    assert reads(29, answered=False) == [False]
     # what was known is not any more: the sets are read by themselves
     hall.admin.execute(f"insert into {table} select i % 20, i from generate_series(61, 90) i")
     assert reads(30) == [False, True]

@@ -69,7 +69,7 @@ def _owners(connection: Connection, relation: Relation) -> dict[Row, bytes]:
     for leaf in run(connection, table_snapshot_sql(relation), [SEED, EVERYTHING]):
         people = cut(leaf["people"], 8)
         found.update(zip(((0, content) for content in cut(leaf["contents"], 8)), people, strict=True))
-        found.update(zip(((leaf["leaf"], place) for place in cut(leaf["places"], 6)), people, strict=False))
+        found.update(zip(((leaf["leaf"], place) for place in cut(leaf["tids"], 6)), people, strict=False))
     return found
 
 
@@ -87,14 +87,14 @@ def people(
     found: dict[int, set[Row]] = defaultdict(set)
     position = 0
     for group, leaf, length in zip(groups, leaves, lengths, strict=True):
-        data = row[f"places{suffix}"][position : position + length]
+        data = row[f"row_ids{suffix}"][position : position + length]
         position += length
         rows = [(leaf, part) for part in cut(data, 8 if item.seed else 6)]
         assert all(one in owners for one in rows)
         if item.disjoint and not item.seed:
             assert len(set(rows)) == len(rows)
         found[group].update(rows)
-    assert position == len(row[f"places{suffix}"])
+    assert position == len(row[f"row_ids{suffix}"])
     return found
 
 
@@ -148,31 +148,31 @@ def by_group(item: EntitySet, row: dict[str, Any]) -> list[tuple[frozenset[bytes
         position = 0
         for group, length in zip(cut(row["groups"], 8), cut(row[f"lengths{suffix}"], 8), strict=True):
             end = position + int.from_bytes(length)
-            found[int.from_bytes(group)].append(frozenset(cut(row[f"places{suffix}"][position:end], 6)))
+            found[int.from_bytes(group)].append(frozenset(cut(row[f"row_ids{suffix}"][position:end], 6)))
             position = end
     return sorted((tuple(sets) for sets in found.values()), key=lambda sets: sorted(sets[0]))
 
 
-def gathers_alike(connection: Connection, verdict: Verdict, values: Sequence[str | None]) -> int:
+def combined_sets_are_the_same(connection: Connection, verdict: Verdict, values: Sequence[str | None]) -> int:
     """Compare what is read at once with what is read one by one; return the number of sets compared."""
-    if verdict.gathering is None:
+    if verdict.combined_sql is None:
         return 0
     given = list(values[: max((item.number for item in verdict.parameters), default=0)])
-    tables = f"with {verdict.gathering.tables}"
-    both = run(connection, f"{tables} select * from ({verdict.gathering.body}) as q", given)
+    tables = f"with {verdict.combined_sql.tables}"
+    both = run(connection, f"{tables} select * from ({verdict.combined_sql.body}) as q", given)
     alone = run(connection, f"select * from ({verdict.canonical_sql}) as q", given)
     assert sorted(map(repr, both)) == sorted(map(repr, alone))
-    for number, sql in verdict.gathering.sets.items():
+    for number, sql in verdict.combined_sql.sets.items():
         item = verdict.entity_sets[number]
         # with the body, because every parameter has to be used
-        rows = f"(select count(*) from ({verdict.gathering.body}) as q)"
+        rows = f"(select count(*) from ({verdict.combined_sql.body}) as q)"
         (gathered,) = run(connection, f"{tables} select s.*, {rows} as rows from ({sql}) as s", given)
         assert gathered.pop("rows") == len(both)
         (separate,) = run(connection, item.sql, given)
         assert by_group(item, gathered) == by_group(item, separate)
         leaves = [int.from_bytes(leaf) for leaf in cut(gathered["leaves"], 4)]
         assert set(leaves) <= {item.relation}
-    return len(verdict.gathering.sets)
+    return len(verdict.combined_sql.sets)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_sets_that_are_read_with_the_answer_are_those_read_by_themselves(
 ) -> None:
     verdict = check(text, hospital(), Options(mode=mode))
     assert verdict.accepted, verdict.findings
-    assert gathers_alike(connection, verdict, ()) == gathered
+    assert combined_sets_are_the_same(connection, verdict, ()) == gathered
 
 
 @pytest.mark.parametrize(
@@ -208,18 +208,18 @@ def test_sets_that_are_read_with_the_answer_are_those_read_by_themselves(
 )
 def test_sets_of_honest_queries_are_the_same_both_ways(connection: Connection, query: HonestQuery) -> None:
     verdict = check(query.text, hospital())
-    gathers_alike(connection, verdict, [parameter.value for parameter in query.parameters])
+    combined_sets_are_the_same(connection, verdict, [parameter.value for parameter in query.parameters])
 
 
 def test_a_child_that_a_table_gets_after_the_check_is_not_read(connection: Connection) -> None:
     verdict = check("select ward, count(*) from patients group by ward", hospital())
-    assert verdict.gathering is not None
+    assert verdict.combined_sql is not None
     before = run(connection, str(verdict.canonical_sql), ())
     with connection.transaction(force_rollback=True):
         connection.execute("create table hospital.later () inherits (hospital.patients)")
         connection.execute("insert into hospital.later select * from only hospital.patients")
         assert run(connection, str(verdict.canonical_sql), ()) == before
-        assert gathers_alike(connection, verdict, ()) == 1
+        assert combined_sets_are_the_same(connection, verdict, ()) == 1
 
 
 def test_a_filter_leaves_out_the_rows_that_it_does_not_let_in(
@@ -248,8 +248,8 @@ def test_groups_that_are_left_out_are_not_sent(
     (item,) = verdict.entity_sets
     (row,) = run(connection, item.sql, ())
     groups = people(item, row, owners[item.relation])
-    told = run(connection, f"select * from ({verdict.canonical_sql}) as q", ())
-    assert sorted(len(rows) for rows in groups.values()) == sorted(one["count"] for one in told)
+    shown = run(connection, f"select * from ({verdict.canonical_sql}) as q", ())
+    assert sorted(len(rows) for rows in groups.values()) == sorted(one["count"] for one in shown)
     assert len(groups) < len(run(connection, "select distinct birth_date from hospital.patients", ()))
 
 

@@ -100,7 +100,7 @@ def query(keys: list[str], form: str, figures: list[Figure]) -> str:
 
 
 def equations(rows: list[Row], keys: list[str], form: str, figures: list[Figure]) -> NDArray[np.float64]:
-    """Return one line per figure told, with three unknowns for each row of the table."""
+    """Return one line per figure disclosed, with three unknowns for each row of the table."""
     lines = []
     for grouping in groupings(keys, form) if keys else [[]]:
         groups: dict[tuple[Any, ...], list[int]] = {}

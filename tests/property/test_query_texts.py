@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.queries.check.checker import Options, check
-from kanon_pg.queries.check.read.sqlglot_parser import read_text
+from kanon_pg.queries.check.read.sqlglot_parser import parse_text
 from tests.fixtures.examples import examples
 from tests.unit.query.shop import SHOP
 
@@ -47,7 +47,7 @@ def is_sound(text: str, options: Options) -> bool:
         return False
     assert verdict.canonical_sql is not None
     # the parser knows few operators in this notation; every one of them stands between two operands
-    read_text(re.sub(r"OPERATOR\(pg_catalog\.[^)]*\)", "-", verdict.canonical_sql))
+    parse_text(re.sub(r"OPERATOR\(pg_catalog\.[^)]*\)", "-", verdict.canonical_sql))
     counted = {hidden.relation for hidden in verdict.hidden if hidden.what == "people"}
     assert counted == set(verdict.protected)
     assert_qualified(verdict.canonical_sql)

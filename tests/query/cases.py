@@ -131,7 +131,7 @@ class Policy:
     dominance : float or None
         The largest share of a sum that one person may have.
     budget : int or None
-        How many refusals in which the data had a say a role may collect before it is locked out.
+        How many refusals that depend on the data a role may collect before it is locked out.
     """
 
     ledger: str = "off"

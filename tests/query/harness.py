@@ -188,6 +188,6 @@ def _look_alike(attack: Attack, first: Trial, second: Trial) -> bool:
 
 
 def constant_words(trials: Sequence[Trial]) -> set[bytes]:
-    """Return the different texts of refusals in which the data had a say; more than one is a channel."""
+    """Return the different texts of refusals that depend on the data; more than one is a channel."""
     refusals = (seen for trial in trials for seen in trial.seen if isinstance(seen, Refusal))
     return {refusal.seen for refusal in refusals if not refusal.explained}

@@ -1,4 +1,4 @@
-"""What the checker is told about the hospital: made from `schema.sql` and declarations, without a server."""
+"""The hospital as the checker sees it: made from `schema.sql` and declarations, without a server."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def hospital() -> CatalogSnapshot:
         relations[name] = replace(relations[name], protection=Protection(K, declared=False))
     known = [relation for name, relation in sorted(relations.items()) if name not in FORBIDDEN]
     numbered = tuple(
-        replace(relation, oid=_FIRST_OID + place, undivided=_is_undivided(relation))
+        replace(relation, oid=_FIRST_OID + place, single_table=_is_undivided(relation))
         for place, relation in enumerate(known)
     )
     return CatalogSnapshot(numbered, search_path=(SCHEMA, "public"))

@@ -14,7 +14,7 @@ IN_ROWS = [attack for attack in ATTACKS if attack.channel is Channel.ROWS]
 
 
 @pytest.mark.parametrize("attack", IN_ROWS, ids=lambda attack: f"{attack.kind}: {attack.name}")
-def test_without_a_guard_the_worlds_can_be_told_apart(attack: Attack, bare_worlds: Worlds) -> None:
+def test_without_a_guard_the_worlds_can_be_distinguished(attack: Attack, bare_worlds: Worlds) -> None:
     assert all(step.via is Via.INTERFACE for step in flat(attack.steps))
     one, other = (run(attack, unguarded(bare_worlds[world])) for world in worlds(attack))
     assert one.seen != other.seen

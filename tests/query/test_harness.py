@@ -47,7 +47,7 @@ def tells(world: World) -> Interface:
     return Interface(ask, ask, nothing)
 
 
-def judged(attack: Attack, interfaces: Sequence[Interface]) -> list[str]:
+def blamed_for(attack: Attack, interfaces: Sequence[Interface]) -> list[str]:
     first, second = (run(attack, interface) for interface in interfaces)
     return complaints(attack, first, second)
 
@@ -61,25 +61,25 @@ def names(attacks: Iterable[Attack]) -> list[str]:
     [(refuses, Outcome.EXPLAINED), (withholds, Outcome.WITHHELD)],
     ids=["refuses", "withholds"],
 )
-def test_a_interface_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refusal(
+def test_an_interface_that_refuses_everything_is_blamed_only_for_the_kind_of_its_refusal(
     ask: Run, outcome: Outcome
 ) -> None:
     interface = Interface(ask, ask, nothing)
     assert all(map(interface.can_run, ATTACKS))
-    blamed = [attack for attack in ATTACKS if judged(attack, (interface, interface))]
+    blamed = [attack for attack in ATTACKS if blamed_for(attack, (interface, interface))]
     assert names(blamed) == names(attack for attack in ATTACKS if outcome not in attack.expect.outcomes)
     assert 0 < len(blamed) < len(ATTACKS)
 
 
-def test_a_interface_that_tells_the_world_is_blamed() -> None:
-    blamed = [attack for attack in ATTACKS if judged(attack, [tells(world) for world in worlds(attack)])]
-    may_be_told = [
+def test_an_interface_that_reveals_the_world_is_blamed() -> None:
+    blamed = [attack for attack in ATTACKS if blamed_for(attack, [tells(world) for world in worlds(attack)])]
+    may_differ = [
         attack
         for attack in ATTACKS
         if attack.expect.may_differ and Outcome.ANSWERED in attack.expect.outcomes
     ]
-    assert may_be_told
-    assert names(blamed) == names(attack for attack in ATTACKS if attack not in may_be_told)
+    assert may_differ
+    assert names(blamed) == names(attack for attack in ATTACKS if attack not in may_differ)
 
 
 def test_a_refusal_whose_words_depend_on_the_world_is_blamed() -> None:
@@ -95,11 +95,11 @@ def test_a_refusal_whose_words_depend_on_the_world_is_blamed() -> None:
         attack
         for attack in alike
         if "what is seen depends on the victim"
-        not in judged(attack, [speaks_of(world) for world in worlds(attack)])
+        not in blamed_for(attack, [speaks_of(world) for world in worlds(attack)])
     )
 
 
-def test_a_interface_without_sessions_cannot_run_attacks_on_sessions() -> None:
+def test_an_interface_without_sessions_cannot_run_attacks_on_sessions() -> None:
     in_sessions = [
         attack for attack in ATTACKS if any(step.via is Via.SESSION for step in flat(attack.steps))
     ]

@@ -86,7 +86,7 @@ def forgetful(
 
 @pytest.fixture(scope="module")
 def words() -> set[bytes]:
-    """Collect the words of all refusals in which the data had a say."""
+    """Collect the words of all refusals that depend on the data."""
     return set()
 
 

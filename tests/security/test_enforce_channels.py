@@ -86,8 +86,8 @@ def test_blocks_do_not_tell_how_many_rows_match(
         spy.execute(setting.encode())
     wards = ("w1", "w2", "w8")  # the last one is nobody's
     queries = [f"select sum(cost) from people where zip = 3 and ward = '{ward}'" for ward in wards]
-    told = [row[0] for q in queries for row in spy.execute("select attic.caught(%s)", [q])]
-    assert set(told) == {"answered", "KA902"}
+    outcomes = [row[0] for q in queries for row in spy.execute("select attic.caught(%s)", [q])]
+    assert set(outcomes) == {"answered", "KA902"}
     blocks = least(spy, queries)
     assert blocks.count(blocks[0]) == len(blocks)
 
@@ -96,16 +96,16 @@ def test_blocks_do_not_tell_why_an_answer_is_withheld(
     request: pytest.FixtureRequest, spy: psycopg.Connection[Any]
 ) -> None:
     queries = [f"select count(*) from people where cost < {bound}" for bound in (6000, 5998, 4000, 2)]
-    told = [row[0] for q in queries for row in spy.execute("select attic.caught(%s)", [q])]
-    assert told[::2] == ["answered", "answered"]
-    assert told[3] == "KA902"  # too few people
+    outcomes = [row[0] for q in queries for row in spy.execute("select attic.caught(%s)", [q])]
+    assert outcomes[::2] == ["answered", "answered"]
+    assert outcomes[3] == "KA902"  # too few people
     # the ledger, if there is one, sees a difference of two people
-    assert (told[1] == "KA902") == (request.node.callspec.params["spy"] == "pairwise")
+    assert (outcomes[1] == "KA902") == (request.node.callspec.params["spy"] == "pairwise")
     blocks = least(spy, queries)
     assert blocks.count(blocks[0]) == len(blocks)
 
 
-def test_a_session_that_ends_at_errors_hears_the_same_words(own_hospital: Guarded) -> None:
+def test_a_session_that_ends_at_errors_gets_the_same_words(own_hospital: Guarded) -> None:
     own_hospital.admin.execute(
         "create table large as select i as person, i % 2 as sex, 1e308::float8 as share"
         " from generate_series(1, 100) as i"
@@ -115,15 +115,15 @@ def test_a_session_that_ends_at_errors_hears_the_same_words(own_hospital: Guarde
         "'large', identifiers => '{person}', quasi_identifiers => '{sex}', sensitive => '{share}')"
     )
     own_hospital.admin.execute("select kanon_protect('large', 5)")
-    heard = []
+    refusals = []
     for query in ("select sum(share) from large", "select sum(share) from large where sex = 7"):
         with own_hospital.new_sessions() as interface:
             assert interface.in_session is not None
             interface.in_session(ADA, "set exit_on_error = on", (), 1)
-            heard.append(interface.ask(ADA, query, (), 1))
-    assert isinstance(heard[0], Refusal)
-    assert not heard[0].explained
-    assert heard[0] == heard[1]
+            refusals.append(interface.ask(ADA, query, (), 1))
+    assert isinstance(refusals[0], Refusal)
+    assert not refusals[0].explained
+    assert refusals[0] == refusals[1]
     reasons = own_hospital.admin.execute(
         "select reason from kanon.query_log where relation = 'public.large' order by asked_at"
     )

@@ -42,7 +42,7 @@ def curator(own_hospital: Guarded) -> Iterator[str]:
     own_hospital.admin.execute(f"drop owned by {name} cascade; drop role {name}")
 
 
-def told(interface: Interface, text: str, role: str = ADA) -> bool:
+def is_answered(interface: Interface, text: str, role: str = ADA) -> bool:
     return isinstance(interface.ask(role, text, (), 1), Answer)
 
 
@@ -214,8 +214,8 @@ def test_a_release_is_public(own_hospital: Guarded, interface: Interface) -> Non
     )
     own_hospital.admin.execute("create view hospital.ours as select sex, ward from safe.patients")
     own_hospital.admin.execute(f"grant select on hospital.ours to {ADA}, kanon_reader")
-    assert told(interface, "select sex, count(*) from safe.patients group by sex")
-    assert told(interface, "select sex, ward from ours")
+    assert is_answered(interface, "select sex, count(*) from safe.patients group by sex")
+    assert is_answered(interface, "select sex, ward from ours")
 
 
 @pytest.mark.parametrize(
@@ -316,4 +316,4 @@ def test_an_owner_who_is_curator_lends_what_queries_need_and_no_more(
         connection.execute("select kanon_declare('clinic.people', quasi_identifiers => '{age}')")
         connection.execute("select kanon_protect('clinic.people', 5)")
     assert admin.execute(rights).fetchone() == (True, False)
-    assert told(own_hospital.interface(), "select count(*) from clinic.people")
+    assert is_answered(own_hospital.interface(), "select count(*) from clinic.people")

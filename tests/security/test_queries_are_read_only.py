@@ -42,7 +42,7 @@ _PREPARE = """
         plpy.execute("select kanon.boot()")
         from kanon_pg.db.queries import Statement
         from kanon_pg.db.spi_adapter import serve
-        from kanon_pg.queries.hold import serve_as_reader
+        from kanon_pg.queries.pending_query import serve_as_reader
         from kanon_pg.queries.request import QueryRequest
         from kanon_pg.errors import DatabaseError
         def run(reader, _call):
@@ -54,10 +54,10 @@ _PREPARE = """
     $$;
     CREATE FUNCTION public.served_directly() RETURNS text LANGUAGE plpython3u AS $$
         plpy.execute("select kanon.boot()")
-        from kanon_pg.queries import hold
+        from kanon_pg.queries import pending_query
         from kanon_pg.queries.request import QueryRequest
-        call = hold.PendingQuery(QueryRequest("select 1", ()), "", "", lambda reader, call: "served")
-        with hold._handed(call):
+        call = pending_query.PendingQuery(QueryRequest("select 1", ()), "", "", lambda reader, call: "served")
+        with pending_query._as_pending(call):
             plpy.execute("select kanon.serve_query()")
         return call.result or call.error.sqlstate
     $$;

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.gateway import vocabulary
+from kanon_pg.gateway import allowed_names
 from kanon_pg.queries.check.functions import (
     AGGREGATES,
     EXTREMES,
@@ -177,10 +177,10 @@ def test_queries_may_aggregate_by_these_and_no_others() -> None:
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
-        (vocabulary.HARMLESS_CATALOGS, HARMLESS_CATALOGS),
-        (vocabulary.STABLE_FUNCTIONS, STABLE_FUNCTIONS),
-        (vocabulary.OWN_FUNCTIONS, OWN_FUNCTIONS),
-        (vocabulary.SYNTAX_FUNCTIONS, SYNTAX_FUNCTIONS),
+        (allowed_names.HARMLESS_CATALOGS, HARMLESS_CATALOGS),
+        (allowed_names.STABLE_FUNCTIONS, STABLE_FUNCTIONS),
+        (allowed_names.OWN_FUNCTIONS, OWN_FUNCTIONS),
+        (allowed_names.SYNTAX_FUNCTIONS, SYNTAX_FUNCTIONS),
     ],
     ids=["catalogs", "functions", "own functions", "syntax"],
 )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from kanon_pg.audit.request import AUDIT, RISK
+from kanon_pg.curves.request import CURVE
 from kanon_pg.db.identifiers import Literal
+from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
 from kanon_pg.db.queries import Statement, render, sql_root, statement
+from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.release.request import ANONYMIZE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
@@ -25,7 +29,16 @@ _CREATED = re.compile(
 _DEFAULT = re.compile(r" DEFAULT (?:'(?:[^']|'')*'|[^,\n]+)")
 _NAMED = re.compile(rf"\bFUNCTION\s+{_NAME}(?:,\s+{_NAME})*(?=\s+(?:OWNER|FROM|IS|TO)\s)")
 
-OPERATIONS = {"anonymize": ANONYMIZE}
+OPERATIONS: Mapping[str, Operation[Any]] = {
+    "anonymize": ANONYMIZE,
+    "audit": AUDIT,
+    "curve": CURVE,
+    "groups": GROUPS,
+    "intervals": INTERVALS,
+    "rectangles": RECTANGLES,
+    "regions": REGIONS,
+    "risk": RISK,
+}
 """Operations whose functions are written from their description, by the names that templates use."""
 
 INSTALL_LOCK = 0x6B616E6F6E

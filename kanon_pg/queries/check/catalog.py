@@ -84,9 +84,9 @@ class Protection:
         Column that identifies a person; None if every row is a person.
     declared : bool
         Whether the relation has a declaration of its own or of its partitioned parent. A relation that
-        is protected by dependency alone (a view over a declared table) cannot be asked.
+        is protected by dependency alone (a view over a declared table) cannot be queried.
     extremes : str
-        Columns whose smallest and largest value may be asked, which is one person's: 'never',
+        Columns whose smallest and largest value may be queried, which is one person's: 'never',
         'insensitive' or 'always'. With 'insensitive', neither sensitive columns nor quasi-identifiers.
     """
 
@@ -98,7 +98,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a relation that the analyst may know cannot be asked, in words of whoever loaded the snapshot.
+    """Why a relation that the analyst may know cannot be queried, in the words of the loader of the snapshot.
 
     Parameters
     ----------
@@ -129,13 +129,13 @@ class Relation:
     unique_keys : tuple of frozenset of str
         Sets of columns that are unique and immediate (valid, not partial, without expressions, every
         column NOT NULL). They decide which joins keep rows single.
-    plain : bool
+    safe_to_read : bool
         False if reading the relation may run code of other people: row security, a view whose
         definition calls functions outside ``pg_catalog`` or whose owner is not trusted.
     obstacle : Obstacle or None
-        Set if the relation cannot be asked for a reason that the loader knows.
-    undivided : bool
-        True only if all rows stand in one table: neither a view nor partitioned, without children.
+        Set if the relation cannot be queried for a reason that the loader knows.
+    single_table : bool
+        True only if all rows stand in one table: no view, no partitions, no children.
     """
 
     oid: int
@@ -145,9 +145,9 @@ class Relation:
     columns: tuple[Column, ...]
     protection: Protection | None = None
     unique_keys: tuple[frozenset[str], ...] = ()
-    plain: bool = True
+    safe_to_read: bool = True
     obstacle: Obstacle | None = None
-    undivided: bool = False
+    single_table: bool = False
 
     def column(self, name: str) -> Column | None:
         """Return the column of that name, or None."""

@@ -21,8 +21,8 @@ from kanon_pg.queries.check.plan.typed import number_type, size_of
 from kanon_pg.queries.check.read.queries import read_query
 from kanon_pg.queries.check.rules import findings
 from kanon_pg.queries.check.verdict import OutputColumn, Verdict
-from kanon_pg.queries.check.write.canonical import Canonical, parameters
-from kanon_pg.queries.check.write.entity_sets import entity_sets, gathering
+from kanon_pg.queries.check.write.canonical import CanonicalWriter, parameters
+from kanon_pg.queries.check.write.entity_sets import combined_sql, entity_sets
 
 __all__ = ["CatalogSnapshot", "Finding", "Options", "Verdict", "check"]
 
@@ -66,7 +66,7 @@ def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
     found = list(findings(plan, options))
     if found:
         return _refused(found)
-    canonical = Canonical(plan, options)
+    canonical = CanonicalWriter(plan, options)
     sql = canonical.sql()
     if len(sql) > options.limits.rendered:
         return _refused(
@@ -75,7 +75,7 @@ def _checked(text: str, snapshot: CatalogSnapshot, options: Options) -> Verdict:
     return _accepted(plan, canonical, sql, options)
 
 
-def _accepted(plan: Plan, canonical: Canonical, sql: str, options: Options) -> Verdict:
+def _accepted(plan: Plan, canonical: CanonicalWriter, sql: str, options: Options) -> Verdict:
     read = [item for level in plan.levels() for item in level.instances if item.relation is not None]
     protected = {
         item.relation.oid for item in read if item.relation is not None and item.protection is not None
@@ -89,7 +89,7 @@ def _accepted(plan: Plan, canonical: Canonical, sql: str, options: Options) -> V
         protected=tuple(sorted(protected)),
         relations=tuple(sorted({item.relation.oid for item in read if item.relation is not None})),
         entity_sets=entity_sets(plan, canonical, options),
-        gathering=gathering(plan, options),
+        combined_sql=combined_sql(plan, options),
         empty_refused=bool(protected) and options.mode == "reject",
     )
 

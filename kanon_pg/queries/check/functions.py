@@ -26,15 +26,15 @@ class Overload:
         SQL; ``{0}`` is the first argument.
     constants : dict
         Position of an argument that must be constant, and the name of its check.
-    carried : bool
-        Whether the arguments are computed as numeric (and a whole result stays so).
+    takes_numeric : bool
+        Whether whole-number arguments are computed as numeric (and a whole result stays so).
     """
 
     takes: tuple[str, ...]
     gives: str
     template: str
     constants: dict[int, str] = field(default_factory=dict)
-    carried: bool = False
+    takes_numeric: bool = False
 
 
 def _plain(name: str, *takes: str, gives: str, **constants: str) -> Overload:
@@ -115,7 +115,7 @@ FUNCTIONS: Final[dict[str, tuple[Overload, ...]]] = {
     ),
     "strpos": (_plain("strpos", "text", "text", gives="int4", at1="characters"),),
     "abs": (
-        Overload(("int8",), "int8", "pg_catalog.abs({0})", carried=True),
+        Overload(("int8",), "int8", "pg_catalog.abs({0})", takes_numeric=True),
         *_numbers("pg_catalog.abs({0})"),
     ),
     "ceil": _CEIL,

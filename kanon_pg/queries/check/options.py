@@ -44,7 +44,7 @@ class Options:
         nobody in a group that a condition or a CASE in GROUP BY names. Without it, "nobody" (answered) and
         "one person" (refused) differ, which a patient analyst can use.
     simulatable : bool
-        Whether sensitive columns must have no say in refusals (`kanon_pg.queries.check.rules.simulatable`);
+        Whether refusals must not depend on sensitive columns (`kanon_pg.queries.check.rules.simulatable`);
         without the dominance rule, which looks at them.
     limits : QueryLimits
         Bounds on the text.

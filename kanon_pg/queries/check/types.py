@@ -14,7 +14,7 @@ NUMBERS: Final = (*INTEGERS, "numeric", "float4", "float8")
 FLOATS: Final = ("float4", "float8")
 MOMENTS: Final = ("date", "timestamp", "timestamptz")
 RANGES: Final = ("int4range", "int8range", "daterange")
-"""Ranges that have one spelling each, so that equal ones cannot be told apart by how they are written."""
+"""Ranges that have one spelling each, so that their form does not distinguish equal ones."""
 UNKNOWN: Final = "unknown"
 """A string, NULL or parameter that takes its type from where it stands."""
 

@@ -63,10 +63,10 @@ class EntitySet:
     sql : str
         Returns one row of ``bytea``. There is a piece for every group and table that has rows in it;
         ``groups`` (8 bytes each, big-endian), ``leaves`` (4 bytes each: OID of the table) and ``lengths``
-        (8 bytes each) describe them, ``places`` holds their rows one after the other: 6 bytes each, block
-        and line, or, with `seed`, 8 bytes, the hash of the content
+        (8 bytes each) describe them, ``row_ids`` holds their rows one after the other: 6 bytes each, the
+        TID, or, with `seed`, 8 bytes, the hash of the content
         (`kanon_pg.queries.check.write.table_snapshot.content_hash_sql`). For each of `filters`,
-        ``lengths_1``, ``places_1`` ... hold, in the same pieces, the rows that it leaves out, or, unless
+        ``lengths_1``, ``row_ids_1`` ... hold, in the same pieces, the rows that it leaves out, or, unless
         `disjoint`, those that it lets in. Takes the same parameters as the canonical SQL, as text.
     figures : tuple of str
         Aggregates answered over the groups ('count', 'sum(cost)', ...).
@@ -75,7 +75,7 @@ class EntitySet:
     disjoint : bool
         Whether a row stands in one group at most, and once; otherwise it may be repeated by a join.
     seed : int or None
-        Number of one more parameter, the secret seed of hashes, if rows have no places (views).
+        Number of one more parameter, the secret seed of hashes, if rows have no TIDs (views).
     covered_by : int or None
         OID of the relation whose own sets make these superfluous, if they are recorded as strictly.
     """
@@ -97,8 +97,8 @@ class EntitySet:
 
 
 @dataclass(frozen=True, slots=True)
-class Gathering:
-    """For the ledger: the canonical SQL in two parts, of which the first also gathers the rows behind groups.
+class CombinedSql:
+    """For the ledger: the canonical SQL in two parts, the first of which also collects the rows of groups.
 
     Parameters
     ----------
@@ -152,8 +152,8 @@ class Verdict:
         OIDs of the protected relations read.
     relations : tuple of int
         OIDs of all relations read.
-    gathering : Gathering or None
-        Reads some of these sets and the answer at once; None if it can read none of them.
+    combined_sql : CombinedSql or None
+        Reads the answer and some of these sets in one scan; None if it can read none of them.
     empty_refused : bool
         True if an answer without rows has to be refused (mode 'reject' over protected relations):
         "no row" would otherwise differ from "too few people" and answer a query about one person.
@@ -168,5 +168,5 @@ class Verdict:
     protected: tuple[int, ...] = ()
     relations: tuple[int, ...] = ()
     entity_sets: tuple[EntitySet, ...] = ()
-    gathering: Gathering | None = None
+    combined_sql: CombinedSql | None = None
     empty_refused: bool = False

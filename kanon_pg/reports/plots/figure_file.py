@@ -5,12 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from kanon_pg.errors import InputError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg", ".pdf")
 """Suffixes of files that can be written."""

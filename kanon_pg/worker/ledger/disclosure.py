@@ -136,8 +136,8 @@ Reason = Literal[
     "error",
     "record",
 ]
-"""Why an answer is withheld, the last four as whoever ran the query says. For the owner's record only: the
-analyst must not learn it."""
+"""Why an answer is withheld; the caller gives the last four. For the owner's record only, never for the
+analyst."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 

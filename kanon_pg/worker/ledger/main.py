@@ -77,7 +77,7 @@ class _OpenLedgers:
                 return Reply("verified", {"records": [_verified(fields, name) for name in fields["names"]]})
             if job.kind == "log":
                 return Reply("log", {}, [json.dumps(_log(fields)).encode()])
-        raise LedgerError("The ledger was asked for something that it does not know.")
+        raise LedgerError("The ledger does not know this kind of job.")
 
     def save(self) -> None:
         for ledger in self._ledgers.values():

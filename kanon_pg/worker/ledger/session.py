@@ -89,7 +89,7 @@ _CHECKPOINT_HEAD_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuery:
-    """Who asks what, when.
+    """A query, who ran it, and when.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
--- Publishes a release.
+-- Publishes a release; kanon_pg/release/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_anonymize(
 {{ anonymize.parameters }}
 )

@@ -1,10 +1,6 @@
--- Finds the sets of columns that single people out, with the caller's own rights throughout.
+-- Finds the sets of columns that single people out, with the caller's own rights throughout; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_audit(
-    relation regclass,
-    k integer,
-    columns name[] DEFAULT NULL,
-    max_columns integer DEFAULT NULL,
-    time_limit interval DEFAULT '30 seconds'
+{{ audit.parameters }}
 )
 RETURNS SETOF kanon.violating_set
 LANGUAGE plpgsql
@@ -15,7 +11,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    RETURN QUERY SELECT * FROM kanon.audit(relation, k, columns, max_columns, extract(epoch FROM time_limit)::double precision);
+    RETURN QUERY SELECT * FROM kanon.audit({{ audit.passed }});
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -24,9 +20,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_audit FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_audit IS
 'Finds every minimal set of columns that singles people out. By each fewer than k people share their values; it counts the people at risk.
 Arguments:
-relation: Any table, view or release that you may read.
-k: Fewest people who may share their values.
-columns: What to audit, in place of all but identifiers.
-max_columns: Most columns of a set.
-time_limit: How long to search; what is not proven by then is said.
+{{ audit.help }}
 Example: SELECT columns, kind, people_at_risk FROM kanon_audit(''patients'', 5);';

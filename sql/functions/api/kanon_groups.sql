@@ -1,13 +1,6 @@
--- Groups the values of a column without order, with the caller's own rights throughout.
+-- Groups the values of a column without order, with the caller's own rights throughout; kanon_pg/grouping/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_groups(
-    relation regclass,
-    "column" name,
-    k integer,
-    method text DEFAULT 'spread',
-    weight name DEFAULT NULL,
-    cost text DEFAULT 'max',
-    epsilon double precision DEFAULT 0.25,
-    time_limit interval DEFAULT '30 seconds'
+{{ groups.parameters }}
 )
 RETURNS SETOF kanon.value_class
 LANGUAGE plpgsql
@@ -18,8 +11,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    RETURN QUERY SELECT * FROM kanon.groups(relation, "column", k, method, weight, cost, epsilon,
-        extract(epoch FROM time_limit)::double precision);
+    RETURN QUERY SELECT * FROM kanon.groups({{ groups.passed }});
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -28,12 +20,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_groups FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_groups IS
 'Groups the values of a column without order into classes. Each is shared by at least k people; a bound is proven.
 Arguments:
-relation: Any table, view or release that you may read.
-column: What is grouped; an SQL keyword, so in quotes if named.
-k: Least size of a class, at least 2.
-method: spread, fold, exact or relaxed.
-weight: Column to add up in place of counting people.
-cost: max: size of the largest class; sum: what the classes of all have beyond k.
-epsilon: Of relaxed, above 0 and below 1/2.
-time_limit: How long to search; what is not proven by then is said.
+{{ groups.help }}
 Example: SELECT DISTINCT label, size, ratio FROM kanon_groups(''patients'', ''diagnosis'', 5);';

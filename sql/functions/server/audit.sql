@@ -1,10 +1,6 @@
--- Finds the sets of columns that single people out, with the caller's own rights.
+-- Finds the sets of columns that single people out, with the caller's own rights; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.audit(
-    relation regclass,
-    k integer,
-    columns name[],
-    max_columns integer,
-    time_limit_seconds double precision
+{{ audit.inner_parameters }}
 )
 RETURNS SETOF kanon.violating_set
 LANGUAGE plpython3u

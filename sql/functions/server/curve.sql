@@ -1,12 +1,6 @@
--- Computes a suppression curve with the caller's own rights.
+-- Computes a suppression curve with the caller's own rights; kanon_pg/curves/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.curve(
-    relation regclass,
-    ks integer[],
-    quasi_identifiers name[],
-    patterns jsonb,
-    method text,
-    time_limit_seconds double precision,
-    seed integer
+{{ curve.inner_parameters }}
 )
 RETURNS SETOF kanon.curve_point
 LANGUAGE plpython3u

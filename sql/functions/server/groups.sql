@@ -1,13 +1,6 @@
--- Groups the values of a column without order, with the caller's own rights.
+-- Groups the values of a column without order, with the caller's own rights; kanon_pg/grouping/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.groups(
-    relation regclass,
-    "column" name,
-    k integer,
-    method text,
-    weight name,
-    cost text,
-    epsilon double precision,
-    time_limit_seconds double precision
+{{ groups.inner_parameters }}
 )
 RETURNS SETOF kanon.value_class
 LANGUAGE plpython3u

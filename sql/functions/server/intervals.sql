@@ -1,11 +1,6 @@
--- Groups the values of an ordered column into intervals, with the caller's own rights.
+-- Groups the values of an ordered column into intervals, with the caller's own rights; kanon_pg/grouping/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.intervals(
-    relation regclass,
-    "column" name,
-    k integer,
-    weight name,
-    cost text,
-    time_limit_seconds double precision
+{{ intervals.inner_parameters }}
 )
 RETURNS SETOF kanon.value_class
 LANGUAGE plpython3u

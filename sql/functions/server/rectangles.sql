@@ -1,13 +1,6 @@
--- Groups points into rectangles, with the caller's own rights.
+-- Groups points into rectangles, with the caller's own rights; kanon_pg/grouping/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.rectangles(
-    relation regclass,
-    x name,
-    y name,
-    k integer,
-    weight name,
-    method text,
-    cost text,
-    time_limit_seconds double precision
+{{ rectangles.inner_parameters }}
 )
 RETURNS SETOF kanon.point_class
 LANGUAGE plpython3u

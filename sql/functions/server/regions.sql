@@ -1,15 +1,6 @@
--- Groups the values of a column into regions of neighbours, with the caller's own rights.
+-- Groups the values of a column into regions of neighbours, with the caller's own rights; kanon_pg/grouping/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.regions(
-    relation regclass,
-    "column" name,
-    adjacency regclass,
-    k integer,
-    neighbours name[],
-    weight name,
-    method text,
-    on_light text,
-    cost text,
-    time_limit_seconds double precision
+{{ regions.inner_parameters }}
 )
 RETURNS SETOF kanon.value_class
 LANGUAGE plpython3u

@@ -1,12 +1,6 @@
--- Says how likely people are found again, with the caller's own rights.
+-- Says how likely people are found again, with the caller's own rights; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.risk(
-    relation regclass,
-    columns name[],
-    sensitive name[],
-    threshold double precision,
-    population regclass,
-    sampling_fraction double precision,
-    time_limit_seconds double precision
+{{ risk.inner_parameters }}
 )
 RETURNS SETOF kanon.risk
 LANGUAGE plpython3u

@@ -18,7 +18,9 @@ from tests.query.cases import (
     of_kind,
 )
 
-_TOLD = "a refusal tells that the rule was hit: at most `budget` such bits, then the role is locked out"
+_LIMITED_BITS = (
+    "a refusal tells that the rule was hit: at most `budget` such bits, then the role is locked out"
+)
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "refusals as oracles",
@@ -58,7 +60,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         secret=Secret.WARD,
         channel=Channel.EFFECT,
-        expect=limited(_TOLD),
+        expect=limited(_LIMITED_BITS),
         policy=Policy(budget=3),
     ),
     attack(
@@ -70,7 +72,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         secret=Secret.WARD,
         channel=Channel.EFFECT,
-        expect=limited(_TOLD),
+        expect=limited(_LIMITED_BITS),
         policy=Policy(budget=3),
     ),
     attack(
@@ -81,7 +83,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         secret=Secret.WARD,
         channel=Channel.EFFECT,
-        expect=limited(_TOLD),
+        expect=limited(_LIMITED_BITS),
         policy=Policy(budget=3),
     ),
     attack(
@@ -120,7 +122,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of("diagnosis = 'C50'"),
         number_of(f"diagnosis = 'C50' and not ({V} and ward = 'oncology')"),
         secret=Secret.WARD,
-        expect=limited(_TOLD),
+        expect=limited(_LIMITED_BITS),
         policy=Policy("pairwise", budget=3),
         channel=Channel.EFFECT,
     ),
@@ -132,7 +134,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         ),
         secret=Secret.COST,
         channel=Channel.EFFECT,
-        expect=limited(_TOLD),
+        expect=limited(_LIMITED_BITS),
         policy=Policy(dominance=0.5, budget=3),
     ),
     attack(
@@ -148,7 +150,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         policy=Policy(mode="suppress", budget=3),
         channel=Channel.EFFECT,
-        expect=limited(_TOLD),
+        expect=limited(_LIMITED_BITS),
     ),
     attack(
         "answer of the same query after a refusal of the other",

@@ -84,6 +84,27 @@ def _refuse() -> None:
     raise InfeasibleError("No.", detail="Never.", hint="Give up.")
 
 
+@pytest.mark.parametrize(
+    ("library", "arguments"),
+    [
+        ("pyarrow", ["load", "people.csv", "people"]),
+        ("pyarrow", ["export", "people", "people.csv"]),
+        ("pyarrow", ["demo"]),
+        ("matplotlib", ["curve", "people", "--plot", "curve.png"]),
+        ("matplotlib", ["curve", "people", "--plot", "curve.png", "--json"]),
+    ],
+)
+def test_a_library_of_an_extra_that_is_missing_is_named_before_anything_is_done(
+    library: str, arguments: list[str]
+) -> None:
+    program = f"import sys; sys.modules[{library!r}] = None; from kanon_pg.cli import app; app({arguments!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"This needs the library {library}, which is not installed." in done.stderr
+    assert "pip install 'kanon_pg[" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_an_interrupt_says_so_and_has_an_exit_code_of_its_own(
     monkeypatch: pytest.MonkeyPatch, options: list[str]

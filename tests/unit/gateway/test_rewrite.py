@@ -9,36 +9,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.errors import NotPermitted
-from kanon_pg.gateway.reading import read_text
-from kanon_pg.gateway.rewrite import Knowledge, Passed, Refused, rewrite
+from kanon_pg.gateway.allowed_names import AllowedNames
+from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten, rewrite
+from kanon_pg.gateway.scanned_text import scan_text
 from kanon_pg.gateway.session_settings import listed_path, start_parameters
 from kanon_pg.gateway.tokens import tokens
-from kanon_pg.gateway.vocabulary import Vocabulary
 from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.findings import Refusal
 from tests.query.snapshot import hospital
 
 PATH = ("hospital", "public")
-VOCABULARY = Vocabulary(
+ALLOWED_NAMES = AllowedNames(
     catalogs=frozenset({"pg_class", "pg_attribute", "pg_am", "pg_stats"}),
     views=frozenset({"pg_class", "pg_attribute", "tables"}),
     view_functions=frozenset({"pg_table_size"}),
     functions=frozenset({"count", "abs", "sum"}),
     api_schema="api",
 )
-KNOWLEDGE = Knowledge(replace(hospital(), search_path=PATH), VOCABULARY, check)
+CONTEXT = RewriteContext(replace(hospital(), search_path=PATH), ALLOWED_NAMES, check)
 
 
-def rewritten(text: str, types: tuple[int, ...] = ()) -> Passed | Refused:
+def rewritten(text: str, types: tuple[int, ...] = ()) -> Rewritten | Refused:
     try:
-        return rewrite(read_text(text), KNOWLEDGE, PATH, PATH, types)
+        return rewrite(scan_text(text), CONTEXT, PATH, PATH, types)
     except Refusal as refusal:
         return Refused((refusal.finding,))
 
 
-def passed(text: str, types: tuple[int, ...] = ()) -> str:
+def rewritten_text(text: str, types: tuple[int, ...] = ()) -> str:
     result = rewritten(text, types)
-    assert isinstance(result, Passed), result
+    assert isinstance(result, Rewritten), result
     return result.text
 
 
@@ -70,7 +70,7 @@ CALL = (
     ],
 )
 def test_a_query_becomes_a_call_wherever_it_stands(text: str, expected: str) -> None:
-    assert passed(text) == expected
+    assert rewritten_text(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_query_becomes_a_call_wherever_it_stands(text: str, expected: str) -> 
 )  # fmt: skip
 def test_a_protected_relation_is_found_in_every_from(text: str) -> None:
     result = rewritten(text)
-    if isinstance(result, Passed):
+    if isinstance(result, Rewritten):
         assert result.queries == 1
     else:
         assert all(finding.code.startswith("Q") for finding in result.findings)
@@ -111,14 +111,14 @@ def test_a_protected_relation_is_found_in_every_from(text: str) -> None:
     ],
 )
 def test_other_things_of_the_same_name_are_no_queries(text: str) -> None:
-    assert passed(text) == text
+    assert rewritten_text(text) == text
 
 
 def test_parameters_travel_as_text_and_keep_the_types_that_the_client_gives() -> None:
     text = "select count(*) from patients where ward = $1 and cost > $2"
-    assert "CAST(ARRAY[CAST(CAST($1 AS" in passed(text)
-    assert "CAST(ARRAY[CAST($1 AS pg_catalog.text), CAST(CAST($2 AS" in passed(text, (25, 0))
-    assert "[CAST($1 AS pg_catalog.text), CAST($2 AS pg_catalog.text)]" in passed(text, (25, 1700))
+    assert "CAST(ARRAY[CAST(CAST($1 AS" in rewritten_text(text)
+    assert "CAST(ARRAY[CAST($1 AS pg_catalog.text), CAST(CAST($2 AS" in rewritten_text(text, (25, 0))
+    assert "[CAST($1 AS pg_catalog.text), CAST($2 AS pg_catalog.text)]" in rewritten_text(text, (25, 1700))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_parameters_travel_as_text_and_keep_the_types_that_the_client_gives() ->
     ],
 )  # fmt: skip
 def test_what_passes_is_written_anew(text: str, expected: str) -> None:
-    assert passed(text) == expected
+    assert rewritten_text(text) == expected
 
 
 def test_findings_have_places_in_the_clients_text() -> None:
@@ -178,21 +178,21 @@ def test_a_defect_refuses() -> None:
     def broken(_text: str, _snapshot: object) -> object:
         raise KeyError("hush")
 
-    knowledge = replace(KNOWLEDGE, check=broken)
-    result = rewrite(read_text(COUNT), knowledge, PATH)
+    context = replace(CONTEXT, check=broken)
+    result = rewrite(scan_text(COUNT), context, PATH)
     assert isinstance(result, Refused)
     assert result.findings[0].code == "G099"
     assert "hush" not in str(result.findings)
 
 
 def test_the_search_path_decides_and_follows_the_session() -> None:
-    found = rewrite(read_text(COUNT), KNOWLEDGE, ("public",))
-    assert isinstance(found, Passed)
+    found = rewrite(scan_text(COUNT), CONTEXT, ("public",))
+    assert isinstance(found, Rewritten)
     assert not found.queries
     found = rewrite(
-        read_text(f"set search_path to hospital; {COUNT}; reset search_path"), KNOWLEDGE, ("x",), ("y",)
+        scan_text(f"set search_path to hospital; {COUNT}; reset search_path"), CONTEXT, ("x",), ("y",)
     )
-    assert isinstance(found, Passed)
+    assert isinstance(found, Rewritten)
     assert (found.queries, found.search_path) == (1, ("y",))
 
 
@@ -214,7 +214,7 @@ def test_any_words_are_refused_or_pass_with_every_token_but_names_of_catalogs(wo
     if names and names[0] in {"begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release"}:
         return  # a statement about the transaction reads no relation, whatever stands in it
     assert "pg_stats" not in names
-    if not result.queries and result.same_places:
+    if not result.queries and result.keeps_positions:
         assert result.text == text
     if not result.queries and not {"with", "as", "from", ","} & set(words):
         assert "pg_sleep(" not in result.text.replace(" ", "")  # names of columns may follow other names
@@ -222,7 +222,7 @@ def test_any_words_are_refused_or_pass_with_every_token_but_names_of_catalogs(wo
 
 @given(st.text())
 def test_any_text_is_refused_or_passes(text: str) -> None:
-    assert isinstance(rewritten(text), Passed | Refused)
+    assert isinstance(rewritten(text), Rewritten | Refused)
 
 
 def test_a_session_starts_with_settings_that_keep_texts_unambiguous() -> None:

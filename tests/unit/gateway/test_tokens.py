@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.gateway.tokens import LONGEST_TEXT, TokenKind, statements, tokens
+from kanon_pg.gateway.tokens import MAX_TEXT_CHARACTERS, TokenKind, statements, tokens
 from kanon_pg.queries.check.findings import Refusal
 
 
@@ -44,7 +44,7 @@ def test_names_are_folded_as_postgresql_folds_them() -> None:
         "do $$begin end$$", "$a$x$a$", "$é$x$é$", "U&'\\0061'", 'u&"\\0061"', "b'1'", "X'1F'", "n'a'",
         "'open", '"open', '""',
         "/* open", "/* /* */", "{fn now()}", "a\\b", "\v", "\x01", "1a", "1_000", "0x1F",
-        "$1a", "1.2.3", "1..2", "x" * 64, '"' + "é" * 32 + '"', "a" * (LONGEST_TEXT + 1),
+        "$1a", "1.2.3", "1..2", "x" * 64, '"' + "é" * 32 + '"', "a" * (MAX_TEXT_CHARACTERS + 1),
     ],
 )  # fmt: skip
 def test_what_is_read_differently_elsewhere_is_refused(text: str) -> None:

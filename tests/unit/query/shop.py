@@ -81,7 +81,7 @@ UNDECLARED = replace(
     PEOPLE, oid=5, name="rich", kind=RelationKind.VIEW, protection=Protection(5, declared=False)
 )
 FOREIGN = replace(CITIES, oid=6, name="far", kind=RelationKind.FOREIGN)
-GUARDED = replace(CITIES, oid=7, name="guarded", plain=False)
+GUARDED = replace(CITIES, oid=7, name="guarded", safe_to_read=False)
 CARELESS = replace(PEOPLE, oid=8, name="careless", protection=Protection(1, "id"))
 ANONYMOUS_VIEW = replace(ANSWERS, oid=9, name="replies", kind=RelationKind.VIEW)
 OTHER_CITIES = replace(CITIES, oid=10, schema="other")

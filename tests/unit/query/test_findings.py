@@ -206,6 +206,6 @@ def test_a_refusal_carries_no_plan(code: str, piece: str, text: str) -> None:
     assert all(finding.sentence.endswith(".") for finding in verdict.findings)
 
 
-def test_all_findings_of_one_level_are_told_together() -> None:
+def test_all_findings_of_one_level_are_reported_together() -> None:
     text = "select name, sum(abs(age)), max(income) from people group by name"
     assert codes(text) >= {"Q300", "Q310", "Q320"}

@@ -63,7 +63,7 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
     kind, argument = _summarized(call, bind_expression(call.arguments[0], rows))
     return Aggregate(
         type=kind,
-        wide=_stays_wide(kind, argument),
+        as_numeric=_stays_numeric(kind, argument),
         function=call.function,
         argument=argument,
         condition=condition,
@@ -98,8 +98,8 @@ def _settled(argument: Bound) -> str:
     return "text" if argument.type == UNKNOWN else argument.type
 
 
-def _stays_wide(kind: str, argument: Bound) -> bool:
-    return argument.wide and kind in INTEGERS
+def _stays_numeric(kind: str, argument: Bound) -> bool:
+    return argument.as_numeric and kind in INTEGERS
 
 
 def _summarized(call: Call, argument: Bound) -> tuple[str, Bound]:
@@ -124,7 +124,7 @@ def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:
     kind, argument = _summarized(call, bind_expression(call.within.expression, rows))
     whole = Aggregate(
         type=kind,
-        wide=_stays_wide(kind, argument),
+        as_numeric=_stays_numeric(kind, argument),
         function=call.function,
         argument=argument,
         condition=condition,
@@ -181,10 +181,15 @@ def bind_window(windowed: Windowed, groups: Scope) -> Bound:
     inside = " ".join(
         part for part in (partition and f"PARTITION BY {partition}", order and f"ORDER BY {order}") if part
     )
-    wide = kind in INTEGERS and bool(operands) and operands[0].wide and not call.endswith("()")
+    as_numeric = kind in INTEGERS and bool(operands) and operands[0].as_numeric and not call.endswith("()")
     template = f"{call} OVER ({inside})"
     return Operation(
-        type=kind, wide=wide, name=WINDOW, template=template, operands=tuple(operands), span=windowed.span
+        type=kind,
+        as_numeric=as_numeric,
+        name=WINDOW,
+        template=template,
+        operands=tuple(operands),
+        span=windowed.span,
     )
 
 

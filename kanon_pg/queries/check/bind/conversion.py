@@ -14,7 +14,7 @@ def as_type(expression: Bound, target: str) -> Bound:
     Parameters
     ----------
     target : str
-        Type that is as wide or wider.
+        The same type or a wider one.
 
     Returns
     -------
@@ -33,15 +33,20 @@ def as_type(expression: Bound, target: str) -> Bound:
     if common_type(expression.type, target) != target:
         sentence = f"A value of type {expression.type} cannot stand where {target} is expected."
         raise Refusal("Q202", expression.span, sentence, "Compare values of the same type.")
-    if expression.wide and target in INTEGERS:
+    if expression.as_numeric and target in INTEGERS:
         return Operation(
-            type=target, wide=True, name="cast", template="{0}", operands=(expression,), span=expression.span
+            type=target,
+            as_numeric=True,
+            name="cast",
+            template="{0}",
+            operands=(expression,),
+            span=expression.span,
         )
     return cast(expression, target, expression.span)
 
 
-def in_carrier(expression: Bound, target: str) -> Bound:
-    """Return a number in exactly that carrier (``numeric`` or ``float8``), for templates that need it."""
+def in_number_type(expression: Bound, target: str) -> Bound:
+    """Return a number that is computed in exactly that type (``numeric`` or ``float8``)."""
     widened = as_type(expression, expression.type if expression.type in NUMBERS else target)
     if number_type(widened) == target:
         return widened
@@ -77,13 +82,13 @@ def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, .
     if target == UNKNOWN:
         target = "text"
     converted = tuple(as_type(expression, target) for expression in expressions)
-    if target in INTEGERS and any(item.wide for item in converted):
+    if target in INTEGERS and any(item.as_numeric for item in converted):
         return tuple(
             item
-            if item.wide
+            if item.as_numeric
             else Operation(
                 type=target,
-                wide=True,
+                as_numeric=True,
                 name="cast",
                 template="CAST({0} AS pg_catalog.numeric)",
                 operands=(item,),
@@ -97,7 +102,7 @@ def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, .
 def written_cast(expression: Bound, target: str, span: Span) -> Bound:
     """Return the cast that was written, in a form that cannot fail, or refuse it.
 
-    Whole-number targets of numbers become ``round``, carried as numeric, so that no value is out of range.
+    Whole-number targets of numbers become ``round``, computed as numeric, so that no value is out of range.
 
     Raises
     ------
@@ -128,7 +133,7 @@ def _rounded(expression: Bound, target: str, span: Span) -> Bound:
     else:
         template = "pg_catalog.round({0})"
     return Operation(
-        type=target, wide=True, name="round", template=template, operands=(expression,), span=span
+        type=target, as_numeric=True, name="round", template=template, operands=(expression,), span=span
     )
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from kanon_pg.queries.check.bind.constants import check_constant, interval_text, number_constant, unknown_text
-from kanon_pg.queries.check.bind.conversion import as_type, in_carrier, written_cast
+from kanon_pg.queries.check.bind.conversion import as_type, in_number_type, written_cast
 from kanon_pg.queries.check.bind.operators import (
     bind_case,
     bind_coalesce,
@@ -46,7 +46,7 @@ _NOW = {"current_date": "date", "current_timestamp": "timestamptz", "localtimest
 class Scope(Protocol):
     """Where an expression stands: what names mean there and whether aggregates may."""
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Return the meaning of a whole expression (a group key), or None."""
 
     def column(self, name: Name) -> Bound:
@@ -67,7 +67,7 @@ def bind_expression(expression: Expression, scope: Scope) -> Bound:
     Refusal
         Codes Q100 to Q219.
     """
-    known = scope.known(expression)
+    known = scope.matching_key(expression)
     if known is not None:
         return known
     binding = _BINDING.get(type(expression))
@@ -171,7 +171,7 @@ def _allowed_like(name: str) -> str:
     near = get_close_matches(name, [*FUNCTIONS, *AGGREGATES], n=3)
     if near:
         return f"Allowed and spelled like it: {', '.join(near)}."
-    return "Functions of numbers, texts and dates that cannot fail are allowed: see the page about asking."
+    return "Functions of numbers, texts and dates that cannot fail are allowed; see the page on queries."
 
 
 def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
@@ -195,11 +195,11 @@ def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
     if call.function == "width_bucket" and constant_value(arguments[1]) == constant_value(arguments[2]):
         raise Refusal("Q204", call.span, "The bounds of width_bucket are equal.", "Write different bounds.")
     kind = chosen.gives
-    if chosen.carried:
+    if chosen.takes_numeric:
         kind = arguments[0].type
     return Operation(
         type=kind,
-        wide=chosen.carried,
+        as_numeric=chosen.takes_numeric,
         name=call.function,
         template=chosen.template,
         operands=converted,
@@ -219,9 +219,9 @@ def _fits(overload: Overload, arguments: tuple[Bound, ...]) -> bool:
 def _convert(overload: Overload, arguments: tuple[Bound, ...]) -> tuple[Bound, ...]:
     converted = []
     for argument, wanted in zip(arguments, overload.takes, strict=True):
-        if overload.carried:
-            converted.append(in_carrier(argument, "numeric"))
-        elif wanted == "int4" and argument.wide:
+        if overload.takes_numeric:
+            converted.append(in_number_type(argument, "numeric"))
+        elif wanted == "int4" and argument.as_numeric:
             value = constant_value(argument)
             if value is None:
                 raise Refusal(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kanon_pg.queries.check.bind.constants import check_pattern, check_regular_expression
-from kanon_pg.queries.check.bind.conversion import as_type, cast, in_carrier, in_common_type
+from kanon_pg.queries.check.bind.conversion import as_type, cast, in_common_type, in_number_type
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.typed import (
     Bound,
@@ -54,15 +54,25 @@ def bind_case(branches: tuple[tuple[Bound, Bound], ...], default: Bound | None, 
     if default is not None:
         template += f" ELSE {{{len(operands)}}}"
         operands.append(converted[-1])
-    kind, wide = converted[0].type, converted[0].wide
+    kind, as_numeric = converted[0].type, converted[0].as_numeric
     return Operation(
-        type=kind, wide=wide, name="case", template=template + " END", operands=tuple(operands), span=span
+        type=kind,
+        as_numeric=as_numeric,
+        name="case",
+        template=template + " END",
+        operands=tuple(operands),
+        span=span,
     )
 
 
 def _same(template: str, name: str, parts: tuple[Bound, ...], span: Span) -> Operation:
     return Operation(
-        type=parts[0].type, wide=parts[0].wide, name=name, template=template, operands=parts, span=span
+        type=parts[0].type,
+        as_numeric=parts[0].as_numeric,
+        name=name,
+        template=template,
+        operands=parts,
+        span=span,
     )
 
 
@@ -147,8 +157,8 @@ def _any(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     value, array = operands
     if not isinstance(array, ParameterRef) or value.type == UNKNOWN:
         raise Refusal("Q206", span, "= ANY takes a column and a parameter.", "Write column = ANY ($1).")
-    if value.wide:
-        value = in_carrier(value, "numeric")
+    if value.as_numeric:
+        value = in_number_type(value, "numeric")
     listed = ParameterRef(type=f"{number_type(value)}[]", number=array.number, span=array.span)
     return _truth(operator, "({0} OPERATOR(pg_catalog.=) ANY ({1}))", (value, listed), span)
 
@@ -202,13 +212,13 @@ def _negative(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     (operand,) = operands
     if operand.type not in NUMBERS:
         raise Refusal("Q202", span, f"A minus sign before {operand.type} is not allowed.")
-    carrier = "numeric" if operand.type in INTEGERS else operand.type
+    computed_type = "numeric" if operand.type in INTEGERS else operand.type
     return Operation(
         type=operand.type,
-        wide=operand.type in INTEGERS,
+        as_numeric=operand.type in INTEGERS,
         name=operator,
         template="(OPERATOR(pg_catalog.-) {0})",
-        operands=(in_carrier(operand, carrier),),
+        operands=(in_number_type(operand, computed_type),),
         span=span,
     )
 
@@ -220,15 +230,17 @@ def _arithmetic(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound
     left = _number(left, right, operator)
     right = _number(right, left, operator)
     if left.type in INTEGERS and right.type in INTEGERS:
-        kind, carrier = max(left.type, right.type, key=INTEGERS.index), "numeric"
+        kind, computed_type = max(left.type, right.type, key=INTEGERS.index), "numeric"
     elif left.type in FLOATS or right.type in FLOATS:
-        kind = carrier = "float8"
+        kind = computed_type = "float8"
     else:
-        kind = carrier = "numeric"
+        kind = computed_type = "numeric"
     template = _template(operator, right, kind, span)
-    parts = in_carrier(left, carrier), in_carrier(right, carrier)
-    wide = kind in INTEGERS
-    return Operation(type=kind, wide=wide, name=operator, template=template, operands=parts, span=span)
+    parts = in_number_type(left, computed_type), in_number_type(right, computed_type)
+    as_numeric = kind in INTEGERS
+    return Operation(
+        type=kind, as_numeric=as_numeric, name=operator, template=template, operands=parts, span=span
+    )
 
 
 def _number(operand: Bound, other: Bound, operator: str) -> Bound:

@@ -15,7 +15,7 @@ from kanon_pg.queries.check.read.syntax import Call, Constant, Expression, Name,
 from kanon_pg.queries.check.types import NUMBERS
 
 GROUPING: Final = "grouping"
-"""Name of the function that tells the groupings of a query apart."""
+"""Name of the function that distinguishes the groupings of a query."""
 
 
 def at_span(bound: Bound, span: Span) -> Bound:
@@ -50,7 +50,7 @@ class RowScope:
     merged: dict[str, Bound] = field(default_factory=dict)
     protected: bool = False
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Nothing but single names is known here."""
         del expression
         return None
@@ -123,7 +123,7 @@ class GroupScope:
     keys: tuple[Bound, ...]
     _known: dict[int, tuple[Expression, Bound | None]] = field(default_factory=dict)
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Return the group key that the expression equals, or None."""
         if isinstance(expression, Call) and expression.function == GROUPING:
             return self._grouping(expression)
@@ -151,7 +151,9 @@ class GroupScope:
         """Return the group key that a row expression equals, or None."""
         if bound not in self.keys:
             return None
-        return KeyRef(type=bound.type, wide=bound.wide, position=self.keys.index(bound), span=bound.span)
+        return KeyRef(
+            type=bound.type, as_numeric=bound.as_numeric, position=self.keys.index(bound), span=bound.span
+        )
 
     def column(self, name: Name) -> Bound:
         """Refuse a column that is no group key."""
@@ -190,7 +192,7 @@ class PublicRowScope:
     rows: RowScope
     keys: dict[Bound, None] = field(default_factory=dict)
 
-    def known(self, expression: Expression) -> Bound | None:
+    def matching_key(self, expression: Expression) -> Bound | None:
         """Nothing but single names is known here."""
         del expression
         return None
@@ -203,7 +205,7 @@ class PublicRowScope:
         """Return the group key that a row expression is from now on."""
         self.keys.setdefault(bound)
         position = list(self.keys).index(bound)
-        return KeyRef(type=bound.type, wide=bound.wide, position=position, span=bound.span)
+        return KeyRef(type=bound.type, as_numeric=bound.as_numeric, position=position, span=bound.span)
 
     def aggregate(self, call: Call) -> Bound:
         """Refuse aggregates."""

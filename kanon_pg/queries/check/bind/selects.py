@@ -99,9 +99,11 @@ def _position(key: Bound) -> int:
 
 
 def _null(key: KeyRef) -> Bound:
-    carrier = "numeric" if key.wide else key.type
-    template = f"CAST(NULL AS pg_catalog.{carrier})"
-    return Operation(type=key.type, wide=key.wide, name="cast", template=template, operands=(), span=key.span)
+    computed_type = "numeric" if key.as_numeric else key.type
+    template = f"CAST(NULL AS pg_catalog.{computed_type})"
+    return Operation(
+        type=key.type, as_numeric=key.as_numeric, name="cast", template=template, operands=(), span=key.span
+    )
 
 
 _MOST_OUTPUTS = 200

@@ -66,9 +66,9 @@ def check_relation(relation: Relation, span: Span) -> None:
     name = f"{relation.schema}.{relation.name}"
     if relation.obstacle is not None:
         raise Refusal("Q109", span, relation.obstacle.sentence, relation.obstacle.hint)
-    if relation.kind in {RelationKind.FOREIGN, RelationKind.OTHER} or not relation.plain:
+    if relation.kind in {RelationKind.FOREIGN, RelationKind.OTHER} or not relation.safe_to_read:
         hint = "Ask ordinary tables and releases."
-        raise Refusal("Q105", span, f"{name} cannot be asked: reading it may run code of others.", hint)
+        raise Refusal("Q105", span, f"{name} cannot be queried: reading it may run code of others.", hint)
     protection = relation.protection
     if protection is None:
         return
@@ -189,8 +189,8 @@ class SourceBinder:
         relation = self.snapshot.find(table.schema, table.name)
         shown = f"{table.schema}.{table.name}" if table.schema else table.name
         if relation is None:
-            hint = "Check the spelling and the schema; catalogs and other people's tables cannot be asked."
-            raise Refusal("Q100", table.span, f'There is no relation "{shown}" that can be asked.', hint)
+            hint = "Check the spelling and the schema; catalogs and other people's tables cannot be queried."
+            raise Refusal("Q100", table.span, f'There is no relation "{shown}" that can be queried.', hint)
         check_relation(relation, table.span)
         instance = self._instance(relation, None, join, table.span)
         columns = {
@@ -226,7 +226,7 @@ class SourceBinder:
                 raise Refusal("Q103", span, f'Two outputs are called "{output.name}".', "Name them with AS.")
             columns[output.name] = ColumnRef(
                 type=output.expression.type,
-                wide=output.expression.wide,
+                as_numeric=output.expression.as_numeric,
                 instance=instance.number,
                 name=output.name,
                 nullable=True,

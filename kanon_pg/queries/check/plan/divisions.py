@@ -105,21 +105,21 @@ class ColumnKinds:
 
     def __init__(self, level: Level) -> None:
         self._level = level
-        self._carried: dict[int, frozenset[str]] = {}
+        self._propagated: dict[int, frozenset[str]] = {}
         links = [
             (own.instance, other)
             for own, other in (determined_columns(level) if len(level.instances) > 1 else ())
         ]
         links += [(item.number, item.condition) for item in level.instances if item.condition is not None]
-        links = [(number, read) for number, read in links if self._carries(number)]
+        links = [(number, read) for number, read in links if self._propagates(number)]
         changed = True
         while changed:
-            before = dict(self._carried)
+            before = dict(self._propagated)
             for number, read in links:
-                self._carried[number] = self._carried.get(number, frozenset()) | self.of(read)
-            changed = self._carried != before
+                self._propagated[number] = self._propagated.get(number, frozenset()) | self.of(read)
+            changed = self._propagated != before
 
-    def _carries(self, number: int) -> bool:
+    def _propagates(self, number: int) -> bool:
         instance = self._level.instances[number - 1]
         return instance.protection is None or instance.outer
 
@@ -133,12 +133,12 @@ class ColumnKinds:
 
     def _of_column(self, column: ColumnRef) -> frozenset[str]:
         instance = self._level.instances[column.instance - 1]
-        carried = self._carried.get(instance.number, frozenset())
+        propagated = self._propagated.get(instance.number, frozenset())
         if instance.relation is None or instance.protection is None or instance.is_personal(column):
-            return carried
+            return propagated
         found = instance.relation.column(column.name)
         kind = "sensitive" if found is not None and found.role is ColumnRole.SENSITIVE else "known"
-        return carried | {kind}
+        return propagated | {kind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +208,11 @@ def divisions(level: Level) -> tuple[Bound, ...]:
     """Return the conditions that divide the groups of a level."""
     found = dict.fromkeys(filters(level))
     for aggregate in level.aggregates():
-        found.update(dict.fromkeys(map(has_value, _told_apart(aggregate))))
+        found.update(dict.fromkeys(map(has_value, _dividing_columns(aggregate))))
     return tuple(found)
 
 
-def _told_apart(aggregate: Aggregate) -> list[Bound]:
+def _dividing_columns(aggregate: Aggregate) -> list[Bound]:
     argument = aggregate.argument
     if argument is None:
         return []

@@ -204,7 +204,7 @@ class Plan:
 
 def _key_references(level: Level) -> tuple[Bound, ...]:
     return tuple(
-        KeyRef(type=key.type, wide=key.wide, position=position, span=key.span)
+        KeyRef(type=key.type, as_numeric=key.as_numeric, position=position, span=key.span)
         for position, key in enumerate(level.keys)
     )
 

@@ -60,7 +60,7 @@ def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tupl
 
     For every protected instance: the people of the group; for every FILTER and every aggregate of a column
     that may be NULL, the people whose rows take part; the people outside of every FILTER, and those without
-    a value where values are counted or replaced: nobody, or enough. What several FILTERs tell apart is
+    a value where values are counted or replaced: nobody, or enough. What several FILTERs distinguish is
     counted by cells (`cell_counts`); the mode 'suppress' looks at one group at a time, so there the
     cells of a group are counted with it.
 

@@ -22,12 +22,12 @@ class Typed:
     ----------
     type : str
         Type as PostgreSQL would derive it for the text that was written.
-    wide : bool
+    as_numeric : bool
         True for whole numbers that are computed as ``numeric``, so that no sum or product overflows.
     """
 
     type: str
-    wide: bool = False
+    as_numeric: bool = False
     span: Span = field(compare=False, repr=False)
 
 
@@ -167,7 +167,7 @@ def is_constant(expression: Bound) -> bool:
 
 def number_type(expression: Bound) -> str:
     """Return the type in which the rendered number really is."""
-    return "numeric" if expression.wide and expression.type in INTEGERS else expression.type
+    return "numeric" if expression.as_numeric and expression.type in INTEGERS else expression.type
 
 
 def constant_value(expression: Bound) -> Decimal | None:

@@ -13,7 +13,7 @@ from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import QueryLimits
 from kanon_pg.queries.check.read.expressions import read_expression, read_order_item
 from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, identifier, only, optional, unknown
-from kanon_pg.queries.check.read.sqlglot_parser import read_text
+from kanon_pg.queries.check.read.sqlglot_parser import parse_text
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Expression,
@@ -131,7 +131,7 @@ def read_query(text: str, limits: QueryLimits) -> Query:
     Refusal
         Codes Q001 to Q029: the text is no query of the allowed grammar.
     """
-    root = read_text(check_text(text, limits))
+    root = parse_text(check_text(text, limits))
     _count_nodes(root, limits)
     return _query(root)
 

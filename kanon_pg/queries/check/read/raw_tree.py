@@ -98,7 +98,7 @@ _HINTS = {
     "columns": "Name the columns with AS inside the query.",
 }
 
-_STATEMENT = ("Only SELECT can be asked.", "Write one SELECT.")
+_STATEMENT = ("Only SELECT can be run.", "Write one SELECT.")
 _SUBQUERY = ("A subquery inside an expression is not allowed.", "Put it into FROM or WITH, and join it.")
 _WINDOW = ("Window functions are not allowed.", "Aggregate with GROUP BY.")
 _SETS = ("Grouping sets stand in GROUP BY only.", "Write GROUP BY ROLLUP (...).")

@@ -53,7 +53,7 @@ class KanonPostgres(Postgres):
             return node
 
 
-def read_text(text: str) -> RawNode:
+def parse_text(text: str) -> RawNode:
     """Parse one statement.
 
     Parameters

@@ -86,7 +86,7 @@ def _check_place(piece: str, span: Span, *, first: bool, ended: bool) -> None:
     if ended:
         raise Refusal("Q002", span, "Only one statement can be run.", "Run each query by itself.")
     if first and piece.lower() not in {"select", "with", "("}:
-        raise Refusal("Q021", span, "Only SELECT can be asked.", "Write one SELECT.")
+        raise Refusal("Q021", span, "Only SELECT can be run.", "Write one SELECT.")
 
 
 def _check_piece(kind: str, piece: str, previous: str, span: Span) -> None:

@@ -32,4 +32,4 @@ def number_of_filters(level: Level) -> Iterator[Finding]:
     if len(found) > _MOST:
         span = found[_MOST].span
         sentence = f"One query may have {_MOST} different FILTERs."
-        yield finding_at("Q312", span, sentence, "Group by what the filters tell apart.")
+        yield finding_at("Q312", span, sentence, "Group by what the filters distinguish.")

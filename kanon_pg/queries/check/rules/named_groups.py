@@ -27,7 +27,7 @@ from kanon_pg.queries.check.plan.typed import ColumnRef, Operation, walk
 
 
 def named_group_conditions(plan: Plan, options: Options) -> Iterator[Finding]:
-    """Yield a finding for every condition inside a group key whose groups cannot be told from the text."""
+    """Yield a finding for every condition inside a group key whose groups the text does not name."""
     levels = plan.levels() if options.strict else ()
     for key in (key for level in levels if level.protected() for key in level.keys):
         if named_values(key) is not None or isinstance(key, ColumnRef):

@@ -44,17 +44,17 @@ _HINT = "Refusals must not depend on sensitive columns here: "
 
 
 def simulatable(plan: Plan, options: Options) -> Iterator[Finding]:
-    """Yield a finding for everything through which sensitive columns could have a say in a refusal."""
+    """Yield a finding for everything through which sensitive columns could influence a refusal."""
     if not options.simulatable:
         return
     levels = [level for level in plan.levels() if level.protected()]
     for level in levels:
         if level not in plan.branches:
             yield _finding(
-                level, "A query over the groups of a protected table is refused.", "ask for them directly."
+                level, "A query over the groups of a protected table is refused.", "query them directly."
             )
         if len(level.protected()) > 1 or level.protected()[0].oid != levels[0].protected()[0].oid:
-            yield _finding(level, "The query reads several protected tables.", "ask about each by itself.")
+            yield _finding(level, "The query reads several protected tables.", "query each by itself.")
         yield from _level(level)
 
 

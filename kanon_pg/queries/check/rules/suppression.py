@@ -45,10 +45,10 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
         return
     for level in levels:
         for item in known_conditions(level):
-            sentence = "A condition on sensitive columns and others cannot be asked in this mode."
+            sentence = "A condition on sensitive columns and others is not allowed in this mode."
             yield finding_at("Q512", item, sentence, "Ask in the mode 'reject'.")
         if len(divisions(level)) > _MOST_DIVISIONS:
-            sentence = f"{_MOST_DIVISIONS} FILTERs or columns with NULLs can be told apart in this mode."
+            sentence = f"{_MOST_DIVISIONS} FILTERs or columns with NULLs are the most in this mode."
             yield finding_at("Q512", level, sentence, "Ask in the mode 'reject'.")
     for level in levels[1:]:
         sentence = (

@@ -28,23 +28,23 @@ from kanon_pg.queries.check.write.expressions import Writer, from_and_where, peo
 from kanon_pg.queries.check.write.shares import largest_shares, person_ratio, share_check
 
 
-class Canonical:
+class CanonicalWriter:
     """Writes the canonical SQL of one plan.
 
     Parameters
     ----------
     plan : Plan
         Checked by all rules.
-    further : callable, optional
-        Returns further columns of a level's groups, as SQL with names.
+    extra_columns : callable, optional
+        Returns additional columns of a level's groups, as SQL with names.
     """
 
     def __init__(
-        self, plan: Plan, options: Options, further: Callable[[Level], Sequence[str]] = lambda level: ()
+        self, plan: Plan, options: Options, extra_columns: Callable[[Level], Sequence[str]] = lambda level: ()
     ) -> None:
         self._plan = plan
         self._options = options
-        self._further = further
+        self._extra_columns = extra_columns
         self._suppresses = options.mode == "suppress"
         self._answers: dict[Plan, str] = {}
         self._tables: list[str] = []
@@ -143,7 +143,7 @@ class Canonical:
         counts = people_counts(level, strict=strict, suppress=self._suppresses)
         parts += _numbers_of_people(counts, level, writer)
         parts.append('pg_catalog.count(*) AS "n"')
-        parts += self._further(level)
+        parts += self._extra_columns(level)
         grouping = ""
         if level.keys:
             grouping = " GROUP BY " + ", ".join(str(position + 1) for position in range(len(level.keys)))

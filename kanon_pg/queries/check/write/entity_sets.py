@@ -9,18 +9,18 @@ from kanon_pg.queries.check.plan.joins import equalities, fact_instance
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
-from kanon_pg.queries.check.verdict import EntitySet, Gathering
-from kanon_pg.queries.check.write.canonical import Canonical, base_of, groups_of, parameters
+from kanon_pg.queries.check.verdict import CombinedSql, EntitySet
+from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, groups_of, parameters
 from kanon_pg.queries.check.write.expressions import from_and_where
-from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_places
+from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_tids
 
 
-def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[EntitySet, ...]:
+def entity_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> tuple[EntitySet, ...]:
     """Return one statement per level and protected instance.
 
     Parameters
     ----------
-    canonical : Canonical
+    canonical : CanonicalWriter
         After its ``sql`` was written.
     options : Options
         In the mode 'suppress' only the groups that are shown count.
@@ -28,35 +28,35 @@ def entity_sets(plan: Plan, canonical: Canonical, options: Options) -> tuple[Ent
     return tuple(item.entity_set() for item in _writers(plan, canonical, options))
 
 
-def gathering(plan: Plan, options: Options) -> Gathering | None:
-    """Return what reads the answer and sets behind it at once.
+def combined_sql(plan: Plan, options: Options) -> CombinedSql | None:
+    """Return the statement that reads the answer and the sets behind it in one scan.
 
-    Sets of undivided tables can be read so: a row's place says all of where it stands.
+    That works for tables without partitions and children, where the TID alone identifies a row.
 
     Returns
     -------
-    Gathering or None
+    CombinedSql or None
         None if no set can be read so, or the statement would be too long.
     """
-    writers: list[_Sets] = []
+    writers: list[_SetWriter] = []
 
-    def further(level: Level) -> list[str]:
+    def extra_columns(level: Level) -> list[str]:
         return [part for item in writers if item.level is level for part in item.columns()]
 
-    canonical = Canonical(plan, options, further)
+    canonical = CanonicalWriter(plan, options, extra_columns)
     found = _writers(plan, canonical, options)
-    writers += (item for item in found if item.is_gathered())
+    writers += (item for item in found if item.is_combinable())
     tables, body = canonical.parts()
-    sets = {number: item.gathered() for number, item in enumerate(found) if item in writers}
+    sets = {number: item.sets_sql() for number, item in enumerate(found) if item in writers}
     if not sets or len(tables) + len(body) > options.limits.rendered:
         return None
-    return Gathering(tables, body, sets)
+    return CombinedSql(tables, body, sets)
 
 
-def _writers(plan: Plan, canonical: Canonical, options: Options) -> list[_Sets]:
+def _writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_SetWriter]:
     suppresses = options.mode == "suppress"
     return [
-        _Sets(plan, canonical, level, instance, suppresses)
+        _SetWriter(plan, canonical, level, instance, suppresses)
         for level in plan.levels()
         for instance in level.protected()
     ]
@@ -75,11 +75,11 @@ def _figure(aggregate: Aggregate) -> str:
     return f"{aggregate.function}({'distinct ' if aggregate.distinct else ''}{shown})"
 
 
-class _Sets:
+class _SetWriter:
     """Writes the statements of one instance of a level."""
 
     def __init__(
-        self, plan: Plan, canonical: Canonical, level: Level, instance: Instance, suppresses: bool
+        self, plan: Plan, canonical: CanonicalWriter, level: Level, instance: Instance, suppresses: bool
     ) -> None:
         self.level = level
         self._canonical = canonical
@@ -96,7 +96,7 @@ class _Sets:
     def entity_set(self) -> EntitySet:
         level, instance = self.level, self._instance
         assert instance.relation is not None  # noqa: S101 - protected instances are relations
-        by_content = not has_places(instance.relation)
+        by_content = not has_tids(instance.relation)
         before = (
             self._canonical.tables_through(level)
             if self._suppresses
@@ -115,19 +115,21 @@ class _Sets:
             covered_by=_cover(level, instance),
         )
 
-    def is_gathered(self) -> bool:
-        """Tell whether the sets can be read with the groups."""
+    def is_combinable(self) -> bool:
+        """Tell whether the sets can be read in the same scan as the groups."""
         relation = self._instance.relation
         # a set that another one covers is hardly ever wanted
-        return relation is not None and relation.undivided and _cover(self.level, self._instance) is None
+        return relation is not None and relation.single_table and _cover(self.level, self._instance) is None
 
     def columns(self) -> list[str]:
         """Return the columns that the groups of the level have for `concatenated_sql`."""
-        return [f'{sql} AS "{self._column(suffix)}"' for suffix, sql in self._gathers()]
+        return [f'{sql} AS "{self._column(suffix)}"' for suffix, sql in self._row_id_aggregates()]
 
-    def gathered(self) -> str:
-        """Return the statement over the groups of the level."""
-        columns = [(f'"t"."{self._column(suffix)}"', f"places{suffix}") for suffix, _ in self._gathers()]
+    def sets_sql(self) -> str:
+        """Return the statement that reads the sets from the groups of the level."""
+        columns = [
+            (f'"t"."{self._column(suffix)}"', f"row_ids{suffix}") for suffix, _ in self._row_id_aggregates()
+        ]
         shown = ", ".join(f'{column} AS "{name}"' for column, name in columns)
         table = groups_of(self.level) if self._suppresses else base_of(self.level)
         return self._packed(
@@ -145,9 +147,9 @@ class _Sets:
     def _packed(self, pieces: str) -> str:
         parts = [('pg_catalog.int8send("g")', "groups"), ('pg_catalog.oidsend("leaf")', "leaves")]
         for suffix in ("", *(f"_{number}" for number in range(1, len(self._filters) + 1))):
-            places = f'COALESCE("places{suffix}", {EMPTY})'
-            parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({places}))", f"lengths{suffix}"))
-            parts.append((places, f"places{suffix}"))
+            row_ids = f'COALESCE("row_ids{suffix}", {EMPTY})'
+            parts.append((f"pg_catalog.int8send(pg_catalog.octet_length({row_ids}))", f"lengths{suffix}"))
+            parts.append((row_ids, f"row_ids{suffix}"))
         shown = ", ".join(f'COALESCE({concatenated_sql(sql)}, {EMPTY}) AS "{name}"' for sql, name in parts)
         return f'SELECT {shown} FROM ({pieces}) AS "n"'
 
@@ -160,11 +162,11 @@ class _Sets:
         kept = self._kept() if self._suppresses else ""
         return (
             f'SELECT {number} AS "g", "p".* FROM ({self._pieces()}) AS "p"{kept}'
-            ' WHERE "p"."places" IS NOT NULL'
+            ' WHERE "p"."row_ids" IS NOT NULL'
         )
 
     def _kept(self) -> str:
-        """Return the join that leaves the groups that are shown."""
+        """Return the join that keeps the groups that are shown."""
         positions = range(len(self.level.keys))
         table = f'"kanon_groups_{self.level.number}"'
         if not positions:
@@ -178,9 +180,9 @@ class _Sets:
 
     def _pieces(self) -> str:
         keys = [f'{self._writer.write(key)} AS "k{position}"' for position, key in enumerate(self.level.keys)]
-        leaf, _ = self._place()
+        leaf, _ = self._row_id()
         parts = [*keys, f'{leaf} AS "leaf"']
-        parts += [f'{sql} AS "places{suffix}"' for suffix, sql in self._gathers()]
+        parts += [f'{sql} AS "row_ids{suffix}"' for suffix, sql in self._row_id_aggregates()]
         rows = from_and_where(self.level, self._writer, self._canonical.answers())
         conditions = list(self._conditions())
         if conditions:
@@ -188,21 +190,21 @@ class _Sets:
         grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
         return f"SELECT {', '.join(parts)}{rows} GROUP BY {grouping}"
 
-    def _gathers(self) -> Iterator[tuple[str, str]]:
+    def _row_id_aggregates(self) -> Iterator[tuple[str, str]]:
         """Yield aggregates of the rows of a group, and of those of each filter, with suffixes of names."""
-        _, place = self._place()
-        yield "", concatenated_sql(place)
+        _, row_id = self._row_id()
+        yield "", concatenated_sql(row_id)
         for number, (mask, _) in enumerate(self._filters, 1):
             condition = self._writer.write(mask)
             if self._disjoint:
                 # most filters are columns without NULLs, which leave nobody out
                 condition = f"({condition}) IS NOT TRUE"
-            yield f"_{number}", f"{concatenated_sql(place)} FILTER (WHERE {condition})"
+            yield f"_{number}", f"{concatenated_sql(row_id)} FILTER (WHERE {condition})"
 
-    def _place(self) -> tuple[str, str]:
+    def _row_id(self) -> tuple[str, str]:
         alias, relation = f'"{self._instance.alias}"', self._instance.relation
         assert relation is not None  # noqa: S101 - protected instances are relations
-        if has_places(relation):
+        if has_tids(relation):
             return f"{alias}.tableoid", f"pg_catalog.tidsend({alias}.ctid)"
         hashed = content_hash_sql(relation, alias, f"CAST(${self._seed()} AS pg_catalog.int8)")
         if self._instance.outer:
@@ -212,7 +214,7 @@ class _Sets:
 
     def _conditions(self) -> Iterator[str]:
         for item in self._parameters:
-            # true; the server has to be told the type of every parameter, used or not
+            # true; the server has to know the type of every parameter, used or not
             yield f"(CAST(${item.number} AS pg_catalog.{item.type_name}) IS NULL) IS NOT NULL"
 
 

@@ -115,7 +115,7 @@ def people_count_sql(instance: Instance, *, single: bool, mask: str | None) -> s
 
 
 def row_identity_sql(instance: Instance) -> str:
-    """Return the SQL of what tells rows of a table apart."""
+    """Return the SQL of what identifies a row of a table."""
     alias = f'"{instance.alias}"'
     parts = (f"CAST({alias}.tableoid AS pg_catalog.text)", f"CAST({alias}.ctid AS pg_catalog.text)")
     return f"({parts[0]} OPERATOR(pg_catalog.||) {parts[1]})"
@@ -159,7 +159,7 @@ def from_and_where(level: Level, writer: Writer, answers: Mapping[Plan, str]) ->
 def _source(instance: Instance, answers: Mapping[Plan, str]) -> str:
     if instance.relation is not None:
         name = f"{quoted(instance.relation.schema)}.{quoted(instance.relation.name)}"
-        if instance.relation.undivided:
+        if instance.relation.single_table:
             # a child that it gets meanwhile was not part of what was checked
             name = f"ONLY {name}"
     elif instance.plan is not None:

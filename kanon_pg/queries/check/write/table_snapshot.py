@@ -14,7 +14,7 @@ from kanon_pg.queries.check.write.expressions import quoted
 EMPTY = "CAST('' AS pg_catalog.bytea)"
 """SQL of no bytes."""
 
-_SETTLED = frozenset({RelationKind.TABLE, RelationKind.PARTITIONED, RelationKind.MATERIALIZED})
+_KINDS_WITH_TIDS = frozenset({RelationKind.TABLE, RelationKind.PARTITIONED, RelationKind.MATERIALIZED})
 
 # Age counts from the present transaction, so a difference of two ages names a transaction at any time.
 _WRITER = (
@@ -23,13 +23,13 @@ _WRITER = (
 )
 _TABLE = "(CAST(tableoid AS pg_catalog.int8) OPERATOR(pg_catalog.<<) 32)"
 _NOTHING = "CAST((CAST($2 AS pg_catalog.xid) IS NULL) IS NULL AS pg_catalog.int4)"
-"""SQL of 0; the server has to be told the type of every parameter, used or not."""
+"""SQL of 0; the server has to know the type of every parameter, used or not."""
 _VERSION = f"pg_catalog.hashtidextended(ctid, {_WRITER} OPERATOR(pg_catalog.#) {_TABLE})"
 
 
-def has_places(relation: Relation) -> bool:
-    """Return whether rows of the relation have a place; those of a view have none."""
-    return relation.kind in _SETTLED
+def has_tids(relation: Relation) -> bool:
+    """Return whether rows of the relation have a TID; those of a view have none."""
+    return relation.kind in _KINDS_WITH_TIDS
 
 
 def content_columns(relation: Relation) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def table_snapshot_sql(relation: Relation) -> str:
     -------
     str
         Takes the seed and, as in `fingerprint_sql`, a horizon as text. One row per table: ``leaf`` (OID, 0
-        for a view); ``places`` (6 bytes each: block and line; empty for a view), ``contents`` (8 bytes each,
+        for a view); ``tids`` (6 bytes each; empty for a view), ``contents`` (8 bytes each,
         big-endian), ``people`` (8 bytes each, empty without an entity), all in one order; ``rows``;
         ``fingerprint_sql`` (as that of `fingerprint_sql`; 0 for views).
     """
@@ -102,16 +102,16 @@ def table_snapshot_sql(relation: Relation) -> str:
         person = f'pg_catalog.hash_record_extended(ROW("r".{quoted(entity)}), {seed})'
         people = concatenated_sql(f"pg_catalog.int8send({person})")
     hashed = content_hash_sql(relation, '"r"', seed)
-    settled = has_places(relation)
+    with_tids = has_tids(relation)
     parts = [
-        f'CAST({"tableoid" if settled else "0"} AS pg_catalog.int8) AS "leaf"',
-        f'{concatenated_sql("pg_catalog.tidsend(ctid)") if settled else EMPTY} AS "places"',
+        f'CAST({"tableoid" if with_tids else "0"} AS pg_catalog.int8) AS "leaf"',
+        f'{concatenated_sql("pg_catalog.tidsend(ctid)") if with_tids else EMPTY} AS "tids"',
         f'{concatenated_sql(f"pg_catalog.int8send({hashed})")} AS "contents"',
         f'{people} AS "people"',
         'pg_catalog.count(*) AS "rows"',
-        f'{_fingerprint("$2") if settled else _NOTHING} AS "fingerprint"',
+        f'{_fingerprint("$2") if with_tids else _NOTHING} AS "fingerprint"',
     ]
-    grouping = " GROUP BY tableoid" if settled else " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0"
+    grouping = " GROUP BY tableoid" if with_tids else " HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 0"
     return f'SELECT {", ".join(parts)} FROM {_name(relation)} AS "r"{grouping}'
 
 
@@ -121,8 +121,8 @@ def fingerprint_sql(relation: Relation) -> str | None:
     The horizon is the oldest transaction that ran at the time of the snapshot. Only rows of it and later ones
     are in the ``fingerprint_sql``: a row that was not there is the work of a transaction that had not ended
     then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint_sql``
-    and the same files hold the same rows, but for a collision of 64-bit hashes: a place that is visible with
-    the same writer holds the same version, because a transaction cannot write after its end, and whatever
+    and the same files hold the same rows, but for a collision of 64-bit hashes: a TID that is visible with
+    the same ``xmin`` holds the same version, because a transaction cannot write after its end, and whatever
     moves rows without writing them makes a new file.
 
     Parameters
@@ -136,7 +136,7 @@ def fingerprint_sql(relation: Relation) -> str | None:
         Takes the horizon as text: a transaction of which fewer than 2**31 later ones have begun. Returns one
         row, ``rows`` and ``fingerprint_sql``; None for a view.
     """
-    if not has_places(relation):
+    if not has_tids(relation):
         return None
     parts = f'pg_catalog.count(*) AS "rows", {_fingerprint("$1")} AS "fingerprint"'
     return f'SELECT {parts} FROM {_name(relation)} AS "r"'

@@ -1,4 +1,4 @@
-"""What may be named in statements that are no queries: catalogs and functions, as data."""
+"""Catalogs and functions that statements may name if they read no protected table, as data."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ BEFORE_PARENTHESIS: Final = _words(
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What the server has, as far as it decides what may be named.
+class AllowedNames:
+    """Names of the connected server that statements may use.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Vocabulary:
     functions: frozenset[str] = frozenset()
     api_schema: str = "public"
 
-    def calls(self, schema: str | None, name: str) -> bool:
+    def may_call(self, schema: str | None, name: str) -> bool:
         """Whether a function may be called by this name."""
         if name in OWN_FUNCTIONS:
             return schema in (None, self.api_schema)

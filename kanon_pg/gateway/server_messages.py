@@ -1,4 +1,4 @@
-"""What the client gets: the server's messages, as far as the gateway looks at them, and its own."""
+"""Messages to the client: those of the server that the gateway inspects or replaces, and its own errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kanon_pg.gateway.state import GatewayState
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.request import refused
 
-_PLACES = (b"P", b"p", b"q", b"W")
+_POSITION_FIELDS = (b"P", b"p", b"q", b"W")
 
 
 def fatal(code: str, sentence: str, hint: str | None = None) -> Message:
@@ -36,9 +36,9 @@ def refusal(findings: Sequence[Finding], text: str) -> Message:
     return error_message(fields)
 
 
-def without_places(fields: Fields) -> Message:
+def without_positions(fields: Fields) -> Message:
     """Return an error of the server without positions and context, which are those of another text."""
-    return error_message({code: value for code, value in fields.items() if code not in _PLACES})
+    return error_message({code: value for code, value in fields.items() if code not in _POSITION_FIELDS})
 
 
 INSPECTED = b"RSKZEGWC"
@@ -47,14 +47,14 @@ INSPECTED = b"RSKZEGWC"
 _AUTHENTICATION = b"R"
 _OK, _SASL = 0, 10
 _CHALLENGES = frozenset({2, 3, 5, 6, 7, 9, _SASL})
-_POISON = re.compile(rb"kanon_refused_[0-9a-f]{32}")
+_REFUSED_TOKEN = re.compile(rb"kanon_refused_[0-9a-f]{32}")
 _KEPT_SETTINGS = {"client_encoding": "UTF8", "standard_conforming_strings": "on"}
 _CATALOG_CHANGED = (b"42P01", b"42703", b"42501", b"42883", b"42804")
 
 
 @dataclass
 class SessionState:
-    """What is known of one session.
+    """State of one session.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ class SessionState:
         Who it is for.
     start_path, path, path_before : tuple of str
         Search path: at the start, now, and before the transaction; None until it is needed.
-    undone : bool
+    rolled_back : bool
         Whether something was rolled back in the transaction.
     challenged : bool
-        Whether the server asked for a password or the like.
+        Whether the server asked for authentication.
     ready : bool
         Whether the login is complete.
     busy : bool
         Whether the server has something to do.
-    moved : bool
-        Whether positions in errors may be those of another text than the client's.
+    text_replaced : bool
+        Whether positions in errors may be those in a rewritten text.
     refused : dict
-        What to say in place of the server's errors, by the words that cause them.
+        Errors that replace the server's, by the token that each refused statement became.
     statements, queries, refusals : int
         How many there were.
     """
@@ -82,19 +82,19 @@ class SessionState:
     start_path: tuple[str, ...] = ()
     path: tuple[str, ...] | None = None
     path_before: tuple[str, ...] | None = None
-    undone: bool = False
+    rolled_back: bool = False
     challenged: bool = False
     ready: bool = False
     busy: bool = False
-    moved: bool = False
+    text_replaced: bool = False
     refused: dict[bytes, Message] = field(default_factory=dict)
     statements: int = 0
     queries: int = 0
     refusals: int = 0
 
 
-class Answers:
-    """Looks at the server's messages of one session.
+class ServerMessages:
+    """Inspects the server's messages of one session and replaces some.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Answers:
         self.state = state
         self.keys: list[bytes] = []
 
-    def answer(self, message: Message) -> Message:
+    def translated(self, message: Message) -> Message:
         """Return what the client gets in place of a message."""
         state = self.state
         match message.kind:
@@ -129,9 +129,9 @@ class Answers:
             case b"Z":
                 self._ready(message.body)
             case b"C":
-                state.undone = state.undone or message.body.startswith(b"ROLLBACK")
+                state.rolled_back = state.rolled_back or message.body.startswith(b"ROLLBACK")
             case b"E":
-                state.undone = True
+                state.rolled_back = True
                 return self._error(message)
             case _:
                 raise ProtocolViolation("The server asks for data, which the gateway never lets it.")
@@ -165,21 +165,21 @@ class Answers:
         state.busy = False
         if not state.ready:
             state.ready = True
-            state.undone = False
+            state.rolled_back = False
             return
         if status == b"I":
-            if state.undone:
+            if state.rolled_back:
                 state.path = state.path_before
-            state.path_before, state.undone = state.path, False
+            state.path_before, state.rolled_back = state.path, False
 
     def _error(self, message: Message) -> Message:
-        found = _POISON.search(message.body)
+        found = _REFUSED_TOKEN.search(message.body)
         if found is not None and found.group() in self.state.refused:
             return self.state.refused.pop(found.group())
         fields = protocol.notice_fields(message.body)
         code = fields.get(b"C", b"")
         if code in _CATALOG_CHANGED or code.startswith(b"KA"):
-            self._shared.source.forget(self.state.user)
-        if code.startswith(b"KA") or self.state.moved:
-            return without_places(fields)
+            self._shared.source.invalidate(self.state.user)
+        if code.startswith(b"KA") or self.state.text_replaced:
+            return without_positions(fields)
         return message

@@ -1,4 +1,4 @@
-"""A client's text, taken apart: its statements, the queries in them, and what those name.
+"""A client's text as a sequence of statements, the queries in them, and the names that those use.
 
 Works on tokens, without a grammar. A relation of the analyst's that this misses reaches PostgreSQL under the
 analyst's own rights, which end at protected tables; names of catalogs are found wherever they stand.
@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from kanon_pg.gateway.allowed_names import BEFORE_PARENTHESIS
 from kanon_pg.gateway.statements import STATEMENTS, StatementPart, unknown_kind
 from kanon_pg.gateway.tokens import Token, TokenKind, statements, tokens
-from kanon_pg.gateway.vocabulary import BEFORE_PARENTHESIS
 
 
 @dataclass(frozen=True, slots=True)
-class NameChain:
-    """Names joined by dots.
+class QualifiedName:
+    """One or more names joined by dots.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class NameScan:
     tokens: Sequence[Token]
     _levels: list[_Level] = field(default_factory=lambda: [_Level()])
 
-    def chains(self) -> Iterator[NameChain]:
-        """Yield every chain of names in order, words of the grammar among them."""
+    def qualified_names(self) -> Iterator[QualifiedName]:
+        """Yield every qualified name in order, words of the grammar among them."""
         index = 0
         while index < len(self.tokens):
             token = self.tokens[index]
@@ -85,14 +85,14 @@ class NameScan:
             if self._is_clause(index):
                 index += 1
                 continue
-            chain = self._chain(index)
+            qualified = self._qualified_name(index)
             self._levels[-1].expects = False
-            index += chain.length
-            if chain.called:
-                separated = len(chain.parts) == 1 and chain.parts[0] in _SEPARATED
+            index += qualified.length
+            if qualified.called:
+                separated = len(qualified.parts) == 1 and qualified.parts[0] in _SEPARATED
                 self._levels.append(_Level(is_call=separated))
                 index += 1
-            yield chain
+            yield qualified
 
     def _step(self, token: Token) -> None:
         level = self._levels[-1]
@@ -135,7 +135,7 @@ class NameScan:
             or before.is_word("union", "intersect", "except", "all", "for", "as", "distinct")
         )
 
-    def _chain(self, index: int) -> NameChain:
+    def _qualified_name(self, index: int) -> QualifiedName:
         names = [self.tokens[index]]
         length = 1
         while self._text(index + length) == "." and self._is_name(index + length + 1):
@@ -145,7 +145,7 @@ class NameScan:
         opens = index + length < len(self.tokens) and self.tokens[index + length].kind is TokenKind.OPEN
         word = len(names) == 1 and names[0].is_word(*BEFORE_PARENTHESIS)
         called = opens and not word and not self._lists_columns(index, index + length)
-        return NameChain(
+        return QualifiedName(
             tuple(names),
             index,
             length,
@@ -215,41 +215,41 @@ class NameScan:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadQuery:
+class ScannedQuery:
     """A query inside a statement.
 
     Parameters
     ----------
-    chains : tuple of NameChain
+    qualified_names : tuple of QualifiedName
         The names in it.
     common_tables : frozenset of str
         Names of its common table expressions.
     """
 
     tokens: Sequence[Token]
-    chains: tuple[NameChain, ...]
+    qualified_names: tuple[QualifiedName, ...]
     common_tables: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadStatement:
+class ScannedStatement:
     """A statement whose kind may pass.
 
     Parameters
     ----------
     part : StatementPart
         What its kind says.
-    query : ReadQuery or None
+    query : ScannedQuery or None
         The query in it.
     """
 
     part: StatementPart
-    query: ReadQuery | None
+    query: ScannedQuery | None
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A text, taken apart.
+class ScannedText:
+    """A text split into statements.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ class Reading:
 
     text: str
     tokens: Sequence[Token]
-    statements: tuple[ReadStatement, ...]
+    statements: tuple[ScannedStatement, ...]
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -268,11 +268,11 @@ class Reading:
         for statement in self.statements:
             if statement.query is None:
                 continue
-            for chain in statement.query.chains:
-                if not chain.relation or chain.parts[0] in _OF_THE_SYSTEM:
+            for qualified in statement.query.qualified_names:
+                if not qualified.relation or qualified.parts[0] in _OF_THE_SYSTEM:
                     continue
-                if len(chain.parts) > 1 or chain.parts[0] not in statement.query.common_tables:
-                    found.update(chain.parts)
+                if len(qualified.parts) > 1 or qualified.parts[0] not in statement.query.common_tables:
+                    found.update(qualified.parts)
         if found:  # what a text sets, it may use
             found.update(name for one in self.statements for name in one.part.search_path or ())
         return frozenset(found)
@@ -281,8 +281,8 @@ class Reading:
 _OF_THE_SYSTEM = frozenset({"pg_catalog", "information_schema", "kanon_catalog"})
 
 
-def read_text(text: str) -> Reading:
-    """Take a text apart.
+def scan_text(text: str) -> ScannedText:
+    """Split a text into statements and find the names in their queries.
 
     Raises
     ------
@@ -290,13 +290,13 @@ def read_text(text: str) -> Reading:
         Codes G001 to G020: a piece of it, or the kind of a statement, is refused everywhere.
     """
     found = tokens(text)
-    return Reading(text, found, tuple(_statement(statement) for statement in statements(found)))
+    return ScannedText(text, found, tuple(_statement(statement) for statement in statements(found)))
 
 
-def _statement(statement: Sequence[Token]) -> ReadStatement:
+def _statement(statement: Sequence[Token]) -> ScannedStatement:
     part = STATEMENTS.get(statement[0].text.lower(), unknown_kind)(statement)
     if part.query is None:
-        return ReadStatement(part, None)
+        return ScannedStatement(part, None)
     query = statement[part.query]
     scan = NameScan(query)
-    return ReadStatement(part, ReadQuery(query, tuple(scan.chains()), scan.common_tables()))
+    return ScannedStatement(part, ScannedQuery(query, tuple(scan.qualified_names()), scan.common_tables()))

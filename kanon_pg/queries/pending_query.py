@@ -1,8 +1,8 @@
-"""Holds the relations of a query, and hands it to the functions that have the reading role's rights.
+"""Locks the relations of a query, and passes it to the functions that have the reading role's rights.
 
 The outer functions run with the caller's rights, so they know whose these are. The inner ones are definer
 functions without arguments: what they serve lies in the memory of this process, where only the outer ones put
-it. Whoever calls an inner function by itself finds nothing to be served.
+it. An inner function that is called by itself finds no query to serve.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ Operation = Callable[[Database, "PendingQuery"], Any]
 
 @dataclass(slots=True)
 class PendingQuery:
-    """A query on its way.
+    """A query of the current call, and its result.
 
     Parameters
     ----------
     role, login : str
         Whose rights and whose budgets count.
     operation : callable
-        What to do with it, with the rights of the reading role.
-    held : frozenset of int
+        What to do with it under the rights of the reading role.
+    locked : frozenset of int
         OIDs of the relations that are locked.
     result : Any
         What `operation` returned.
     error : KanonError or None
-        Why it did not.
+        Why there is no result.
     """
 
     query: QueryRequest
     role: str
     login: str
     operation: Operation
-    held: frozenset[int] = field(default_factory=frozenset)
+    locked: frozenset[int] = field(default_factory=frozenset)
     result: Any = None
     error: KanonError | None = None
 
@@ -55,12 +55,12 @@ _pending: list[PendingQuery] = []
 
 
 def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> Any:
-    """Have an operation done with the rights of the reading role, in one snapshot of its own.
+    """Run an operation with the rights of the reading role, in one snapshot of its own.
 
     Parameters
     ----------
     operation : callable
-        Receives a database with the reading role's rights, and the call.
+        Receives a database with the reading role's rights, and the pending query.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> 
             hint="BEGIN ISOLATION LEVEL READ COMMITTED;",
         )
     pending = PendingQuery(query, analyst["role"], analyst["login"], operation)
-    with _handed(pending):
+    with _as_pending(pending):
         db.row(statement("hold_relations"))
         db.row(statement("serve_query"))
     if pending.error is not None:
@@ -90,7 +90,7 @@ def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> 
 
 
 @contextmanager
-def _handed(pending: PendingQuery) -> Iterator[None]:
+def _as_pending(pending: PendingQuery) -> Iterator[None]:
     _pending.append(pending)
     try:
         yield
@@ -104,20 +104,20 @@ def _current_pending() -> PendingQuery:
     return _pending[-1]
 
 
-def hold_pending(db: Database) -> None:
+def lock_pending(db: Database) -> None:
     """Lock what the query of the current call may name, until the transaction ends."""
     pending = _current_pending()
     with _refusing(db, pending):
-        pending.held = hold_relations(db, pending.query)
+        pending.locked = lock_relations(db, pending.query)
 
 
-def hold_relations(db: Database, query: QueryRequest) -> frozenset[int]:
+def lock_relations(db: Database, query: QueryRequest) -> frozenset[int]:
     """Lock what a query may name, as reading it would do, until the transaction ends.
 
     Returns
     -------
     frozenset of int
-        OIDs of the relations whose names mean them until then; empty if that does not come to rest.
+        OIDs of the relations, whose names cannot change until then; empty if they keep changing.
     """
     for _ in range(_ATTEMPTS):
         found = _readable(db, query)
@@ -136,7 +136,7 @@ def _readable(db: Database, query: QueryRequest) -> list[NamedRelation]:
 
 
 def serve_pending(db: Database) -> None:
-    """Do the operation of the current call; leave its result, or why there is none, with the call.
+    """Run the operation of the pending query, and store its result or error there.
 
     Functions that a query runs could write although its statement cannot: the transaction stops them.
     """
@@ -151,13 +151,13 @@ def serve_pending(db: Database) -> None:
 
 @contextmanager
 def _refusing(db: Database, pending: PendingQuery) -> Iterator[None]:
-    """Leave a refusal with the call for whatever goes wrong; only a cancellation by the user passes."""
+    """Turn every error into a refusal stored in the pending query; only a cancellation by the user passes."""
     try:
         yield
     except (QueryRefused, AnswerWithheld) as error:
         pending.error = error
     except Exception as error:
-        # errors of the server and defects may carry values
+        # errors of the server and bugs may carry values
         if db.was_cancelled(error):
             raise
         pending.error = withheld()

@@ -1,4 +1,4 @@
-"""Connections and commands that ask: the same answers as SQL, in the form of programs and people."""
+"""Connections and commands that run queries: the same answers as SQL, in the form of programs and people."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def test_a_database_without_the_functions_says_so(ada: Connection, shared_hospit
         other.execute("select 1")
 
 
-def test_a_role_that_may_not_ask_is_told_what_it_lacks(shared_hospital: Guarded) -> None:
+def test_a_role_without_the_right_learns_what_it_lacks(shared_hospital: Guarded) -> None:
     admin = shared_hospital.admin
     admin.execute("create role stranger login")
     try:
@@ -313,7 +313,7 @@ def test_findings_are_marked_in_the_text(dsn: str) -> None:
 
 def test_a_query_that_can_be_asked_is_said_to_be_so(dsn: str) -> None:
     shown = kanon(dsn, "check-query", BY_WARD)
-    assert (shown.exit_code, shown.stdout) == (0, "This can be asked.\n")
+    assert (shown.exit_code, shown.stdout) == (0, "The query is accepted.\n")
     found = json.loads(kanon(dsn, "check-query", BY_WARD, "--json").stdout)
     assert found["accepted"]
     assert found["canonical_sql"].startswith(("WITH", "SELECT"))

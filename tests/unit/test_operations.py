@@ -1,0 +1,111 @@
+"""What follows from the one description of an operation: its SQL functions, their calls, its command."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields
+from importlib import import_module
+from typing import Annotated
+
+import pytest
+
+from kanon_pg.admin.install import scripts
+from kanon_pg.admin.install.scripts import OPERATIONS, script_text
+from kanon_pg.cli.commands import COMMANDS
+from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.operation import Argument, Operation
+from kanon_pg.errors import InputError
+from kanon_pg.release.request import ANONYMIZE, AnonymizeRequest
+from tests.docs.pages import ROOT
+
+_ELSEWHERE = {
+    ("audit", "details"),  # always, for the report
+    ("regions", "positions"),  # --at
+    ("risk", "uniques_seconds"),  # for audits, which give a part of their time to it
+}
+"""Fields that are no parameter of the command."""
+
+_OWN_DEFAULTS = {
+    ("audit", "k"),  # else that of --fail-on
+    ("curve", "ks"),  # read from text
+    ("rectangles", "y"),  # left out where x has points
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Longer(AnonymizeRequest):
+    """A request with one argument more."""
+
+    patience: Annotated[float | None, Argument("interval", "It's for tests.")] = 90.0
+    friends: Annotated[Sequence[str] | None, Argument("name[]", "Also for tests.")] = None
+
+
+@pytest.fixture
+def longer(monkeypatch: pytest.MonkeyPatch) -> Operation[_Longer]:
+    """The operation of kanon_anonymize with more arguments, installed in place of it."""
+    operation = Operation(_Longer, options=ANONYMIZE.arguments["options"])  # type: ignore[arg-type]
+    monkeypatch.setattr(scripts, "OPERATIONS", {**OPERATIONS, "anonymize": operation})
+    return operation
+
+
+def test_a_field_is_all_that_an_argument_needs_in_sql(longer: Operation[_Longer]) -> None:
+    parts = {"api": Identifier.of("public"), "plpython": True}
+    outer = script_text("functions/api/kanon_anonymize", **parts)
+    assert "\n    patience interval DEFAULT '90 seconds',\n    friends name[] DEFAULT NULL,\n" in outer
+    assert "extract(epoch FROM patience)::double precision, friends, options);" in outer
+    assert "\npatience: It''s for tests.\nfriends: Also for tests.\noptions: " in outer
+    inner = script_text("functions/server/anonymize", **parts)
+    assert "\n    patience_seconds double precision,\n    friends name[],\n    options jsonb\n)" in inner
+    for text in (outer, inner):
+        for statement in ("ALTER", "REVOKE ALL ON", "COMMENT ON"):
+            (arguments,) = re.findall(rf"^{statement} FUNCTION [^(]*\(([^)]*)\)", text, re.MULTILINE)
+            assert "friends name[]," in arguments
+
+
+def test_a_field_is_all_that_an_argument_needs_in_calls(longer: Operation[_Longer]) -> None:
+    statement = longer.statement("call_anonymize")
+    assert "patience => pg_catalog.make_interval(secs => $14::double precision)," in statement.text
+    assert statement.types[13:] == ("double precision", "text[]", "text")
+    request = _Longer("t", 5, patience=7.0, friends=["a"], diversity="entropy", fewest_classes=3)
+    given = {field.name: getattr(request, field.name) for field in fields(request)}
+    values = longer.values(given)
+    assert values[13:] == (7.0, ["a"], json.dumps({"diversity": "entropy", "classes": {"min": 3}}))
+    assert longer.request(*values) == request
+    with pytest.raises(InputError, match="Argument friends must be a plain list"):
+        longer.request(*values[:14], [None], values[15])
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_command_has_a_parameter_for_each_field_with_its_default(name: str) -> None:
+    operation = OPERATIONS[name]
+    entry = COMMANDS[COMMANDS_OF_FUNCTIONS[f"kanon_{name}"]]
+    command = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
+    parameters = inspect.signature(command).parameters
+    for field in operation.fields:
+        if (name, field) not in _ELSEWHERE:
+            assert field in parameters, field
+            default = operation.defaults[field]
+            wanted = inspect.Parameter.empty if default is MISSING else default
+            assert parameters[field].default == wanted or (name, field) in _OWN_DEFAULTS, field
+
+
+@pytest.mark.parametrize(
+    ("section", "name"),
+    [
+        ("kanon_anonymize", "anonymize"),
+        ("kanon_curve", "curve"),
+        *(
+            ("kanon_intervals, kanon_groups", name)
+            for name in ("intervals", "groups", "regions", "rectangles")
+        ),
+    ],
+)
+def test_the_page_on_arguments_has_each(section: str, name: str) -> None:
+    page = (ROOT / "docs/reference/arguments.md").read_text(encoding="utf-8")
+    (text,) = (part for part in page.split("\n## ") if part.startswith(section))
+    explained = {word for row in re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE) for word in row.split("`")}
+    assert set(OPERATIONS[name].arguments) <= explained
