@@ -30,7 +30,7 @@ _HEADER = 5
 
 
 class ProtocolViolation(KanonError):
-    """The other side sent what the protocol does not allow; the connection ends."""
+    """The other side violated the protocol; the connection ends."""
 
     sqlstate = "08P01"
 
@@ -56,7 +56,7 @@ class Message:
 
 
 class Incoming:
-    """Cuts what a client sends into messages.
+    """Splits the bytes from a client into messages.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class Incoming:
 
 
 class Outgoing:
-    """Cuts what the server sends into messages to look at, and pieces that pass as they are.
+    """Splits the bytes from the server into messages to inspect, and pieces that pass as they are.
 
     Parameters
     ----------

@@ -269,7 +269,7 @@ class ScannedText:
             if statement.query is None:
                 continue
             for qualified in statement.query.qualified_names:
-                if not qualified.relation or qualified.parts[0] in _OF_THE_SYSTEM:
+                if not qualified.relation or qualified.parts[0] in _SYSTEM_SCHEMAS:
                     continue
                 if len(qualified.parts) > 1 or qualified.parts[0] not in statement.query.common_tables:
                     found.update(qualified.parts)
@@ -278,7 +278,7 @@ class ScannedText:
         return frozenset(found)
 
 
-_OF_THE_SYSTEM = frozenset({"pg_catalog", "information_schema", "kanon_catalog"})
+_SYSTEM_SCHEMAS = frozenset({"pg_catalog", "information_schema", "kanon_catalog"})
 
 
 def scan_text(text: str) -> ScannedText:

@@ -1,4 +1,4 @@
-"""The gateway as a whole: from a DSN and options to a running listener that accepts clients."""
+"""Starts the gateway: from a DSN and options to a running listener that accepts clients."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Listener:
 
     @property
     def port(self) -> int:
-        """The port that is listened on."""
+        """The port on which it listens."""
         if self._accepting is not None and not self._host.startswith("/"):
             port: int = self._accepting.sockets[0].getsockname()[1]
             return port
@@ -106,7 +106,7 @@ class Listener:
             _log.error("a session ended by a defect: %s", type(task.exception()).__name__)
 
     async def stop(self) -> None:
-        """Stop listening, tell every client, and wait a little until they are gone."""
+        """Stop listening, send every client a message, and wait until their connections close."""
         if self._accepting is not None:
             self._accepting.close()
         if self._host.startswith("/"):

@@ -121,7 +121,7 @@ async def _cancel(packet: bytes, shared: GatewayState) -> None:
 
 _log = logging.getLogger("kanon_pg.gateway")
 
-_PASSED_ON = b"BDECSHX"
+_FORWARDED = b"BDECSHX"
 _COPY_DATA = b"dcf"
 _LONG_TEXT_CHARACTERS = 8_192
 _MAX_REFUSED = 1_000
@@ -254,7 +254,7 @@ class ClientSession:
             return (await self._parse(message.body)).encode()
         if kind == b"F":
             return protocol.query_message(self._refuse(Refused((_NO_CALLS,)), "")).encode()
-        if kind not in _PASSED_ON_KINDS:
+        if kind not in _FORWARDED_KINDS:
             raise ProtocolViolation("A message of an unknown type was received.")
         return message.encode()
 
@@ -336,4 +336,4 @@ class ClientSession:
 
 
 _COPY_DATA_KINDS = frozenset(_COPY_DATA[place : place + 1] for place in range(len(_COPY_DATA)))
-_PASSED_ON_KINDS = frozenset(_PASSED_ON[place : place + 1] for place in range(len(_PASSED_ON)))
+_FORWARDED_KINDS = frozenset(_FORWARDED[place : place + 1] for place in range(len(_FORWARDED)))

@@ -1,4 +1,4 @@
-"""Settings that a session may have and change, as data, and the commands that do it."""
+"""Settings that a session may have and change, as data, and checks of the commands that change them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ FIXED: Final[Mapping[str, str]] = {
 change how statements and values are written."""
 
 _OPTION = re.compile(r"(?:-c\s*|--)([A-Za-z_]+)=((?:[^\s\\]|\\.)*)")
-_NAMED_OTHERWISE = {"names": "client_encoding"}
+_ALIASES = {"names": "client_encoding"}
 
 
 def permitted(name: str, value: str) -> bool:
@@ -102,7 +102,7 @@ def start_parameters(given: Mapping[str, str], database: str) -> dict[str, str]:
 
 
 def _command_line(options: str) -> dict[str, str]:
-    """Take ``-c name=value ...`` apart."""
+    """Parse ``-c name=value ...``."""
     if _OPTION.sub("", options).strip():
         raise NotPermitted("The connection may not start with these options.", hint="Write -c name=value.")
     return {name: re.sub(r"\\(.)", r"\1", value) for name, value in _OPTION.findall(options)}
@@ -161,7 +161,7 @@ def _value(tokens: Sequence[Token], statement: Sequence[Token]) -> str:
 
 
 def string_value(token: Token) -> str | None:
-    """Return what a plain string means, None for anything else."""
+    """Return the value of a plain string literal, None for any other token."""
     if token.kind is not TokenKind.STRING or not token.text.startswith("'"):
         return None
     return token.text[1:-1].replace("''", "'")

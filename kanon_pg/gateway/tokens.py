@@ -1,4 +1,4 @@
-"""Cuts SQL into tokens exactly where PostgreSQL does, and into statements.
+"""Splits SQL into tokens exactly where PostgreSQL does, and into statements.
 
 Only for what passes without being a query: transactions, settings, cursors, catalog queries of tools.
 PostgreSQL's lexer depends on two settings that the gateway keeps fixed for the whole session: UTF-8, and
@@ -15,11 +15,11 @@ from enum import Enum
 from kanon_pg.queries.check.findings import Refusal, Span
 
 MAX_TEXT_CHARACTERS = 262_144
-"""Characters of the longest text of statements that is looked at."""
+"""Longest text of statements that is not refused."""
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """Kinds of tokens."""
 
     WORD = "word"
     QUOTED = "quoted name"
@@ -34,7 +34,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token with its place.
+    """A token with its position.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Token:
 
     @property
     def span(self) -> Span:
-        """Its place."""
+        """Its position in the text."""
         return Span(self.start, self.end)
 
 
@@ -145,7 +145,7 @@ def _comment_end(text: str, start: int) -> int:
     return position
 
 
-_STRANGE = {
+_FORBIDDEN_CHARACTERS = {
     "$": ("Dollar quotes are not allowed.", "Write strings in single quotes: 'text'."),
     "'": ("A string does not end.", "Add the closing quote."),
     '"': ("A quoted name does not end or is empty.", "Add the closing quote."),
@@ -155,7 +155,7 @@ _STRANGE = {
 
 def _refused(text: str, position: int) -> Refusal:
     plain = ("This character has no place in a statement.", "Leave it out.")
-    sentence, hint = _STRANGE.get(text[position], plain)
+    sentence, hint = _FORBIDDEN_CHARACTERS.get(text[position], plain)
     return Refusal("G003", Span(position, position + 1), sentence, hint)
 
 

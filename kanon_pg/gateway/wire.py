@@ -33,13 +33,13 @@ class Wire(asyncio.Protocol):
 
     @property
     def transport(self) -> asyncio.Transport:
-        """The transport; there is one from the first moment on."""
+        """The transport, set when the connection is made."""
         assert self._transport is not None  # noqa: S101 - set by connection_made, before anybody reads
         return self._transport
 
     @property
     def peer(self) -> str:
-        """Where the other side is, for the log."""
+        """Address of the other side, for the log."""
         address = self.transport.get_extra_info("peername")
         return f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "socket"
 
@@ -139,7 +139,7 @@ class Wire(asyncio.Protocol):
     async def start_tls(
         self, context: ssl.SSLContext, *, answer: bytes = b"", name: str | None = None
     ) -> bool:
-        """Turn to TLS.
+        """Start TLS.
 
         Parameters
         ----------

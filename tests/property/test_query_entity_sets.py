@@ -288,7 +288,7 @@ def make_gauge(connection: Connection) -> None:
     connection.execute("insert into hospital.gauge values (100, 100)")
 
 
-@pytest.mark.parametrize("was_open", [False, True], ids=["begun later", "open at the census"])
+@pytest.mark.parametrize("was_open", [False, True], ids=["begun later", "open at the snapshot"])
 @pytest.mark.parametrize(
     "commands",
     [
@@ -306,7 +306,7 @@ def test_every_change_is_in_the_fingerprint(
     make_gauge(connection)
     with psycopg.connect(connection.info.dsn) as writer:
         if was_open:
-            # has a number that is older than the census
+            # has a number that is older than the snapshot
             writer.execute("insert into hospital.elsewhere values (1)")
         horizon = now(connection)
         before = run(connection, str(fingerprint_sql(GAUGE)), [horizon])

@@ -72,7 +72,7 @@ def shape(replies: list[Message]) -> list[tuple[bytes, bytes]]:
     found = []
     for message in replies:
         if message.kind in (b"S", b"N"):
-            continue  # a setting or a warning, when they come is not told
+            continue  # a setting or a warning, whose place among them is not fixed
         body = message.body if message.kind in (b"D", b"C", b"Z", b"T") else b""
         if message.kind == b"E":
             code = notice_fields(message.body)[b"C"]

@@ -212,7 +212,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         number_of(V),
         Step("select ward, count(*) from patients group by ward"),
         secret=Secret.WARD,
-        expect=backed("k people behind every ward; the first query told nothing"),
+        expect=backed("k people behind every ward; the first query disclosed nothing"),
         policy=PAIRWISE,
     ),
 )

@@ -55,7 +55,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "having hides groups that are not backed",
         "select birth_date, ward from patients group by birth_date, ward having count(*) > 1000",
         secret=Secret.WARD,
-        expect=harmless("no group is shown; whether one was too small must not be told either"),
+        expect=harmless("no group is shown; whether one was too small must not be disclosed either"),
         channel=Channel.EFFECT,
     ),
     attack(

@@ -108,7 +108,7 @@ def _check_piece(kind: str, piece: str, previous: str, span: Span) -> None:
         raise Refusal("Q006", span, "A number runs into a name.", "Put a space between them.")
 
 
-_STRANGE = {
+_FORBIDDEN_CHARACTERS = {
     "$": ("Q007", "Dollar quotes are not allowed.", "Write strings in single quotes: 'text'."),
     "'": ("Q008", "A string does not end.", "Add the closing quote."),
     '"': ("Q008", "A quoted name does not end or is empty.", "Add the closing quote."),
@@ -128,5 +128,5 @@ def _strange(text: str, position: int) -> Refusal:
         hint = "Use ordinary spaces, and names of letters, digits and underscores."
         return Refusal("Q003", span, "Characters beyond ASCII are allowed in strings only.", hint)
     plain = ("Q009", "This character has no place in a query.", "Leave it out.")
-    code, sentence, hint = _STRANGE.get(character, plain)
+    code, sentence, hint = _FORBIDDEN_CHARACTERS.get(character, plain)
     return Refusal(code, span, sentence, hint)
