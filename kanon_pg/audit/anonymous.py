@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_pg.audit.known import look_up
 from kanon_pg.audit.released import class_sizes
-from kanon_pg.audit.subject import AuditSubject, linking_columns
+from kanon_pg.audit.subject import AuditSubject, linking_columns, look_up
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement

@@ -8,18 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_pg.audit.known import AuditColumn
-from kanon_pg.audit.subject import AuditSubject
+from kanon_pg.audit.subject import AuditColumn, AuditSubject
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError
 from kanon_pg.release.canonical import CanonicalColumn
-from kanon_pg.release.compiling import compile_once
 from kanon_pg.release.counting import Counted, count_row_types
 from kanon_pg.release.settings import exact_text, working_memory
-from kanon_pg.runner.budget import memory_budget
 from kanon_pg.runner.parent import audit_in_child, start_worker
+from kanon_pg.runner.preparation import compile_once, memory_budget
 
 _HASH_SEED = 0
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from kanon_pg.audit.asking import asking
 from kanon_pg.audit.findings import IdentifyingSet
-from kanon_pg.audit.known import look_up
 from kanon_pg.audit.request import check_time_limit
-from kanon_pg.audit.subject import all_columns
+from kanon_pg.audit.subject import all_columns, look_up
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database
 from kanon_pg.release.request import DEFAULT_SECONDS

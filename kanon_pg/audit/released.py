@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kanon_pg.audit.asking import Asking
-from kanon_pg.audit.known import Known
 from kanon_pg.audit.request import RiskCall
-from kanon_pg.audit.risk_figures import risk_figures
-from kanon_pg.audit.risk_findings import HomogeneousClasses, RiskFigures
+from kanon_pg.audit.risk_findings import HomogeneousClasses, RiskFigures, risk_figures
+from kanon_pg.audit.subject import Known
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_pg.audit.asking import Asking, asking
-from kanon_pg.audit.known import AuditColumn, Known, look_up
 from kanon_pg.audit.released import risk_in_people
 from kanon_pg.audit.request import RiskCall
-from kanon_pg.audit.risk_figures import risk_figures
-from kanon_pg.audit.risk_findings import RiskFigures
-from kanon_pg.audit.subject import AuditSubject, linking_columns, sensitive_columns
+from kanon_pg.audit.risk_findings import RiskFigures, risk_figures
+from kanon_pg.audit.subject import (
+    AuditColumn,
+    AuditSubject,
+    Known,
+    linking_columns,
+    look_up,
+    sensitive_columns,
+)
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.db.protocol import Database, Row

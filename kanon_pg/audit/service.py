@@ -1,24 +1,138 @@
-"""Finds the sets of columns that single people out, through either interface; changes nothing."""
+"""Finds the sets of columns that single people out, through either interface; changes nothing.
+
+A report shows more than the sets: what each column contributes, class sizes, and how likely people are found
+again in the table and in its releases.
+"""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kanon_pg.audit.asking import Asking, asking
-from kanon_pg.audit.before_after import with_risk
-from kanon_pg.audit.details import with_details
-from kanon_pg.audit.findings import AuditResult, ViolatingSet
-from kanon_pg.audit.known import look_up
-from kanon_pg.audit.released import class_sizes
-from kanon_pg.audit.request import AuditCall
-from kanon_pg.audit.subject import AuditSubject, all_columns
+from kanon_pg.audit.findings import AuditResult, ClassSizes, ColumnFigures, ViolatingSet, Whole
+from kanon_pg.audit.released import class_sizes, risk_in_people
+from kanon_pg.audit.request import AuditCall, RiskCall
+from kanon_pg.audit.risk import relation_risk, release_risk, releases_of
+from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
+from kanon_pg.audit.subject import AuditSubject, all_columns, linking_columns, look_up, sensitive_columns
 from kanon_pg.core.termination import Termination
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.errors import InputError, LimitExceeded
 from kanon_pg.release.counting import Counted
+
+
+def with_details(result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]) -> AuditResult:
+    """Return a result with the figures of columns and of all columns together.
+
+    Parameters
+    ----------
+    result : AuditResult
+        With its sets.
+    subject : AuditSubject
+        Whose columns they are.
+    details : mapping
+        What the worker counted.
+    """
+    linking = {column.name for column in subject.known.quasi_identifiers()}
+    return replace(
+        result,
+        column_figures=_column_figures(result, subject, details),
+        audited=_whole(result.columns, details["audited"]),
+        quasi_identifiers=_whole(
+            [name for name in result.columns if name in linking], details["quasi_identifiers"]
+        ),
+    )
+
+
+def _column_figures(
+    result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]
+) -> tuple[ColumnFigures, ...]:
+    listed = Counter(name for found in result.sets for name in found.columns)
+    return tuple(
+        ColumnFigures(
+            name=name,
+            role=subject.known.role_of(name),
+            distinct_values=alone["classes"],
+            smallest_class=alone["smallest_class"],
+            people_at_risk=alone["people_at_risk"],
+            people_at_risk_without=without,
+            violating_sets=listed[name],
+        )
+        for name, alone, without in zip(result.columns, details["alone"], details["without"], strict=True)
+    )
+
+
+def _whole(columns: Sequence[str], counted: Mapping[str, Any]) -> Whole:
+    sizes = tuple(ClassSizes(*bar) for bar in counted["sizes"])
+    return Whole(tuple(columns), **{**counted, "sizes": sizes})
+
+
+_UNIQUES_SECONDS = 3.0
+"""Most time for the minimal uniques of one relation: there may be more of them than a report can use."""
+
+
+def with_risk(worker: Asking, result: AuditResult, subject: AuditSubject, counted: Counted) -> AuditResult:
+    """Return a result with the risk by the quasi-identifiers, before and after each release.
+
+    Parameters
+    ----------
+    worker : Asking
+        Of the caller.
+    result : AuditResult
+        With its sets.
+    subject : AuditSubject
+        What was audited.
+    counted : Counted
+        Its row types.
+    """
+    # A person in a class of fewer than k people has a risk above 1 / k.
+    call = RiskCall(None, threshold=1 / result.k, uniques_seconds=_UNIQUES_SECONDS)
+    table = _risk_by(worker, call, subject, None, counted)
+    releases = [
+        _release_risk(worker, call, subject, row, table) for row in releases_of(worker.db, subject.known)
+    ]
+    return replace(result, risk=table, releases=tuple(releases))
+
+
+def _risk_by(
+    worker: Asking,
+    call: RiskCall,
+    subject: AuditSubject,
+    columns: Sequence[str] | None,
+    counted: Counted | None = None,
+) -> RiskFigures:
+    known = subject.known
+    if known.hides_people:
+        return risk_in_people(worker, call, known)
+    if columns is None and subject.left_out:  # was said already
+        columns = [one.name for one in known.quasi_identifiers() if one.name not in subject.left_out]
+    linking = linking_columns(worker.db, known, columns)
+    sensitive = sensitive_columns(worker.db, known, None, linking)
+    is_same = linking.names == subject.names and not sensitive
+    return relation_risk(worker, call, linking, sensitive, counted=counted if is_same else None)
+
+
+def _release_risk(
+    worker: Asking, call: RiskCall, subject: AuditSubject, row: Row, table: RiskFigures
+) -> ReleaseRisk:
+    own = set(row["quasi_identifiers"])
+    return ReleaseRisk(
+        release=row["release"],
+        k=row["k"],
+        suppressed_cells=row["suppressed_cells"],
+        suppressed_share=row["suppressed_share"],
+        before=table if own == set(table.columns) else _risk_by(worker, call, subject, tuple(own)),
+        after=release_risk(worker, call, row),
+        certainty_penalty=row["certainty_penalty"],
+        generalization_height=row["generalization_height"],
+        entropy_loss=row["entropy_loss"],
+        marginal_divergence=row["marginal_divergence"],
+    )
+
 
 _AUDIT_SHARE = 0.75
 """Share of the time for the sets and columns where risk and releases are to be shown as well."""

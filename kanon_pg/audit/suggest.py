@@ -8,11 +8,10 @@ from typing import Any
 
 from kanon_pg.audit.asking import Asking, asking
 from kanon_pg.audit.findings import Suggestion
-from kanon_pg.audit.known import Known, audit_columns, look_up
 from kanon_pg.audit.request import check_time_limit
 from kanon_pg.audit.role_names import lists_people, names_a_person
 from kanon_pg.audit.role_rules import TEXTS, Observed, suggestions_for
-from kanon_pg.audit.subject import comparable
+from kanon_pg.audit.subject import Known, audit_columns, comparable, look_up
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal

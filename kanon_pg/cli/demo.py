@@ -17,11 +17,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
-from kanon_pg.admin.demo.patients import patients
-from kanon_pg.admin.demo.psql import Exchange, Psql
-from kanon_pg.admin.demo.scene import ANALYST, Cast, Scene
+from kanon_pg.admin.demo.patients import create_patients, patients
+from kanon_pg.admin.demo.scene import ANALYST, Cast, Exchange, Psql, Scene
 from kanon_pg.admin.demo.story import tell
-from kanon_pg.admin.demo.table import create_patients
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show

@@ -20,7 +20,7 @@ from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, sh
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.hierarchies import service
-from kanon_pg.hierarchies.csv_file import read_csv
+from kanon_pg.hierarchies.sources import read_csv
 from kanon_pg.hierarchies.tree import Node, tree_lines, tree_of
 
 Name = Annotated[str, typer.Argument(help="Name of the hierarchy.", metavar="NAME")]

@@ -51,7 +51,7 @@ def define_hierarchy(
 def load_hierarchy(
     target: str | Connection, hierarchy: str, relation: str, options: Mapping[str, Any] | None = None
 ) -> StoredHierarchy:
-    """Store a hierarchy that is in a table, see `kanon_pg.hierarchies.table.read_table`."""
+    """Store a hierarchy that is in a table, see `kanon_pg.hierarchies.sources.read_table`."""
     with as_login(target, None) as db, exact_text(db):
         found = service.read_table(db, relation, options)
     return _store(target, hierarchy, found)

@@ -11,7 +11,7 @@ from kanon_pg.core.termination import Termination
 METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "local", "full_domain")
 """Names a request may give as method.
 
-`kanon_pg.worker.solvers.methods` has the solver of each, and with hierarchies
+`kanon_pg.worker.solvers.registry` has the solver of each, and with hierarchies
 `kanon_pg.worker.solvers.recoding.search`.
 """
 
@@ -154,7 +154,7 @@ class SolveOutcome:
         signed 64-bit big-endian (see `kanon_pg.worker.verification.certificate`); empty if the bound has
         another proof.
     entropy_loss, marginal_divergence : float or None
-        See `kanon_pg.worker.measures.utility.Utility`.
+        See `kanon_pg.worker.measures.usefulness.Utility`.
     termination : Termination
         How the search ended.
     """

@@ -164,8 +164,6 @@ def requesting_role(db: Database, operation: str) -> str:
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     operation : str
         What the API function wrote down.
 

@@ -30,9 +30,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Generic, TypeVar, get_type_hints
 
+from kanon_pg.db.arguments import read_json, read_names
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.json_argument import read_json
-from kanon_pg.db.name_arguments import read_names
 from kanon_pg.db.queries import Statement, render
 
 Request = TypeVar("Request")

@@ -2,6 +2,7 @@
 
 Services receive a `Database` and never learn which adapter it is. Values are portable: int, float,
 bool, str, bytes, `decimal.Decimal`, None and lists of these; everything else is cast to text in SQL.
+Where a docstring does not say otherwise, a `Database` acts with the rights of the owner role.
 """
 
 from __future__ import annotations

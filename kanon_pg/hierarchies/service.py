@@ -11,7 +11,7 @@ from kanon_pg.db.catalog import RelationFacts, caller, describe, require_readabl
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError
-from kanon_pg.hierarchies import build, storage, table
+from kanon_pg.hierarchies import build, sources, storage
 from kanon_pg.hierarchies.definition import HierarchyDefinition, read_definition
 from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.hierarchies.tree import tree_lines, tree_of
@@ -44,7 +44,7 @@ def store(db: Database, name: str, definition: HierarchyDefinition, *, role: str
 
 
 def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDefinition:
-    """Read a hierarchy from a table with the caller's rights, see `kanon_pg.hierarchies.table.read_table`.
+    """Read a hierarchy from a table with the caller's rights, see `kanon_pg.hierarchies.sources.read_table`.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def read_table(db: Database, relation: str, options: Any = None) -> HierarchyDef
     """
     facts = _readable(db, relation)
     require_readable(facts, facts.columns, caller(db))
-    return table.read_table(db, facts, options)
+    return sources.read_table(db, facts, options)
 
 
 def build_column(
@@ -85,8 +85,6 @@ def show(db: Database, name: str, most: int | None, *, role: str) -> list[str]:
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     name : str
         Name of the hierarchy.
     most : int

@@ -58,8 +58,6 @@ def stored_hierarchy(db: Database, name: str, role: str, version: int | None = N
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     name : str
         Name of the hierarchy.
     role : str
@@ -97,8 +95,6 @@ def store(db: Database, name: str | None, definition: HierarchyDefinition, role:
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     name : str
         1 to 63 bytes.
     definition : HierarchyDefinition

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError
-from kanon_pg.measure.classes import ClassCounts, count_classes
+from kanon_pg.measure.classes import ClassCounts, SensitiveFigures, count_classes, measure_sensitive
 from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.sensitive import SensitiveFigures, measure_sensitive
 from kanon_pg.measure.subject import Subject, resolve_subject
 
 _ROWS_WORTH_STORING = 4

@@ -82,8 +82,6 @@ def declare(
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     relation : str
         The relation, as SQL writes it.
     identifiers, quasi_identifiers, sensitive, insensitive, entity, weights

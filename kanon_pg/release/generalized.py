@@ -9,7 +9,7 @@ from kanon_pg.core.generalization import LevelFields
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.errors import InputError, UnsuitableColumn
 from kanon_pg.release.canonical import CanonicalColumn
-from kanon_pg.release.hierarchy_argument import HierarchyWish
+from kanon_pg.release.request import HierarchyWish
 
 RANGES = {
     "int4range": "int4",

@@ -1,4 +1,7 @@
-"""Tables of a release's own that say what is published of each value at each level, and what it costs."""
+"""Tables of a release's own that say what is published of each value at each level, and what it costs.
+
+Values that came after the release was made are unknown to them; a view counts these.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from kanon_pg.db.queries import render, statement
 from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
 from kanon_pg.release.generalized import GeneralizedColumn, node_parts
 from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.storage import StorageNames
 
 _DATA_EXCEPTION, _INTEGRITY, _CANNOT_COERCE = "22", "23", "42846"
 
@@ -29,8 +33,6 @@ def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier,
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     plan : ReleasePlan
         What to publish.
     tables : tuple of Identifier
@@ -72,8 +74,6 @@ def drop_hierarchies(db: Database, row: Row) -> None:
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     row : Row
         The record of the release.
     """
@@ -88,8 +88,6 @@ def create_node_table(db: Database, generalized: GeneralizedColumn, table: Ident
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     generalized : GeneralizedColumn
         What the table is about.
     table : Identifier
@@ -164,8 +162,6 @@ def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identi
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     generalized : GeneralizedColumn
         What the table is about.
     table : Identifier
@@ -244,3 +240,51 @@ def _numbers(cells: bytes) -> array[int]:
     numbers = array("q")
     numbers.frombytes(cells)
     return numbers
+
+
+def create_unknown_view(db: Database, plan: ReleasePlan, names: StorageNames) -> None:
+    """Create the view that counts, at any time, rows with values that the hierarchies do not know.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        What is published.
+    names : StorageNames
+        The view to create and the tables it reads; nothing is done without generalized columns.
+    """
+    if names.unknown is None:
+        return
+    parts = [
+        {
+            "alias": g.column.alias,
+            "expression": g.column.expression,
+            "known": g.known,
+            "count": Identifier.of(f"unknown_{position}"),
+            "table": table,
+        }
+        for position, (g, table) in enumerate(zip(plan.generalized, names.nodes, strict=True))
+    ]
+    db.execute(
+        statement("create_unknown", view=names.unknown, relation=plan.base.identifier, generalized=parts)
+    )
+
+
+def tell_unknown(db: Database, row: Row) -> None:
+    """Say of which columns a refresh suppressed values that their hierarchies do not know.
+
+    Parameters
+    ----------
+    row : Row
+        The record of a release.
+    """
+    if not row["unknown_name"]:
+        return
+    view = Identifier.of(row["unknown_schema"], row["unknown_name"])
+    counts = db.row(statement("count_unknown", view=view))
+    for position, name in enumerate(row["generalized"]):
+        unknown = counts[f"unknown_{position}"]
+        if unknown:
+            db.notice(
+                f"{unknown} rows have values of column {Identifier.of(name)} that its hierarchy does not "
+                "know; they are suppressed. Publish the release anew with a hierarchy that has these values."
+            )

@@ -26,8 +26,6 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     plan : ReleasePlan
         What is published.
     storage : Identifier
@@ -73,8 +71,6 @@ def name_storage(db: Database, release: str, storage: Identifier) -> Identifier:
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     release : str
         Name of the release.
     storage : Identifier

@@ -1,4 +1,7 @@
-"""The record of a release, and what goes when it is forgotten."""
+"""The record of a release: written, brought up to date by a refresh, found by name, and what goes with it.
+
+A name is what people call a release: its bare name, or its view as SQL writes that.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,17 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from kanon_pg.core.generalization import LevelFields
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, UnknownName
 from kanon_pg.release.node_tables import drop_hierarchies
-from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
-from kanon_pg.release.report import ReleaseReport
+from kanon_pg.release.report import ReleaseReport, ReleaseUtility
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.storage import StorageNames
-from kanon_pg.release.utility import ReleaseUtility
 
 
 def store_release(
@@ -34,8 +38,6 @@ def store_release(
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     plan, request, report, utility, names
         What was asked, planned, found and created.
     hash_seed : int
@@ -103,8 +105,6 @@ def forget_releases(db: Database, previous: Sequence[Row]) -> None:
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     previous : sequence of Row
         Records, as ``fetch_release`` returns them.
     """
@@ -118,3 +118,100 @@ def forget_releases(db: Database, previous: Sequence[Row]) -> None:
         if row["parts_name"]:
             drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
         db.execute(statement("forget_release"), row["name"])
+
+
+def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
+    """Count a refreshed release and put the figures in the place of those before.
+
+    What was proven speaks of the table as it was published, and stays as it is.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release.
+    storage : Identifier
+        Its materialized view.
+    """
+    fields = _fields(db, row)
+    seen = db.row(
+        statement(
+            "recount_seen",
+            storage=storage,
+            entity=row["has_entity"],
+            columns=[
+                {"cell": Identifier.of(name), "is_suppressed": suppressed_in(fields, "kanon_pattern", place)}
+                for place, name in enumerate(row["quasi_identifiers"])
+            ],
+        )
+    )
+    people = (
+        db.row(statement("count_people", storage=storage))["people"] if row["has_entity"] else seen["rows"]
+    )
+    average = int(seen["memberships"]) / max(1, int(seen["classes"]))
+    db.execute(
+        statement("record_refresh"),
+        row["name"],
+        seen["rows"],
+        people,
+        seen["classes"],
+        seen["smallest"],
+        average,
+        seen["largest"],
+        seen["suppressed"],
+    )
+
+
+def _fields(db: Database, row: Row) -> LevelFields:
+    """Return where the levels of a release's columns stand, from its own copies of their hierarchies."""
+    if not row["generalized"]:
+        return LevelFields((1,) * len(row["quasi_identifiers"]))
+    found = db.rows(statement("fetch_heights"), row["name"])
+    heights = dict(zip(row["generalized"], (one["height"] for one in found), strict=True))
+    return LevelFields(tuple(heights.get(name, 1) for name in row["quasi_identifiers"]))
+
+
+_LONGEST = 60
+"""Bytes from which a text may be the cut-off rest of a longer one: SQL's type ``name`` ends after 63, or up
+to three earlier, before a character of several bytes."""
+
+
+def existing_release(db: Database, given: str | None) -> Row:
+    """Return the record of a release.
+
+    Parameters
+    ----------
+    given : str or None
+        Its name, exactly as in ``kanon.releases``; else ``name`` or ``safe.name`` as SQL writes
+        it, with quotes where SQL needs them.
+
+    Raises
+    ------
+    UnknownName
+        If there is none.
+    """
+    for name in () if given is None else (given, name_in_sql(db, given)):
+        found = [] if name is None else db.rows(statement("fetch_release"), name)
+        if found:
+            return found[0]
+    raise UnknownName("There is no such release.", hint="SELECT * FROM kanon.releases lists them.")
+
+
+def name_in_sql(db: Database, given: str) -> str | None:
+    """Return the bare name in a text that SQL takes as the name of a view in ``safe``; None if it is none.
+
+    Parameters
+    ----------
+    db : Database
+        Any.
+    given : str
+        ``name`` or ``safe.name``.
+    """
+    if len(given.encode()) >= _LONGEST:
+        return None
+    try:
+        with db.savepoint():
+            parts: list[str] = db.row(statement("load_parse_name"), given)["parts"]
+    except DatabaseError:
+        return None
+    in_safe = len(parts) == 1 or (len(parts) == 2 and parts[0] == "safe")
+    return parts[-1] if in_safe else None

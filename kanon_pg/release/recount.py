@@ -1,21 +1,28 @@
 """Counts a release again, by plain SQL, on what will be published.
 
-Nothing here is shared with the solver or with the guard of the view: classes are the published cells
-as a reader sees them (types with several spellings of one value are compared as text).
+Nothing here is shared with the solver or with the guard of the view: classes are the published cells as a
+reader sees them (types with several spellings of one value are compared as text). What generalized cells cost
+is counted by the release's own tables. The figures of privacy models are those of ``kanon_measure``, computed
+by its own query; with the guard they share nothing but the definitions. Only if a release holds what was
+solved, the solver's proofs speak of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from kanon_pg.core.request import PrivacyModels, SolveOutcome
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.release.canonical import CanonicalColumn
+from kanon_pg.release.counting import Counted, fingerprint
+from kanon_pg.release.generalized import node_parts, number
 from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.recount_levels import recount_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +69,6 @@ def recount(
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     plan : ReleasePlan
         What is published.
     storage : Identifier
@@ -153,3 +158,214 @@ def _require_guarantee(by_pattern: Sequence[Row], k: int) -> None:
 
 def _total(rows: Sequence[Row], name: str) -> int:
     return sum(int(row[name]) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCosts:
+    """What the cells of generalized columns cost, summed over rows and these columns.
+
+    Parameters
+    ----------
+    weighted : float
+        Loss that was asked for, times the weights of the columns.
+    shares : float
+        Share of the hierarchy's values that a node stands for, its own apart; 1 for a suppressed cell.
+    heights : float
+        Level as a share of the height.
+    """
+
+    weighted: float = 0.0
+    shares: float = 0.0
+    heights: float = 0.0
+
+
+def recount_levels(
+    db: Database, plan: ReleasePlan, storage: Identifier, nodes: tuple[Identifier, ...]
+) -> LevelCosts:
+    """Count what generalized cells cost, and check that each is what it may be.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        What is published.
+    storage : Identifier
+        The materialized view.
+    nodes : tuple of Identifier
+        The table of each generalized column.
+
+    Raises
+    ------
+    VerificationFailed
+        If a cell is none of its hierarchy at its level, or below the lowest level.
+    """
+    weighted = shares = heights = 0.0
+    fields = plan.levels
+    for generalized, table in zip(plan.generalized, nodes, strict=True):
+        position = generalized.number - 1
+        found = db.row(
+            statement(
+                "recount_levels",
+                storage=storage,
+                table=table,
+                output=generalized.column.output,
+                nodes=node_parts(generalized),
+                offset=fields.offsets[position],
+                mask=(1 << fields.widths[position]) - 1,
+                height=generalized.height,
+                lowest=generalized.wish.lowest,
+                null_losses=Fragment(
+                    f"ARRAY[{', '.join(str(number(loss)) for loss in generalized.null_losses())}]"
+                ),
+            )
+        )
+        if found["strange"]:
+            raise VerificationFailed(
+                f"The recount found cells of column {generalized.column.output} that their hierarchy "
+                "does not have at their level; nothing was published.",
+                hint="This is a defect: please report it.",
+            )
+        weighted += generalized.column.weight * found["loss"]
+        shares += found["share"]
+        heights += found["levels"] / generalized.height
+    return LevelCosts(weighted, shares, heights)
+
+
+_TOLERANCE = 2e-9
+"""Twice that of the guard: entropies and distances are sums of rounded numbers, added in another order."""
+
+_ROWS_WORTH_STORING = 4
+"""Rows per class from which storing the classes is cheaper than counting them twice."""
+
+
+def require_models(
+    db: Database, plan: ReleasePlan, storage: Identifier, found: Recount, *, is_whole: bool
+) -> None:
+    """Measure a filled storage and compare it with the privacy models of its plan.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        What is published, under which models.
+    storage : Identifier
+        The materialized view.
+    found : Recount
+        What `kanon_pg.release.recount.recount` found in it.
+    is_whole : bool
+        Whether it holds every row of the base relation. Otherwise its own distribution is not the one
+        that t-closeness compares with, and only the guard can judge that.
+
+    Raises
+    ------
+    VerificationFailed
+        If a class violates a model.
+    """
+    for column in plan.judged:
+        for figures in _measured(db, plan, storage, column, found):
+            if any(_violated(plan.models, figures, is_whole=is_whole)):
+                raise VerificationFailed(
+                    f"The recount found a class that violates a privacy model in column {column.output}; "
+                    "nothing was published.",
+                    hint="This is a defect: please report it.",
+                )
+
+
+def _violated(models: PrivacyModels, figures: Row, *, is_whole: bool) -> Iterator[bool]:
+    if models.p is not None:
+        yield figures["distinct_l"] < models.p
+    if models.l is not None:
+        if models.diversity == "entropy":
+            yield math.log(figures["entropy_l"]) < math.log(models.l) - _TOLERANCE
+        else:
+            yield figures["distinct_l" if models.diversity == "distinct" else "frequency_l"] < models.l
+    if models.t is not None and is_whole:
+        yield figures["t_ordered" if models.distance == "ordered" else "t_equal"] > models.t + _TOLERANCE
+
+
+def _measured(
+    db: Database, plan: ReleasePlan, storage: Identifier, column: CanonicalColumn, found: Recount
+) -> Iterator[Row]:
+    """Yield the figures of a column in rows, which readers can count, and in people if these differ."""
+    parts = {
+        "relation": storage,
+        "columns": [{"column": c.output, "alias": c.alias} for c in plan.quasi_identifiers],
+        "keys": Fragment(", ".join([*(str(c.alias) for c in plan.quasi_identifiers), "suppressed"])),
+        "suppressed": Identifier.of("kanon_pattern"),
+        "sensitive": column.output,
+        "ordered": plan.models.t is not None and plan.models.distance == "ordered",
+        "many_classes": found.classes * _ROWS_WORTH_STORING > found.rows,
+        "equals": _equality(db, plan, column),
+        "people_once": True,
+    }
+    people: list[Any] = [] if plan.entity is None else [Identifier.of("kanon_person")]
+    for entity in (None, *people):
+        yield db.row(statement("measure_sensitive", **parts, entity=entity))
+
+
+def _equality(db: Database, plan: ReleasePlan, column: CanonicalColumn) -> Fragment:
+    """The operator of GROUP BY, whatever the search_path is."""
+    own = db.rows(statement("measure_equality"), plan.base.oid, column.facts.name)
+    schema, name = (own[0]["schema"], own[0]["name"]) if own else ("pg_catalog", "=")
+    return Fragment(f"OPERATOR({Identifier.of(schema)}.{name})")
+
+
+_ROUNDING = 1e-9
+"""Sums of the same losses in another order differ by less."""
+
+
+def is_what_was_solved(
+    db: Database,
+    plan: ReleasePlan,
+    counted: Counted,
+    outcome: SolveOutcome,
+    found: Recount,
+    *,
+    hash_seed: int,
+) -> bool:
+    """Whether the release holds exactly the rows that were solved for.
+
+    The base relation may have changed since it was counted, unless the transaction sees one state of it
+    throughout. Then the release is as safe as any refresh, but the solver's bound speaks of other rows.
+
+    Parameters
+    ----------
+    plan, counted, outcome, found
+        What the steps of the release gave.
+    hash_seed : int
+        As in `kanon_pg.release.counting.count_row_types`.
+
+    Raises
+    ------
+    VerificationFailed
+        If it holds these rows, but other cells or classes than the solver promised.
+    """
+    if db.row(statement("sees_changes"))["sees_changes"]:
+        now = fingerprint(
+            db,
+            plan.base.identifier,
+            plan.quasi_identifiers,
+            plan.entity,
+            sensitive=plan.judged,
+            hash_seed=hash_seed,
+        )
+        if now != (counted.rows, counted.fingerprint):
+            db.notice(
+                "The table changed during the call: the release is safe, but no bound is claimed for it."
+            )
+            return False
+    same_cost = not plan.generalized or math.isclose(
+        found.weighted_cost, outcome.weighted_cost, rel_tol=_ROUNDING, abs_tol=_ROUNDING
+    )
+    if same_cost and (counted.rows, outcome.suppressed_cells, outcome.classes) == (
+        found.rows,
+        found.suppressed_cells,
+        found.guarded_classes,
+    ):
+        return True
+    raise VerificationFailed(
+        "The independent recount does not find the rows, cells and classes that the solver promised; "
+        "nothing was published.",
+        detail=f"Rows {found.rows} of {counted.rows}, suppressed cells {found.suppressed_cells} of "
+        f"{outcome.suppressed_cells}, classes {found.guarded_classes} of {outcome.classes}, cost "
+        f"{found.weighted_cost:g} of {outcome.weighted_cost:g}.",
+        hint="This is a defect: please report it.",
+    )

@@ -20,31 +20,25 @@ from kanon_pg.errors import (
 )
 from kanon_pg.release.advice import tell_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
-from kanon_pg.release.certify import is_what_was_solved
-from kanon_pg.release.compiling import compile_once
 from kanon_pg.release.counting import Counted, count_row_types
-from kanon_pg.release.existing import existing_release
 from kanon_pg.release.models import require_classes, require_sensitive
 from kanon_pg.release.node_tables import (
     Hierarchies,
+    create_unknown_view,
+    tell_unknown,
     with_hierarchies,
     write_hierarchies,
 )
-from kanon_pg.release.parts import parts_of, write_parts
 from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_view, name_storage, swap_view
-from kanon_pg.release.record import forget_releases, store_release
-from kanon_pg.release.recount import recount
-from kanon_pg.release.recount_models import require_models
-from kanon_pg.release.refreshed import record_refresh
-from kanon_pg.release.report import ReleaseReport, make_report
+from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
+from kanon_pg.release.recount import is_what_was_solved, recount, require_models
+from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.settings import exact_text, working_memory
-from kanon_pg.release.storage import create_storage, storage_names, write_mapping
-from kanon_pg.release.unknown_values import create_unknown_view, tell_unknown
-from kanon_pg.release.utility import release_utility
-from kanon_pg.runner.budget import memory_budget
+from kanon_pg.release.storage import create_storage, parts_of, storage_names, write_mapping, write_parts
 from kanon_pg.runner.parent import solve_in_child, start_worker
+from kanon_pg.runner.preparation import compile_once, memory_budget
 
 _HASH_SEED = 0
 
@@ -64,8 +58,6 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     request : AnonymizeRequest
         What the data owner asks for.
     role : str, optional
@@ -178,10 +170,8 @@ def refresh(db: Database, release: str) -> None:
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     release : str
-        See `kanon_pg.release.existing.existing_release`.
+        See `kanon_pg.release.record.existing_release`.
 
     Raises
     ------

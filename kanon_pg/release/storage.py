@@ -1,18 +1,157 @@
-"""Writes the relations behind a release: the mapping and the guarded materialized view."""
+"""Writes the relations behind a release: the mapping, the parts of row types, the guarded materialized view.
+
+What the guard demands of every class beside k people compares as `kanon_pg.worker.models.evaluator` does:
+whole numbers exactly; entropies and distances, which are sums of rounded numbers, up to a tolerance. So a
+class may miss what is demanded of these by a billionth. Where rows of one row type have different patterns,
+the view draws numbers of rows with a secret seed.
+"""
 
 from __future__ import annotations
 
+import math
+import secrets
+import struct
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
+from kanon_pg.core.packed import ITEM_BYTES
+from kanon_pg.core.request import PrivacyModels, SolveOutcome
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, ReleaseError
+from kanon_pg.release.canonical import CanonicalColumn
 from kanon_pg.release.generalized import node_parts
-from kanon_pg.release.guard import judgements, model_parts
 from kanon_pg.release.plan import ReleasePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of divided row types, all buffers of signed 64-bit big-endian numbers of equal length.
+
+    Parameters
+    ----------
+    row_types : bytes
+        Hash of the row type of each part.
+    first_rows : bytes
+        Number of the first row of each part, from 1; the part ends where the next of its row type begins,
+        and the last one has all further rows.
+    patterns : bytes
+        Mask of suppressed columns of each part.
+    """
+
+    row_types: bytes
+    first_rows: bytes
+    patterns: bytes
+
+
+def parts_of(keys: bytes, outcome: SolveOutcome) -> Parts | None:
+    """Number the rows of divided row types; None if the outcome divides nothing.
+
+    Parameters
+    ----------
+    keys : bytes
+        Hash of each row type, packed.
+    outcome : SolveOutcome
+        A solution for these row types.
+    """
+    if not outcome.moved_types:
+        return None
+    moved = zip(
+        _numbers(outcome.moved_types),
+        _numbers(outcome.moved_patterns),
+        _numbers(outcome.moved_rows),
+        strict=True,
+    )
+    row_types, first_rows, patterns = bytearray(), bytearray(), bytearray()
+    for row_type, group in groupby(moved, key=lambda part: part[0]):
+        start = ITEM_BYTES * row_type
+        first = 1
+        for _, pattern, rows in group:
+            row_types += keys[start : start + ITEM_BYTES]
+            first_rows += struct.pack(">q", first)
+            patterns += struct.pack(">q", pattern)
+            first += rows
+        row_types += keys[start : start + ITEM_BYTES]
+        first_rows += struct.pack(">q", first)
+        patterns += outcome.patterns[start : start + ITEM_BYTES]
+    return Parts(bytes(row_types), bytes(first_rows), bytes(patterns))
+
+
+def write_parts(db: Database, table: Identifier, parts: Parts) -> None:
+    """Create the table that says which rows of divided row types have which pattern.
+
+    Parameters
+    ----------
+    table : Identifier
+        The table to create.
+    parts : Parts
+        Its content.
+    """
+    db.execute(statement("create_parts", parts=table))
+    db.load(
+        table,
+        [
+            PackedColumn("row_type", parts.row_types),
+            PackedColumn("first_row", parts.first_rows),
+            PackedColumn("pattern", parts.patterns),
+            PackedColumn("seed", secrets.token_bytes(ITEM_BYTES) * (len(parts.patterns) // ITEM_BYTES)),
+        ],
+    )
+    db.execute(statement("analyze", relation=table))
+
+
+def _numbers(buffer: bytes) -> list[int]:
+    return [number for (number,) in struct.iter_unpack(">q", buffer)]
+
+
+TOLERANCE = 1e-9
+"""Entropies and distances that differ by less are equal."""
+
+_STEPS = ("unit", "cell", "whole", "curve", "step", "judged")
+
+
+def model_parts(models: PrivacyModels) -> dict[str, Any]:
+    """Return the thresholds of the models, None for what is not demanded.
+
+    Parameters
+    ----------
+    models : PrivacyModels
+        Already checked.
+    """
+    diversity = {models.diversity: models.l}
+    return {
+        "distinct": max(1, models.p or 0, diversity.get("distinct") or 0),
+        "frequency": diversity.get("frequency"),
+        "entropy": None if not diversity.get("entropy") else _number(math.log(models.l or 1) - TOLERANCE),
+        "closeness": None if models.t is None else _number(models.t + TOLERANCE),
+        "is_ordered": models.t is not None and models.distance == "ordered",
+    }
+
+
+def judgements(columns: tuple[CanonicalColumn, ...], *, has_entity: bool) -> list[dict[str, Any]]:
+    """Return what is judged: each sensitive column in rows and, with an entity, in people.
+
+    Parameters
+    ----------
+    columns : tuple of CanonicalColumn
+        The sensitive columns of the privacy models.
+    has_entity : bool
+        Whether a person may have several rows.
+    """
+    found: list[dict[str, Any]] = []
+    for column in columns:
+        for of_people in (False, True) if has_entity else (False,):
+            number = len(found) + 1
+            steps = {step: Identifier.of(f"{step}_{number}") for step in _STEPS}
+            found.append({"value": column.alias, "of_people": of_people, **steps})
+    return found
+
+
+def _number(value: float) -> Fragment:
+    return Fragment(f"{value!r}::double precision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +206,6 @@ def write_mapping(
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     mapping : Identifier
         The table to create.
     keys, patterns : bytes
@@ -100,8 +237,6 @@ def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: i
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     plan : ReleasePlan
         What to publish.
     names : StorageNames

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from kanon_pg.audit.amounts import counted, percent
 from kanon_pg.audit.findings import AuditResult
 from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
-from kanon_pg.audit.sentences import column_list
+from kanon_pg.audit.sentences import column_list, counted, percent
 from kanon_pg.curves.points import Curve, CurvePoint
-from kanon_pg.reports.bars import Bar, grouped_bars
+from kanon_pg.reports.charts import Bar, curve_chart, grouped_bars
 from kanon_pg.reports.document import Figure, Section, Table
-from kanon_pg.reports.line import curve_chart
 from kanon_pg.reports.wording import number
 
 

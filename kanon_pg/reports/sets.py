@@ -1,15 +1,14 @@
-"""The section on the sets of columns that single people out."""
+"""The sections on the sets of columns that single people out, and on what each column contributes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from kanon_pg.audit.amounts import counted
-from kanon_pg.audit.findings import AuditResult, ViolatingSet
-from kanon_pg.audit.sentences import column_list
+from kanon_pg.audit.findings import AuditResult, ColumnFigures, ViolatingSet, Whole
+from kanon_pg.audit.sentences import column_list, counted
+from kanon_pg.reports.charts import MOST_COLUMNS, MOST_SETS, Bar, drawable, grouped_bars, set_matrix
 from kanon_pg.reports.document import Figure, Section, Table
-from kanon_pg.reports.matrix import MOST_COLUMNS, MOST_SETS, drawable, set_matrix
 from kanon_pg.reports.wording import number
 
 MOST_LINES = 200
@@ -132,3 +131,159 @@ def _cells(found: ViolatingSet) -> tuple[str, ...]:
 
 def _ratio(value: float | None) -> str:
     return number(None) if value is None else f"{value:.4f}"
+
+
+MOST_DRAWN = 15
+"""Columns in a drawing; the table has all of them."""
+
+_COLUMN_HEADINGS = (
+    "column",
+    "role",
+    "at risk by it alone",
+    "no longer at risk without it",
+    "at risk without it",
+    "in sets",
+    "different values",
+    "smallest class",
+)
+
+
+def columns_section(audit: AuditResult) -> Section | None:
+    """Return the contribution of each column; None if it was not counted.
+
+    Parameters
+    ----------
+    audit : AuditResult
+        With details.
+    """
+    if audit.audited is None or not audit.column_figures:
+        return None
+    return Section(
+        "columns",
+        "What each column contributes",
+        sentences=(_sentence(audit, audit.audited),),
+        figures=tuple(_figures(audit, audit.audited)),
+    )
+
+
+def _sentence(audit: AuditResult, whole: Whole) -> str:
+    best = max(audit.column_figures, key=lambda column: _saved(column, whole))
+    saved = _saved(best, whole)
+    if not whole.people_at_risk:
+        return "By all audited columns together nobody is at risk, so no column contributes to it."
+    at_risk = counted(whole.people_at_risk, "person is", "people are")
+    if not saved:
+        return (
+            f"By all audited columns together {at_risk} at risk. Removing a single column would spare "
+            "nobody: what one column tells, others tell as well."
+        )
+    return (
+        f"By all audited columns together {at_risk} at risk. Removing {best.name} would spare the most: "
+        f"{counted(saved, 'person', 'people')}."
+    )
+
+
+def _figures(audit: AuditResult, whole: Whole) -> Iterator[Figure]:
+    """Yield a figure for each measure, unless there is nothing to compare."""
+    columns = sorted(
+        audit.column_figures,
+        key=lambda column: (-_saved(column, whole), -column.people_at_risk, -column.violating_sets),
+    )
+    at_risk = [column for column in columns if column.people_at_risk or _saved(column, whole)]
+    if at_risk:
+        table = Table(
+            "People at risk by each column",
+            _COLUMN_HEADINGS,
+            tuple(_column_cells(column, whole) for column in columns),
+            texts=2,
+        )
+        yield _people_figure(audit, whole, at_risk, table)
+    listed = sorted((column for column in columns if column.violating_sets), key=_sets_descending)
+    if listed and listed[0].violating_sets > 1:
+        yield _sets_figure(audit, listed)
+
+
+def _sets_descending(column: ColumnFigures) -> int:
+    return -column.violating_sets
+
+
+def _people_figure(
+    audit: AuditResult, whole: Whole, columns: Sequence[ColumnFigures], table: Table
+) -> Figure:
+    drawn = columns[:MOST_DRAWN]
+    groups = [
+        (
+            column.name,
+            (
+                Bar("", column.people_at_risk, number(column.people_at_risk), "risk"),
+                Bar("", _saved(column, whole), number(_saved(column, whole)), "safe"),
+            ),
+        )
+        for column in drawn
+    ]
+    legend = (
+        ("risk", "people at risk by this column alone"),
+        ("safe", "people spared if it is removed"),
+    )
+    return Figure(
+        "contribution",
+        "People at risk by one column, and people spared by removing it",
+        f"{counted(len(drawn), 'column')} with two bars each, out of "
+        f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: "
+        f"{number(drawn[0].people_at_risk)} at risk by it alone, {number(_saved(drawn[0], whole))} no longer "
+        "at risk without it.",
+        grouped_bars(groups, legend, max(bar.value for _, bars in groups for bar in bars)),
+        table,
+        _note(
+            len(drawn),
+            audit,
+            "those whose removal spares most people, then those that put most people at risk by themselves; "
+            f"at most {MOST_DRAWN}, and none for which both are zero",
+        ),
+    )
+
+
+def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> Figure:
+    drawn = columns[:MOST_DRAWN]
+    groups = [
+        (column.name, (Bar("", column.violating_sets, number(column.violating_sets), "quiet"),))
+        for column in drawn
+    ]
+    return Figure(
+        "membership",
+        "In how many of the minimal sets a column is",
+        f"{counted(len(drawn), 'bar')}, out of {counted(len(audit.sets), 'set')}. The first is "
+        f"{drawn[0].name}: in {counted(drawn[0].violating_sets, 'set')}.",
+        grouped_bars(groups, (), max(column.violating_sets for column in drawn)),
+        Table(
+            "Minimal sets that contain each column",
+            ("column", "sets", "different values"),
+            tuple(
+                (column.name, number(column.violating_sets), number(column.distinct_values))
+                for column in columns
+            ),
+        ),
+        _note(len(drawn), audit, f"those in most sets; at most {MOST_DRAWN}, and none that is in no set"),
+    )
+
+
+def _note(drawn: int, audit: AuditResult, rule: str) -> str:
+    every = len(audit.column_figures)
+    return "" if drawn == every else f"Drawn: {drawn} of {counted(every, 'column')}, {rule}."
+
+
+def _saved(column: ColumnFigures, whole: Whole) -> int:
+    return max(0, whole.people_at_risk - column.people_at_risk_without)
+
+
+def _column_cells(column: ColumnFigures, whole: Whole) -> tuple[str, ...]:
+    return (
+        column.name,
+        "not declared" if column.role is None else column.role.replace("_", "-"),
+        number(column.people_at_risk),
+        number(_saved(column, whole)),
+        number(column.people_at_risk_without),
+        number(column.violating_sets),
+        number(column.distinct_values),
+        number(column.smallest_class),
+    )

@@ -12,7 +12,7 @@ from kanon_pg.audit import risk as assessing
 from kanon_pg.audit import service as auditing
 from kanon_pg.audit import suggest as suggesting
 from kanon_pg.audit.request import AUDIT, RISK
-from kanon_pg.db.name_arguments import read_names
+from kanon_pg.db.arguments import read_names
 from kanon_pg.db.spi_adapter import serve
 from kanon_pg.server.values import SqlValue
 

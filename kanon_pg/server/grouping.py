@@ -6,8 +6,8 @@ from typing import Any
 
 from kanon_pg.db.spi_adapter import serve
 from kanon_pg.grouping import service
+from kanon_pg.grouping.found import point_rows, value_rows
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
-from kanon_pg.grouping.rows import point_rows, value_rows
 from kanon_pg.server.values import SqlValue
 
 

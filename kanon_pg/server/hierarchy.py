@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kanon_pg.db.arguments import read_json
 from kanon_pg.db.catalog import requesting_role
-from kanon_pg.db.json_argument import read_json
 from kanon_pg.db.spi_adapter import serve
 from kanon_pg.hierarchies import service
 from kanon_pg.server.values import SqlValue

@@ -7,9 +7,8 @@ from typing import Any
 
 from kanon_pg.curves import service as tracing
 from kanon_pg.curves.request import CURVE
+from kanon_pg.db.arguments import read_json, read_names
 from kanon_pg.db.catalog import requesting_role
-from kanon_pg.db.json_argument import read_json
-from kanon_pg.db.name_arguments import read_names
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.measure import service as measuring
 from kanon_pg.release import declaration

@@ -17,9 +17,8 @@ from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.release.existing import name_in_sql
-from kanon_pg.tables.arrow_types import csv_expression, parquet_columns
-from kanon_pg.tables.parquet_file import write_parquet
+from kanon_pg.release.record import name_in_sql
+from kanon_pg.tables.parquet_file import csv_expression, parquet_columns, write_parquet
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 

@@ -40,7 +40,6 @@ def classes_of(table: RowTypeTable, assigned: NDArray[np.int64]) -> ClassTable:
 
     Parameters
     ----------
-    table : RowTypeTable
     assigned : ndarray of int64, shape (n,)
         Bit mask of suppressed columns of each row type.
     """

@@ -106,7 +106,6 @@ def bounded_patterns(
     Parameters
     ----------
     vectors : ndarray of int64
-    columns : sequence of QuasiIdentifier
     note : str
         Says that the mask is bounded.
     outside : float
@@ -126,7 +125,6 @@ def parse_patterns(
         A list of pattern vectors, each given by the columns it suppresses, or wishes:
         ``max_suppressed`` (number), ``never`` (columns that stay), ``together`` (groups suppressed
         as a whole or not at all), ``at_most_one`` (groups of which one column may be suppressed).
-    columns : sequence of QuasiIdentifier
 
     Raises
     ------

@@ -35,7 +35,6 @@ class Solution:
 
         Parameters
         ----------
-        table : RowTypeTable
         assigned : ndarray of int64, shape (n,)
             Bit mask of suppressed columns of each row type.
         """

@@ -5,7 +5,7 @@ DECLARE
     one record;
     recorded text;
 BEGIN
-    -- as rows of the table may be missing, see kanon_pg.admin.install.recorded
+    -- as rows of the table may be missing, see kanon_pg.admin.install.facts
     SELECT pg_catalog.substring(v.version, '^\d+(?:\.\d+)+') INTO recorded FROM kanon.version AS v;
     IF pg_catalog.string_to_array(recorded, '.')::integer[] > pg_catalog.string_to_array({{ version }}, '.')::integer[] THEN
         RAISE EXCEPTION USING

@@ -11,8 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from kanon_pg.admin.cluster.programs import newest_with_python
-from kanon_pg.admin.demo.patients import patients
-from kanon_pg.admin.demo.table import create_patients
+from kanon_pg.admin.demo.patients import create_patients, patients
 from kanon_pg.db.psycopg_adapter import connect
 from tests.docs.pages import ROOT
 

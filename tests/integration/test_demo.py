@@ -15,11 +15,9 @@ from typing import Any
 import pytest
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
-from kanon_pg.admin.demo.living import analyst
 from kanon_pg.admin.demo.patients import patients
-from kanon_pg.admin.demo.psql import Psql
-from kanon_pg.admin.demo.scene import ANALYST, Cast
-from kanon_pg.admin.demo.story import SCENES
+from kanon_pg.admin.demo.scene import ANALYST, Cast, Psql
+from kanon_pg.admin.demo.story import SCENES, analyst
 from kanon_pg.cli.demo import DATABASE
 from kanon_pg.errors import DatabaseError
 

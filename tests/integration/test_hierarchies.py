@@ -10,7 +10,7 @@ import pytest
 
 from kanon_pg import client
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableColumn
-from kanon_pg.hierarchies import table
+from kanon_pg.hierarchies import sources
 from tests.fixtures.hierarchy_interfaces import HierarchyInterface, hierarchy_interface
 from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
 from tests.install.conftest import role
@@ -307,8 +307,8 @@ def test_a_table_that_is_too_long_is_refused_rather_than_cut(
         "create table entries as select 'c' || i as code, 'top' as above from generate_series(1, 6) as i"
     )
     options = {"child": "code", "parent": "above"}
-    monkeypatch.setattr(table, "_MOST_ENTRIES", 6)
+    monkeypatch.setattr(sources, "_MOST_ENTRIES", 6)
     assert client.load_hierarchy(connection, "codes", "entries", options).nodes == (6, 1)
-    monkeypatch.setattr(table, "_MOST_ENTRIES", 5)
+    monkeypatch.setattr(sources, "_MOST_ENTRIES", 5)
     with pytest.raises(InputError, match="more than 5 rows"):
         client.load_hierarchy(connection, "codes", "entries", options)

@@ -186,7 +186,7 @@ def test_risk_of_attackers(table, threshold, times):
 @quick
 @given(st.integers(1, 40), st.floats(0.01, 1.0))
 def test_expected_inverse_size_is_the_sum_of_its_distribution(size, fraction):
-    from kanon_pg.worker.audit.population import expected_inverse_sizes
+    from kanon_pg.worker.audit.risk import expected_inverse_sizes
 
     total, mass, chance, larger = 0.0, 0.0, fraction**size, size
     while mass < 1 - 1e-13 and larger < 200_000:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
-from kanon_pg.measure import sensitive
-from kanon_pg.measure.classes import count_classes
+from kanon_pg.measure.classes import count_classes, measure_sensitive
 from kanon_pg.measure.measures import Measures
 from kanon_pg.measure.service import measure_subject
 from kanon_pg.measure.subject import resolve_subject
@@ -236,9 +235,7 @@ def test_storing_classes_or_not_gives_the_same(
         subject = replace(subject, entity=subject.relation.column(entity))
     wanted = sensitive_figures(classes_of(table, ["word"]), column, entity)
     for many_classes in (False, True):
-        found = asdict(
-            sensitive.measure_sensitive(db, subject, subject.sensitive[0], many_classes=many_classes)
-        )
+        found = asdict(measure_sensitive(db, subject, subject.sensitive[0], many_classes=many_classes))
         for name, value in wanted.items():
             if not math.isnan(value):
                 assert found[name] == pytest.approx(value, abs=1e-9), (many_classes, name)

@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.grouping.exact_labels import exact_labels
 from kanon_pg.worker.grouping.fold import fold
 from kanon_pg.worker.grouping.intervals import intervals
+from kanon_pg.worker.grouping.labels import exact_labels
 from kanon_pg.worker.grouping.rectangles import rectangles
 from kanon_pg.worker.grouping.regions import regions
 from kanon_pg.worker.grouping.relaxed import relaxed, relaxed_classes

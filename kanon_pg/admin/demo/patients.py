@@ -1,18 +1,113 @@
-"""Generates the demo's `patients` table: invented people, with the skew of a real hospital.
+"""The demo's table `patients`: invented people of an invented region, with the skew of a real hospital.
 
-Most people share their combination of year of birth, sex and zip code with few others, and some with
-nobody; that is what the story shows. Everything is drawn by NumPy in whole columns.
+Most people share their combination of year of birth, sex and zip code with few others, and some with nobody;
+that is what the story shows. Everything is drawn by NumPy in whole columns; `region.toml` has the names.
 """
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kanon_pg.admin.demo.region import Region, region
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
+from kanon_pg.db.queries import statement
+from kanon_pg.tables.load import append_batches
+
+
+@dataclass(frozen=True, slots=True)
+class Ward:
+    """A ward and whom it treats.
+
+    Parameters
+    ----------
+    name : str
+        Name of the ward.
+    age, spread : float
+        Age at which it treats most, and the standard deviation around it, in years.
+    weight : float
+        Relative number of admissions at that age.
+    cost : float
+        Median cost of an admission.
+    diagnoses : list of str
+        From the most frequent to the rarest.
+    only : str, optional
+        The one sex it treats.
+    """
+
+    name: str
+    age: float
+    spread: float
+    weight: float
+    cost: float
+    diagnoses: list[str]
+    only: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Invented names: every start with every end."""
+
+    starts: list[str]
+    ends: list[str]
+
+    def all(self) -> list[str]:
+        """Return every name once."""
+        return [start + end for start in self.starts for end in self.ends]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Everything the generator draws from.
+
+    Parameters
+    ----------
+    first_names : dict
+        By sex, 'F' and 'M'.
+    last_names : Names
+        Family names.
+    zip_codes : list of str
+        From the largest town to the smallest village.
+    sexes, ethnicities : dict
+        Shares in the whole region; they sum to 1.
+    ages : list of [from, to, weight]
+        Bands of age in years, with a weight per year of age.
+    wards : tuple of Ward
+        All wards.
+    diagnosis_sex : dict
+        The one sex of a diagnosis that only one has.
+    """
+
+    first_names: dict[str, Names]
+    last_names: Names
+    zip_codes: list[str]
+    sexes: dict[str, float]
+    ethnicities: dict[str, float]
+    ages: list[list[float]]
+    wards: tuple[Ward, ...]
+    diagnosis_sex: dict[str, str]
+
+
+@cache
+def region() -> Region:
+    """Return the region."""
+    text = resources.files("kanon_pg.admin.demo").joinpath("region.toml").read_text(encoding="utf-8")
+    data: dict[str, Any] = tomllib.loads(text)
+    return Region(
+        first_names={sex: Names(**names) for sex, names in data["first_names"].items()},
+        last_names=Names(**data["last_names"]),
+        **data["people"],
+        wards=tuple(Ward(**ward) for ward in data["wards"]),
+        diagnosis_sex=data["only"],
+    )
+
 
 PEOPLE = 20_500
 SEED = 20_250_101
@@ -203,3 +298,26 @@ def _table(rng: np.random.Generator, place: Region, persons: _People, admissions
     columns["diagnosis"] = pa.array(admissions.diagnosis)
     columns["cost"] = pa.array(admissions.cost).cast(pa.decimal128(12, 2))
     return pa.table(columns)
+
+
+def create_patients(connection: Connection, patients: pa.Table) -> int:
+    """Create the table `patients` and fill it by COPY, in the connection's transaction.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Open, to a database that has no such table.
+    patients : pyarrow.Table
+        What `kanon_pg.admin.demo.patients.patients` returned.
+
+    Returns
+    -------
+    int
+        Rows stored.
+    """
+    db = PsycopgDatabase(connection)
+    db.execute(statement("demo_create_patients"))
+    table = Identifier.of("patients")
+    rows = append_batches(connection, table, patients.column_names, patients.to_batches())
+    db.execute(statement("analyze", relation=table))
+    return rows

@@ -1,16 +1,315 @@
 """The story that ``kanon demo`` tells; every figure in it is asked from the database as it is told.
 
-A scene checks its own claims: one whose claim does not hold says so, and the demo fails.
+A table turns out to be dangerous, a safe view of it is published, used and attacked, and kept while its table
+changes; and the table itself answers, and does not. A scene checks its own claims: one whose claim does not
+hold says so, and the demo fails.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
-from kanon_pg.admin.demo.asking import queries
-from kanon_pg.admin.demo.living import analyst, anew, guard
-from kanon_pg.admin.demo.publishing import first_try, publish, report, safe_view, the_risk, the_table
-from kanon_pg.admin.demo.scene import Cast, Scene
+from kanon_pg.admin.demo.scene import (
+    ANALYST,
+    QUASI_IDENTIFIERS,
+    Cast,
+    K,
+    Scene,
+    accepted,
+    claims,
+    recount_sql,
+    storage_of,
+)
+
+
+def the_table(cast: Cast) -> Scene:
+    """Show the table and how large it is."""
+    rows, people = cast.owner.numbers("SELECT count(*), count(DISTINCT patient_id) FROM patients")
+    look = cast.owner.ask(
+        "SELECT first_name, last_name, ssn, birth_date, sex, zip, ward, diagnosis FROM patients LIMIT 4"
+    )
+    return Scene(
+        "A hospital's table",
+        f"The table patients has {rows:,.0f} admissions of {people:,.0f} people. All of them are invented.",
+        (look,),
+        "Research needs such a table. The names and numbers must go, of course. Is that enough?",
+        claims(accepted(look), (people >= 20_000, "there are at least 20,000 people")),
+    )
+
+
+def the_risk(cast: Cast) -> Scene:
+    """Count who is unique, and find a neighbor."""
+    count = cast.owner.ask(
+        "SELECT sum(people) AS people, sum(people) FILTER (WHERE people = 1) AS unique\n"
+        "FROM (SELECT count(DISTINCT patient_id) AS people FROM patients GROUP BY birth_date, sex, zip) AS g"
+    )
+    people, unique = cast.owner.numbers(count.sql)
+    born, sex, zip_code = cast.owner.value(
+        "SELECT birth_date, sex, zip FROM patients GROUP BY 1, 2, 3\n"
+        "HAVING count(*) = 1 AND bool_or(diagnosis = 'HIV infection') ORDER BY 1 LIMIT 1"
+    ).split("|")
+    neighbor = cast.owner.ask(
+        "SELECT admission_date, ward, diagnosis FROM patients\n"
+        f"WHERE birth_date = '{born}' AND sex = '{sex}' AND zip = '{zip_code}'"
+    )
+    return Scene(
+        "The risk",
+        "Birth date, sex and zip code are no secrets: neighbors and voter rolls have them. How many patients "
+        "are the only ones with theirs?",
+        (count, neighbor),
+        f"{unique / people:.0%} of the patients are alone with these three values. Whoever knows them about "
+        "a neighbor finds the one row and reads the diagnosis, without any name in the table.",
+        claims(
+            accepted(count, neighbor),
+            (unique > 0.5 * people, "most patients are unique"),
+            ("HIV infection" in neighbor.output, "the neighbor's diagnosis is found"),
+        ),
+    )
+
+
+def first_try(cast: Cast) -> Scene:
+    """Declare roles and publish with full birth dates."""
+    declare = cast.owner.ask(
+        "SELECT kanon_declare('patients',\n"
+        "    identifiers => '{first_name,last_name,ssn}',\n"
+        "    quasi_identifiers => '{birth_date,sex,zip,ethnicity}',\n"
+        "    sensitive => '{ward,diagnosis,cost}',\n"
+        "    entity => 'patient_id')"
+    )
+    publish = cast.owner.ask(
+        f"SELECT people, classes, smallest_class, suppressed_cells FROM kanon_anonymize('patients', {K})"
+    )
+    lost, rows = cast.owner.numbers(
+        "SELECT count(*) FILTER (WHERE birth_date IS NULL), count(*) FROM safe.patients"
+    )
+    return Scene(
+        "A first try",
+        "The owner says which column plays which role. Identifiers are never published. Quasi-identifiers "
+        "can be linked with other sources. Sensitive columns are what research is about. The entity is the "
+        "person: somebody with three admissions counts once. Columns that are not mentioned are withheld.",
+        (declare, publish),
+        f"Now every published combination of the quasi-identifiers is shared by at least {K} people. But a "
+        f"full birth date is too exact to be shared: it was suppressed in {lost:,.0f} of {rows:,.0f} rows. "
+        "The notice warns of another way in: who knows what somebody's stay cost finds the row by it. Here "
+        "nobody outside the hospital is taken to know costs; where they do, publish them rounded.",
+        claims(
+            accepted(declare, publish),
+            (lost > 0.9 * rows, "birth dates are mostly suppressed"),
+            ('Sensitive column "cost"' in publish.output, "the notice speaks of the cost"),
+        ),
+    )
+
+
+def publish(cast: Cast) -> Scene:
+    """Declare a coarser column instead, and publish anew."""
+    coarsen = cast.owner.ask(
+        "ALTER TABLE patients ADD COLUMN born int4range GENERATED ALWAYS AS (int4range(\n"
+        "    extract(year FROM birth_date)::integer / 5 * 5,\n"
+        "    extract(year FROM birth_date)::integer / 5 * 5 + 5)) STORED"
+    )
+    declare = cast.owner.ask(
+        "SELECT kanon_declare('patients',\n"
+        "    identifiers => '{first_name,last_name,ssn,birth_date}',\n"
+        f"    quasi_identifiers => '{{{QUASI_IDENTIFIERS.replace(' ', '')}}}',\n"
+        "    sensitive => '{ward,diagnosis,cost}',\n"
+        "    entity => 'patient_id')"
+    )
+    publish = cast.owner.ask(f"SELECT * FROM kanon_anonymize('patients', {K})", expanded=True)
+    return Scene(
+        "Five years are enough",
+        "Research needs the age, not the birthday. The owner adds a column with the five years in which a "
+        "patient was born, keeps the birth date back, and publishes anew.",
+        (coarsen, declare, publish),
+        "One call replaced the first release. Whoever was reading it saw it whole until the last moment.",
+        claims(accepted(coarsen, declare, publish)),
+    )
+
+
+def safe_view(cast: Cast) -> Scene:
+    """Show what may be handed out."""
+    look = cast.owner.ask("SELECT * FROM safe.patients LIMIT 8")
+    whole, rows = cast.owner.numbers(
+        "SELECT count(*) FILTER (WHERE kanon_suppressed = '{}'), count(*) FROM safe.patients"
+    )
+    return Scene(
+        "The safe view",
+        "This is what may be handed out. A suppressed cell is NULL, and kanon_suppressed says so.",
+        (look,),
+        f"All {rows:,.0f} admissions are there; in {whole / rows:.0%} of them no cell is suppressed.",
+        claims(accepted(look), (whole > 0.5 * rows, "most rows are complete")),
+    )
+
+
+def report(cast: Cast) -> Scene:
+    """Recount the release and explain its certificate."""
+    storage = storage_of(cast)
+    recount = cast.owner.ask(recount_sql(storage))
+    smallest = cast.owner.numbers(recount.sql)[0]
+    certificate = "SELECT {} FROM kanon.releases WHERE release = 'patients'"
+    share, cost, optimal = cast.owner.numbers(
+        certificate.format("suppressed_share, weighted_cost, optimal::integer")
+    )
+    bound = cast.owner.value(certificate.format("lower_bound"))
+    averages = cast.owner.numbers(
+        "SELECT (SELECT avg(cost) FROM patients), (SELECT avg(cost) FROM safe.patients)"
+    )
+    return Scene(
+        "What is proven",
+        "Nobody needs to take the report on trust. Plain SQL recounts the people of every class:",
+        (recount,),
+        f"The smallest class has {smallest:.0f} people, so k = {K} holds. Only {share:.1%} of the cells of "
+        f"the quasi-identifiers are suppressed. {_proof(cost, bound, bool(optimal))} Wards, diagnoses and "
+        "costs are untouched: the average cost is the same to the cent.",
+        claims(
+            accepted(recount),
+            (smallest >= K, f"every class has at least {K} people"),
+            (averages[0] == averages[1], "the average cost is unchanged"),
+            (not bound or float(bound) <= cost, "the lower bound is not above the cost"),
+        ),
+    )
+
+
+def _proof(cost: float, bound: str, optimal: bool) -> str:
+    if optimal:
+        return f"It is proven that no release needs fewer than these {cost:,.0f} cells."
+    if not bound:
+        return "How far that is from the least possible was not proven this time."
+    return (
+        f"It is proven that every release must suppress at least {float(bound):,.0f} cells; this one "
+        f"suppresses {cost:,.0f}, so at most {(cost - float(bound)) / cost:.0%} of them could be saved."
+    )
+
+
+UNKNOWN_ZIP = "00499"
+"""A village that the generated table does not have."""
+
+
+_DENIED = re.compile(r"permission denied|must be owner")
+"""How PostgreSQL refuses what a role may not do."""
+
+
+def analyst(cast: Cast) -> Scene:
+    """Show what an analyst can do and can't."""
+    storage = storage_of(cast)
+    mapping = cast.owner.value("SELECT mapping FROM kanon.release WHERE name = 'patients'")
+    allowed = cast.analyst.ask(
+        "SELECT ward, count(*) AS admissions, round(avg(cost)) AS average_cost\n"
+        "FROM safe.patients WHERE born << int4range(1960, 1961) GROUP BY ward ORDER BY ward"
+    )
+    denied = tuple(
+        cast.analyst.ask(sql)
+        for sql in (
+            "SELECT * FROM patients",
+            f"SELECT * FROM {storage}",
+            f"SELECT * FROM {mapping}",
+            f"REFRESH MATERIALIZED VIEW {storage}",
+            f"SELECT kanon_anonymize('patients', {K})",
+        )
+    )
+    return Scene(
+        "The analyst",
+        f"{ANALYST} has been granted the role kanon_analyst, and nothing else.",
+        (allowed, *denied),
+        "The view answers ordinary SQL. The table behind it, what the view is built from, and the power to "
+        "change it are out of reach.",
+        claims(
+            accepted(allowed),
+            *(
+                (
+                    not one.accepted and _DENIED.search(one.output) is not None,
+                    "the analyst is denied: " + one.sql,
+                )
+                for one in denied
+            ),
+        ),
+    )
+
+
+def guard(cast: Cast) -> Scene:
+    """Change the table and refresh."""
+    storage = storage_of(cast)
+    small_town = cast.owner.value("SELECT zip FROM patients GROUP BY zip ORDER BY count(*) LIMIT 1")
+    delete = cast.owner.ask(f"DELETE FROM patients WHERE zip = '{small_town}' AND patient_id % 3 <> 0")
+    insert = cast.owner.ask(
+        "INSERT INTO patients (patient_id, first_name, last_name, ssn, birth_date, sex, zip, ethnicity,\n"
+        "    admission_date, ward, diagnosis, cost)\n"
+        "VALUES (1, 'Ada', 'Newcombe', '999-01-0001', '1911-11-11', 'F',\n"
+        f"    '{UNKNOWN_ZIP}', 'Other', '2025-01-02', 'Geriatrics', 'Fall', 7100)"
+    )
+    refresh = cast.owner.ask(f"REFRESH MATERIALIZED VIEW {storage}")
+    recount = cast.owner.ask(recount_sql(storage))
+    smallest = cast.owner.numbers(recount.sql)[0]
+    seen, rows = cast.owner.numbers(
+        f"SELECT count(*) FILTER (WHERE zip = '{UNKNOWN_ZIP}'), count(*) FROM safe.patients"
+    )
+    base = cast.owner.numbers("SELECT count(*) FROM patients")[0]
+    return Scene(
+        "The table changes",
+        f"Two thirds of the patients of village {small_town} are deleted, and one is admitted from a place "
+        "nobody else lives in. Then the owner just refreshes.",
+        (delete, insert, refresh, recount),
+        f"Still no class below {K}, because the guard is in the view's own definition. {base - rows:,.0f} of "
+        f"{base:,.0f} rows are withheld, as too few people are left to hide them among, and the new zip code "
+        "is not shown.",
+        claims(
+            accepted(delete, insert, refresh, recount),
+            (smallest >= K, f"every class still has at least {K} people"),
+            (seen == 0, "the new zip code is not shown"),
+        ),
+    )
+
+
+def anew(cast: Cast) -> Scene:
+    """Anonymize the changed table."""
+    again = cast.owner.ask(
+        "SELECT rows, people, classes, smallest_class, suppressed_cells, elapsed\n"
+        f"FROM kanon_anonymize('patients', {K}, time_limit => '3 seconds')"
+    )
+    rows, base = cast.owner.numbers("SELECT (SELECT count(*) FROM safe.patients), count(*) FROM patients")
+    smallest = cast.owner.numbers(recount_sql(storage_of(cast)))[0]
+    return Scene(
+        "And anew",
+        "A refresh keeps the rules of the last call. Another call finds new ones for the table as it is now.",
+        (again,),
+        f"Every one of the {rows:,.0f} rows is in the release again.",
+        claims(
+            accepted(again),
+            (rows == base, "every row is released"),
+            (smallest >= K, f"every class has at least {K} people"),
+        ),
+    )
+
+
+def queries(cast: Cast) -> Scene:
+    """Protect the table, and have the analyst ask about many people and about few."""
+    protect = cast.owner.ask(f"SELECT kanon_protect('patients', {K})")
+    village = cast.owner.value(
+        "SELECT zip FROM patients WHERE sex = 'F' AND ethnicity = 'Asian' GROUP BY zip\n"
+        f"HAVING count(DISTINCT patient_id) BETWEEN 1 AND {K - 1} ORDER BY zip LIMIT 1"
+    )
+    answered = cast.analyst.ask(
+        "SELECT * FROM kanon_query('SELECT ward, count(*), round(avg(cost)) AS cost\n"
+        "    FROM patients GROUP BY ward ORDER BY ward')"
+    )
+    withheld = cast.analyst.ask(
+        "SELECT * FROM kanon_query('SELECT count(*), avg(cost) FROM patients\n"
+        f"    WHERE zip = ''{village}'' AND sex = ''F'' AND ethnicity = ''Asian''')"
+    )
+    return Scene(
+        "Queries to the table itself",
+        "Some queries need every cell. The owner may let the table itself answer them, for people who "
+        "cannot read it.",
+        (protect, answered, withheld),
+        f"Figures about many people are exact. Where fewer than {K} people stand behind an answer, alone or "
+        "compared with earlier ones, there is one refusal, and it is always the same.",
+        claims(
+            accepted(protect, answered),
+            (not withheld.accepted, "a query about few people is not answered"),
+            ("The answer is withheld." in withheld.output, "the refusal tells no reason"),
+        ),
+    )
+
 
 SCENES: tuple[Callable[[Cast], Scene], ...] = (
     the_table,
@@ -33,7 +332,7 @@ def tell(cast: Cast) -> Iterator[Scene]:
     Parameters
     ----------
     cast : Cast
-        Connected to a database with kanon installed and the table of `kanon_pg.admin.demo.table`.
+        Connected to a database with kanon installed and the table of `kanon_pg.admin.demo.patients`.
 
     Yields
     ------

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import kanon_pg
-from kanon_pg.admin.install.facts import ServerFacts, read_facts
-from kanon_pg.admin.install.orphans import described, find_orphans
-from kanon_pg.admin.install.recorded import missing_tables, read_recorded
+from kanon_pg.admin.install.facts import (
+    ServerFacts,
+    described,
+    find_orphans,
+    missing_tables,
+    read_facts,
+    read_recorded,
+)
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.db.identifiers import Identifier
@@ -122,8 +127,6 @@ def run(db: Database, trial: Trial, records: Records | None = None) -> list[Chec
 
     Parameters
     ----------
-    db : Database
-        Acts with the rights of the owner role.
     trial : callable
         Publishes a release; an argument because this package does not know the release service.
     records : callable, optional

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kanon_pg
-from kanon_pg.admin.install.python_path import DEFAULT_RUNTIME, own_folders
-from kanon_pg.admin.install.recorded import own_relations, own_tables
+from kanon_pg.admin.install.facts import own_relations, own_tables
+from kanon_pg.admin.install.python_path import DEFAULT_RUNTIME, copy_runtime, own_folders
 from kanon_pg.admin.install.report import Problem
-from kanon_pg.admin.install.runtime import copy_runtime
 from kanon_pg.admin.install.scripts import INSTALL_LOCK, script_names, script_text
 from kanon_pg.db.identifiers import Fragment, Literal
 from kanon_pg.errors import InstallError

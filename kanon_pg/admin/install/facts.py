@@ -1,12 +1,22 @@
-"""What the installer finds, and what it misses."""
+"""What the installer finds: what the server has and misses, and what an installation before left.
+
+Of what that one recorded any part may be missing or damaged; and there may be releases that no record speaks
+of, which a dump without rows, or a lost table, leaves.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import dataclass, fields
+from typing import Any
 
 from kanon_pg.admin.install.report import Problem
-from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.failures import DEPENDENT_OBJECTS
+from kanon_pg.db.identifiers import Fragment
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import sql_root, statement
+from kanon_pg.errors import DatabaseError
 
 MINIMUM_SERVER = 14
 """Oldest major version of PostgreSQL: the first with SQL function bodies that are parsed once."""
@@ -167,3 +177,124 @@ def plpython_problems(facts: ServerFacts) -> list[Problem]:
             )
         )
     return found
+
+
+_VERSION = re.compile(r"\d+(\.\d+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The row of ``kanon.version``, with defaults for what it does not say.
+
+    Parameters
+    ----------
+    version : str or None
+        Version of the SQL objects; None if nothing that could be one is recorded.
+    api_schema : str or None
+        Schema of the functions; None if nothing says where.
+    plpython, created_extension, created_api_schema : bool
+        Whether the functions exist in the server; whether the installation made plpython3u and the schema.
+    revoked_temporary, revoked_create_database : bool
+        Whether it took these rights from PUBLIC.
+    revoked_create_schemas : tuple of str
+        Schemas on which it took CREATE from PUBLIC.
+    damage : tuple of str
+        What is missing or cannot be read, a sentence each.
+    """
+
+    version: str | None = None
+    api_schema: str | None = None
+    plpython: bool = False
+    created_extension: bool = False
+    created_api_schema: bool = False
+    revoked_temporary: bool = False
+    revoked_create_database: bool = False
+    revoked_create_schemas: tuple[str, ...] = ()
+    damage: tuple[str, ...] = ()
+
+
+def read_recorded(db: Database, facts: ServerFacts) -> Recorded:
+    """Read what is there; an installation without a record is one of which only its objects tell."""
+    row = _row(db, facts)
+    known: dict[str, Any] = {
+        field.name: row[field.name] for field in fields(Recorded) if row.get(field.name) is not None
+    }
+    known["revoked_create_schemas"] = tuple(known.get("revoked_create_schemas", ()))
+    damage = []
+    written = known.get("version")
+    if written is None:
+        damage.append("Nothing recorded which version of kanon is installed (table kanon.version).")
+    elif not _VERSION.match(written):
+        known["version"] = None
+        damage.append(f"What table kanon.version recorded as the version, {written!r}, is none.")
+    known.setdefault("api_schema", facts.functions_schema)
+    known.setdefault("plpython", facts.functions_schema is not None)
+    return Recorded(**known, damage=tuple(damage))
+
+
+def _row(db: Database, facts: ServerFacts) -> dict[str, Any]:
+    rows = db.rows(statement("installed_version")) if "version" in facts.tables else []
+    found: dict[str, Any] = json.loads(rows[0]["recorded"]) if rows else {}
+    return found
+
+
+def own_tables() -> list[str]:
+    """Return the names of the tables in schema ``kanon`` that belong to no release."""
+    return _stems("tables")
+
+
+def own_relations() -> list[str]:
+    """Return the names of the tables and views in schema ``kanon`` that the scripts make."""
+    return _stems("tables", "views", "views/server")
+
+
+def missing_tables(facts: ServerFacts) -> list[str]:
+    """Return the tables of an installation that are not there."""
+    return [name for name in own_tables() if name not in facts.tables]
+
+
+def _stems(*folders: str) -> list[str]:
+    return sorted(path.stem for folder in folders for path in (sql_root() / folder).glob("*.sql"))
+
+
+def find_orphans(db: Database) -> list[Row]:
+    """Return views in schema safe, and storage, that no record speaks of; see ``sql/queries/orphans.sql``."""
+    return list(db.rows(statement("orphans"), own_relations()))
+
+
+def remove_orphans(db: Database) -> tuple[str, ...]:
+    """Drop what was never filled and what belonged to it; a release with rows stays, for its readers.
+
+    Returns
+    -------
+    tuple of str
+        What was dropped, and what stays and why.
+    """
+    notes = []
+    for orphan in find_orphans(db):
+        if orphan["filled"] and (orphan["published"] or orphan["kind"] == "MATERIALIZED VIEW"):
+            if orphan["published"]:
+                notes.append(described(orphan))
+            continue
+        try:
+            with db.savepoint():
+                parts = {name: Fragment(orphan[name]) for name in ("kind", "relation")}
+                db.execute(statement("drop_orphan", **parts))
+        except DatabaseError as error:
+            if error.server_state != DEPENDENT_OBJECTS:
+                raise
+            continue
+        if orphan["published"]:
+            notes.append(
+                f"{orphan['relation']} was dropped: no record speaks of it, and it was never filled with "
+                "rows, as in a database that was restored from a dump of the schema only."
+            )
+    return tuple(notes)
+
+
+def described(orphan: Row) -> str:
+    """Say what to do about a view in schema safe that no record speaks of."""
+    return (
+        f"No record speaks of {orphan['relation']}, so nothing refreshes or replaces it. Readers may still "
+        f"read it; to publish under its name again: DROP VIEW {orphan['relation']};"
+    )

@@ -8,15 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kanon_pg
-from kanon_pg.admin.install.facts import ServerFacts, general_problems, plpython_problems, read_facts
-from kanon_pg.admin.install.inside import inside_server
-from kanon_pg.admin.install.orphans import remove_orphans
+from kanon_pg.admin.install.facts import (
+    Recorded,
+    ServerFacts,
+    general_problems,
+    missing_tables,
+    plpython_problems,
+    read_facts,
+    read_recorded,
+    remove_orphans,
+)
 from kanon_pg.admin.install.probe import probe
 from kanon_pg.admin.install.public_rights import revoke_public_rights
 from kanon_pg.admin.install.python_path import SettledPath, settle_python_path
-from kanon_pg.admin.install.recorded import Recorded, missing_tables, read_recorded
 from kanon_pg.admin.install.report import InstallReport, Problem
-from kanon_pg.admin.install.scripts import prepare_session, run_script, script_names
+from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script, script_names
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect

@@ -1,6 +1,6 @@
 """Removes the records of queries of a database: a function whose source text runs inside the server.
 
-See `kanon_pg.admin.install.inside`; it uses the standard library alone.
+See `kanon_pg.admin.install.scripts`; it uses the standard library alone.
 """
 
 import os

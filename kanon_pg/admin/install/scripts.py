@@ -1,17 +1,20 @@
-"""The scripts below ``sql/`` in the order in which they are installed."""
+"""What the installer runs in the server: the scripts below ``sql/`` in order, and functions of ours."""
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from kanon_pg.audit.request import AUDIT, RISK
 from kanon_pg.curves.request import CURVE
+from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
-from kanon_pg.db.queries import Statement, render, sql_root
+from kanon_pg.db.queries import Statement, render, sql_root, statement
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.release.request import ANONYMIZE
 
@@ -102,3 +105,32 @@ def run_script(connection: Connection, name: str, **parts: Any) -> None:
     text = script_text(name, **parts)
     with mapped_errors():
         connection.execute(text.encode())
+
+
+@contextmanager
+def inside_server(db: Database, function: Callable[[str], str]) -> Iterator[Callable[[str], str]]:
+    """Let the server's Python run a function, by the source text of its whole module.
+
+    Parameters
+    ----------
+    db : Database
+        A superuser's; plpython3u must exist.
+    function : callable
+        Of a module that uses the standard library alone and no annotations from elsewhere; takes and returns
+        text.
+
+    Yields
+    ------
+    callable
+        The same function, running in the server as the server's user, until the block ends.
+    """
+    source = inspect.getsource(inspect.getmodule(function) or function)
+    body = f"{source}\nreturn {function.__name__}(arguments)\n"
+    db.execute(statement("create_probe", body=Literal(body)))
+
+    def ask(question: str) -> str:
+        answer: str = db.row(statement("run_probe"), question)["answer"]
+        return answer
+
+    yield ask
+    db.execute(statement("drop_probe"))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from kanon_pg.admin.install.facts import ROLES, ServerFacts, read_facts
-from kanon_pg.admin.install.inside import inside_server
+from kanon_pg.admin.install.facts import ROLES, Recorded, ServerFacts, read_facts, read_recorded
 from kanon_pg.admin.install.public_rights import restore_public_rights
-from kanon_pg.admin.install.recorded import Recorded, read_recorded
 from kanon_pg.admin.install.records import remove_records
 from kanon_pg.admin.install.report import UninstallReport
-from kanon_pg.admin.install.scripts import prepare_session, run_script
+from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database

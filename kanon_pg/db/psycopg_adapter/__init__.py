@@ -6,21 +6,23 @@ from kanon_pg.db.psycopg_adapter.answers import (
     Cursor,
     RowFactory,
     RowMaker,
+    as_texts,
     checked_factory,
+    from_texts,
     row_maker,
     shape,
+    type_number,
 )
 from kanon_pg.db.psycopg_adapter.connections import (
     Connection,
     Endpoint,
     connect,
     endpoint,
+    mapped_errors,
     no_statement_left,
     repeatable_read,
 )
 from kanon_pg.db.psycopg_adapter.database import PsycopgDatabase
-from kanon_pg.db.psycopg_adapter.failures import mapped_errors
-from kanon_pg.db.psycopg_adapter.values import as_texts, from_texts, type_number
 
 __all__ = [
     "TUPLES",

@@ -1,4 +1,4 @@
-"""Opens connections of psycopg, says where they led to, and begins their transactions."""
+"""Opens connections of psycopg, begins their transactions, and maps psycopg's errors to those of ours."""
 
 from __future__ import annotations
 
@@ -13,8 +13,30 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from kanon_pg.db.psycopg_adapter.failures import mapped_errors
-from kanon_pg.errors import DatabaseError, InputError
+from kanon_pg.db.failures import database_error
+from kanon_pg.errors import DatabaseError, InputError, by_sqlstate
+
+
+@contextmanager
+def mapped_errors() -> Iterator[None]:
+    """Raise psycopg's errors as this package's errors; cancellation passes unchanged."""
+    try:
+        yield
+    except psycopg.errors.QueryCanceled:
+        raise
+    except psycopg.Error as error:
+        state, diag = error.sqlstate, error.diag
+        if state is not None and state.startswith("KA"):
+            kind = by_sqlstate(state)
+            raise kind(
+                (diag.message_primary or "").removeprefix("kanon: "),
+                detail=diag.message_detail,
+                hint=diag.message_hint,
+            ) from error
+        raise database_error(
+            state, diag.message_primary or type(error).__name__, diag.message_hint
+        ) from error
+
 
 Connection = psycopg.Connection[Any]
 """What `connect` returns and `PsycopgDatabase` takes."""

@@ -1,4 +1,4 @@
-"""`Database` on an open connection of psycopg."""
+"""`Database` on an open connection of psycopg, which takes packed columns in the binary format of COPY."""
 
 from __future__ import annotations
 
@@ -10,13 +10,34 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from kanon_pg.db.binary_copy import binary_copy
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
-from kanon_pg.db.psycopg_adapter.connections import Connection, no_statement_left
-from kanon_pg.db.psycopg_adapter.failures import mapped_errors
+from kanon_pg.db.psycopg_adapter.connections import Connection, mapped_errors, no_statement_left
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import LimitExceeded
+
+_ITEM = 8
+
+
+def binary_copy(columns: Sequence[PackedColumn]) -> bytes:
+    """Interleave packed columns into COPY's binary format by strided slices (no object per row).
+
+    Parameters
+    ----------
+    columns : sequence of PackedColumn
+        At least one, of equal length.
+    """
+    count = len(columns[0].data) // _ITEM
+    field = _ITEM + 4
+    width = 2 + field * len(columns)
+    row = len(columns).to_bytes(2, "big") + (_ITEM.to_bytes(4, "big") + bytes(_ITEM)) * len(columns)
+    body = bytearray(row * count)
+    for index, column in enumerate(columns):
+        start = 2 + index * field + 4
+        for byte in range(_ITEM):
+            body[start + byte :: width] = column.data[byte::_ITEM]
+    return b"PGCOPY\n\xff\r\n\0" + bytes(8) + bytes(body) + b"\xff\xff"
+
 
 _CONTACT_SECONDS = 0.2
 """How often the server is spoken to at most while it has nothing to do."""

@@ -74,8 +74,6 @@ def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
 
     Parameters
     ----------
-    axes : Axes
-    found : Grouped
     placed : sequence of FoundValue
         Those with a place.
     """

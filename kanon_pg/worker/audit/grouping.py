@@ -79,7 +79,6 @@ def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> Grouping:
 
     Parameters
     ----------
-    table : RowTypeTable
     columns : iterable of int
         Numbers of columns, from 0; none gives one class.
     """
@@ -98,7 +97,6 @@ def groupings_of(
 
     Parameters
     ----------
-    table : RowTypeTable
     sets : sequence of tuple of int
         Best in lexicographic order.
     """
@@ -149,7 +147,6 @@ class People:
         ----------
         is_inside : ndarray of bool, shape (count,)
             Which classes; one in which nobody is known counts as one person.
-        grouping : Grouping
         """
         known = _known(grouping.class_of, grouping.count, self.own, self.place)
         inside = is_inside[grouping.class_of]

@@ -53,7 +53,6 @@ def lines_of(table: RowTypeTable, people: People, columns: Sequence[int]) -> Lin
 
     Parameters
     ----------
-    table : RowTypeTable
     people : People
         Those of the table.
     columns : sequence of int
@@ -69,12 +68,10 @@ def lines_of_suffixes(
 
     Parameters
     ----------
-    table : RowTypeTable
     people : People
         Those of the table.
     columns : sequence of int
         In the order of the search, at least one.
-    clock : Clock, optional
 
     Returns
     -------

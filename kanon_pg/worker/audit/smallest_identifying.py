@@ -91,7 +91,6 @@ def smallest_identifying_set(table: RowTypeTable, clock: Clock | None = None) ->
     ----------
     table : RowTypeTable
         Multiplicities do not matter.
-    clock : Clock, optional
 
     Notes
     -----
@@ -165,11 +164,6 @@ def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None
     """Return the columns taken greedily, each the one that tells apart the most pairs still together.
 
     Guarantee: they identify, and are at most `greedy_factor` times as many as need be.
-
-    Parameters
-    ----------
-    rows : DistinctRows
-    clock : Clock
 
     Returns
     -------

@@ -61,7 +61,6 @@ def room_for(lines: Lines, partitions: int) -> tuple[Partitions, Scratch]:
 
     Parameters
     ----------
-    lines : Lines
     partitions : int
         At least 1.
     """

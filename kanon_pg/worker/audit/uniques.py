@@ -46,7 +46,6 @@ def minimal_uniques(
 
     Parameters
     ----------
-    table : RowTypeTable
     columns : sequence of int
         Numbers of different columns, at least one.
     clock : Clock, optional

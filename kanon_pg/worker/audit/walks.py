@@ -26,7 +26,6 @@ def walks(lines: Lines, k: int, clock: Clock | None = None) -> Iterator[tuple[in
     ----------
     lines : Lines
         Of all columns, which together violate while no single column does.
-    k : int
     clock : Clock, optional
         For ever unless given.
 

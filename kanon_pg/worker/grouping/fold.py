@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.grouping.bounds import lower_bound
 from kanon_pg.worker.grouping.result import (
     CostKind,
     Numbers,
@@ -16,6 +15,7 @@ from kanon_pg.worker.grouping.result import (
     Weights,
     checked_weights,
     finished,
+    lower_bound,
 )
 
 
@@ -124,7 +124,6 @@ def level_out(bins: Bins, values: Iterable[int], among: Iterable[int] | None = N
 
     Parameters
     ----------
-    bins : Bins
     values : iterable of int
         Places of the values; from heavy to light gives the evenest classes.
     among : iterable of int, optional

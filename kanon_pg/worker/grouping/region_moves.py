@@ -32,7 +32,6 @@ def cut_tree(tree: Tree, weights: Sequence[int], k: int) -> list[list[int]]:
 
     Parameters
     ----------
-    tree : Tree
     weights : sequence of int
         By node.
     k : int
@@ -75,11 +74,8 @@ def improved_regions(
     Parameters
     ----------
     weights : ndarray of int64, shape (n,)
-    neighbours : list of list of int
     class_of : ndarray of int64, shape (n,)
         Connected regions of at least k; negative for nodes that are not to be looked at.
-    k : int
-    clock : Clock
     """
     regions = _Regions(weights.tolist(), neighbours, class_of.tolist(), k)
     for done in range(_ROUNDS):

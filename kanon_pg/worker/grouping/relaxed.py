@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.clock import Clock, TimeOver
-from kanon_pg.worker.grouping.bounds import lower_bound
 from kanon_pg.worker.grouping.constraint_solver import fits, new_model, run
 from kanon_pg.worker.grouping.fold import Bins, fold, level_out
 from kanon_pg.worker.grouping.result import (
@@ -38,6 +37,7 @@ from kanon_pg.worker.grouping.result import (
     Weights,
     checked_weights,
     finished,
+    lower_bound,
 )
 from kanon_pg.worker.grouping.spread import spread
 
@@ -115,7 +115,6 @@ def relaxed_classes(weights: Weights, k: int, epsilon: Fraction, clock: Clock) -
         The paper's nominal size.
     epsilon : Fraction
         Between 0 and 1/2.
-    clock : Clock
 
     Raises
     ------

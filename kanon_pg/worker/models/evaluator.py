@@ -113,7 +113,6 @@ def evaluator_of(table: RowTypeTable, models: PrivacyModels) -> ModelEvaluator:
     table : RowTypeTable
         With at least one sensitive column. Parts of row types have the same judge as the whole table
         but for their positions, see `RowTypeTable.divide`.
-    models : PrivacyModels
 
     Raises
     ------

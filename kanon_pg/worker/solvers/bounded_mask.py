@@ -30,12 +30,6 @@ _MOST_SMALL = 4096
 def bounded_mask(table: RowTypeTable, k: int, clock: Clock) -> PatternMask:
     """Choose pattern vectors for a table with many columns.
 
-    Parameters
-    ----------
-    table : RowTypeTable
-    k : int
-    clock : Clock
-
     Returns
     -------
     PatternMask

@@ -29,8 +29,6 @@ def brute_force(
         With at least k people; with sensitive columns if models are demanded.
     vectors : ndarray of int64, shape (p,)
         The fully suppressed one is among them.
-    k : int
-    models : PrivacyModels
 
     Returns
     -------

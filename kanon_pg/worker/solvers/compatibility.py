@@ -102,7 +102,6 @@ def compatibility_of(
         With at least k people.
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors, the fully suppressed one among them.
-    k : int
     clock : Clock
         Reports progress.
     max_cost_per_row : ndarray of float64, shape (n,), optional

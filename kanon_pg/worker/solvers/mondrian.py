@@ -115,7 +115,6 @@ def mondrian(table: RowTypeTable, mask: PatternMask, k: int, clock: Clock) -> ND
         With at least k people. Numeric columns are cut in numeric order, the others in that of codes.
     mask : PatternMask
         Each region takes the cheapest vector that suppresses at least the columns in which it varies.
-    k : int
     clock : Clock
         Progress is reported to it; its end is ignored, since this is the first solution.
 

@@ -18,13 +18,39 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
-from kanon_pg.worker.solvers.class_limits import with_fewer_classes
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.worker.solvers.exact.search import search_exactly
 from kanon_pg.worker.solvers.models.exact import search_exactly_with_models
 from kanon_pg.worker.solvers.models.search import search_greedily_with_models
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.search import SearchResult, search_greedily
+
+
+def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> Solution:
+    """Suppress all cells of those classes that save least, so that at most `most` classes remain.
+
+    Parameters
+    ----------
+    most : int
+        >= 1.
+
+    Notes
+    -----
+    Joined classes hold no fewer people than each of them, and every privacy model that holds in each holds in
+    all of them together (for t-closeness and entropy by convexity). O(n log n).
+    """
+    full = (1 << table.width) - 1
+    parts = solution.parts_of(table)
+    classes = classes_of(parts, solution.vector)
+    if len(classes) <= most:
+        return solution
+    saved = float(table.weights.sum()) - suppression_costs(solution.vector, table.weights)
+    worth = np.bincount(classes.class_of, weights=saved * solution.rows, minlength=len(classes))
+    is_kept = np.zeros(len(classes), dtype=np.bool_)
+    is_kept[np.argsort(-worth, kind="stable")[: most - 1]] = True
+    vector = np.where(is_kept[classes.class_of], solution.vector, full)
+    return Solution.of_parts(solution.row_type, vector, solution.rows)
+
 
 GOAL = 0.01
 """'auto' is content with a solution that is proven to cost at most this share more than the optimum."""
@@ -114,15 +140,7 @@ class SearchContext:
 def search_until_good(
     table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
 ) -> SearchResult:
-    """Search until a solution is proven to be within `GOAL`, nothing gets better, or time is over.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-    mask : PatternMask
-    request : SolveRequest
-    clock : Clock
-    """
+    """Search until a solution is proven to be within `GOAL`, nothing gets better, or time is over."""
     return _search(SearchContext(table, mask, request, clock, GOAL))
 
 

@@ -1,4 +1,4 @@
-"""The one function that calls the solvers, and checks what they answer."""
+"""The methods that can be asked for by name, and the one function that calls them and checks answers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,80 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, Progress, silent
-from kanon_pg.worker.measures.usefulness import usefulness
-from kanon_pg.worker.measures.utility import utility
+from kanon_pg.worker.measures.usefulness import usefulness, utility
 from kanon_pg.worker.patterns import MOST_PATTERNS, PatternMask, all_patterns, number_of_all, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounded_mask import bounded_mask
-from kanon_pg.worker.solvers.methods import METHODS, Method
+from kanon_pg.worker.solvers.models.search import satisfy_models, search_greedily_with_models
+from kanon_pg.worker.solvers.pairs.search import search_by_pairs
+from kanon_pg.worker.solvers.portfolio import search_until_good, search_until_optimal
 from kanon_pg.worker.solvers.recoding.search import RECODINGS, search_with_hierarchies
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
-from kanon_pg.worker.solvers.search import SearchResult
+from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
+from kanon_pg.worker.solvers.search import SearchResult, search_by_mondrian, search_greedily
 from kanon_pg.worker.verification.certificate import certified_bound
 from kanon_pg.worker.verification.models import require_models
 from kanon_pg.worker.verification.recount import Recount, recount, require_k
+
+Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], SearchResult]
+
+
+def _greedy(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> SearchResult:
+    _require_no_limits(request)
+    search = search_greedily_with_models if request.models else search_greedily
+    return search(table, mask, request, clock)
+
+
+def _mondrian(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> SearchResult:
+    _require_no_limits(request)
+    found = search_by_mondrian(table, mask, request, clock)
+    if not request.models:
+        return found
+    return satisfy_models(table, mask, request, clock, found.solution.vector, found.method)
+
+
+def _pairs(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> SearchResult:
+    found = search_by_pairs(table, mask, request, clock)
+    if found is None:
+        raise InputError(
+            "Method pairs is for k = 2 and tables in which few rows are unlike all others; it knows no "
+            "entity, no privacy model and no limit for the number of classes.",
+            hint="Use method => 'exact'.",
+        )
+    return found
+
+
+def _row_assignment(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+) -> SearchResult:
+    found = search_by_row_assignment(table, mask, request, clock)
+    if found is None and clock.has_cut:
+        return search_until_optimal(table, mask, request, clock)
+    if found is None:
+        raise InfeasibleError(
+            "Method row_assignment is for tables with few row types; this table has too many for it.",
+            hint="Use method => 'exact'.",
+        )
+    return found
+
+
+def _require_no_limits(request: SolveRequest) -> None:
+    if request.fewest_classes is not None or request.most_classes is not None:
+        raise InputError(
+            f"Method {request.method} cannot limit the number of classes.", hint="Use method => 'exact'."
+        )
+
+
+METHODS: dict[str, Method] = {
+    "auto": search_until_good,
+    "greedy": _greedy,
+    "exact": search_until_optimal,
+    "pairs": _pairs,
+    "row_assignment": _row_assignment,
+    "mondrian": _mondrian,
+}
+"""What can be asked for by name."""
+
 
 _MOST_PAIRS = 8_000_000_000
 """Most patterns times row types for which all patterns are searched: about ten seconds."""
@@ -43,8 +105,6 @@ def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress =
 
     Parameters
     ----------
-    row_types : PackedRowTypes
-    request : SolveRequest
     progress : callable, optional
         Called with the phase and the share done at least every 0.3 s; whatever it raises cancels.
 

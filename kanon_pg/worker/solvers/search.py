@@ -15,9 +15,8 @@ from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.solvers.greedy.heuristic import greedy
+from kanon_pg.worker.solvers.greedy.heuristic import fill_rest, greedy
 from kanon_pg.worker.solvers.greedy.order import cheapest_first
-from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.mondrian import mondrian
 
@@ -64,13 +63,6 @@ def search_greedily(
     """Run the greedy heuristic, fill the fully suppressed class, improve, and prove a lower bound.
 
     With the paper's rule for the rest (`SolveRequest.rest_may_be_small`) the heuristic runs alone.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-    mask : PatternMask
-    request : SolveRequest
-    clock : Clock
     """
     vectors = cheapest_first(mask, table.cardinalities, request.seed)
     assigned = greedy(table, vectors, request.k, clock)
@@ -89,15 +81,7 @@ def search_greedily(
 def search_by_mondrian(
     table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
 ) -> SearchResult:
-    """Run Mondrian and prove a lower bound.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-    mask : PatternMask
-    request : SolveRequest
-    clock : Clock
-    """
+    """Run Mondrian and prove a lower bound."""
     assigned = mondrian(table, mask, request.k, clock)
     reach = cheapest_reach(table, mask.vectors, request.k, clock.patient())
     return _with_bound(table, mask, reach, SearchResult(Solution.undivided(table, assigned), "mondrian"))

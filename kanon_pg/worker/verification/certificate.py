@@ -162,7 +162,6 @@ def price_cap(columns: tuple[QuasiIdentifier, ...], rest_may_be_small: bool, out
 
     Parameters
     ----------
-    columns : tuple of QuasiIdentifier
     rest_may_be_small : bool
         Whether the fully suppressed class may have any size; then its cost is the cap.
     outside : float

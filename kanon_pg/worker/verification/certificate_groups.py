@@ -62,12 +62,9 @@ def first_broken_class(
 
     Parameters
     ----------
-    priced : Priced
     vectors : ndarray of int64, shape (p,)
     costs : ndarray of int64, shape (p,)
         Cost of one row per vector, in the unit of the prices.
-    k : int
-    heartbeat : callable
     """
     found: list[BrokenClass] = []
 
@@ -91,9 +88,7 @@ def visit_broken_groups(
 
     Parameters
     ----------
-    priced : Priced
     vectors, costs : ndarray of int64, shape (p,)
-    k : int
     visit : callable
         Returns whether to stop.
     heartbeat : callable

@@ -41,13 +41,11 @@ def require_models(
 
     Parameters
     ----------
-    packed : PackedRowTypes
     solution : Solution
         Parts of row types with their pattern vectors.
     class_of : ndarray of int64, shape (q,)
         Class of each part, numbered from 0 without gaps, as `kanon_pg.worker.verification.recount`
         confirmed.
-    models : PrivacyModels
     heartbeat : callable, optional
         Called now and then; whatever it raises cancels.
 

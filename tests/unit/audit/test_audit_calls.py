@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.figures import figures_of
+from kanon_pg.worker.audit.auditor import figures_of
 from kanon_pg.worker.audit.identifying import find_identifying_sets, minimal_identifying_set
 from kanon_pg.worker.audit.risk import risk_of
 from kanon_pg.worker.audit.smallest_identifying import smallest_identifying_set

@@ -31,7 +31,7 @@ _OPTIONS = {
 } | {"--help", "--version"}
 _SPREAD = {"hierarchies", "options"}
 _NOT_SHOWN = (
-    *("cluster/instance.py", "db/operation.py", "demo/psql.py", "gateway/rewrite.py"),
+    *("cluster/instance.py", "db/operation.py", "demo/scene.py", "gateway/rewrite.py"),
     "queries/check/",
 )
 """Modules whose texts are options of other programs, or pieces of statements."""

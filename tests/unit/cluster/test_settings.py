@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.admin.cluster.settings import configuration, memory_of_machine, rendered
+from kanon_pg.admin.cluster.instance import configuration, memory_of_machine, rendered
 
 GIBIBYTE = 2**30
 

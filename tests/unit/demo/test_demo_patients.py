@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from kanon_pg.admin.demo.patients import patients
-from kanon_pg.admin.demo.region import region
+from kanon_pg.admin.demo.patients import patients, region
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.errors import InfeasibleError, InputError, KanonError, UnsuitableColumn
-from kanon_pg.hierarchies.class_finder import Task
-from kanon_pg.hierarchies.classes import classes
+from kanon_pg.hierarchies.classes import Task, classes
 from kanon_pg.hierarchies.dates import roundest_moment
 from kanon_pg.hierarchies.spec import Spec
 from kanon_pg.hierarchies.values import ColumnValues

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.hierarchy import hierarchy_of
 from kanon_pg.errors import InputError
-from kanon_pg.hierarchies.folding import folded, unfolded
+from kanon_pg.hierarchies.definition import folded, unfolded
 
 
 @given(

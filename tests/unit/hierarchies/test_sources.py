@@ -7,8 +7,7 @@ import pytest
 
 from kanon_pg.core.hierarchy import hierarchy_of
 from kanon_pg.errors import InputError
-from kanon_pg.hierarchies.csv_file import read_csv
-from kanon_pg.hierarchies.taxonomy import taxonomy
+from kanon_pg.hierarchies.sources import read_csv, taxonomy
 
 _TREE = [("I21", "I"), ("I22", "I"), ("J10", "J"), ("I", "all"), ("J", "all"), ("all", None)]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import kanon_pg
-from kanon_pg.admin.install import probe, python_path, runtime
+from kanon_pg.admin.install import probe, python_path
 from kanon_pg.admin.install.python_path import SERVER_MODULES, own_folders, settle_python_path
 
 _OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -113,16 +113,16 @@ def small_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     package = tmp_path / "source"
     package.mkdir()
     (package / "module.py").write_text("answer = 42\n", encoding="ascii")
-    monkeypatch.setattr(runtime, "_package_files", lambda: [("small/module.py", package / "module.py")])
-    monkeypatch.setattr(runtime, "_REQUIRED", ("jinja2",))
-    monkeypatch.setattr(runtime, "share_compiled", lambda package: None)
+    monkeypatch.setattr(python_path, "_package_files", lambda: [("small/module.py", package / "module.py")])
+    monkeypatch.setattr(python_path, "_REQUIRED", ("jinja2",))
+    monkeypatch.setattr(python_path, "share_compiled", lambda package: None)
     return package
 
 
 def test_a_copy_is_complete_readable_and_importable_without_anything_else(
     small_runtime: Path, tmp_path: Path
 ) -> None:
-    folder = runtime.copy_runtime(tmp_path / "runtime")
+    folder = python_path.copy_runtime(tmp_path / "runtime")
     program = f"import sys; sys.path.insert(0, {str(folder)!r}); "
     program += "import jinja2, markupsafe, small.module; print(jinja2.__file__)"
     done = subprocess.run(
@@ -136,12 +136,12 @@ def test_a_copy_is_complete_readable_and_importable_without_anything_else(
 
 
 def test_the_same_package_is_copied_once_and_a_changed_one_again(small_runtime: Path, tmp_path: Path) -> None:
-    first = runtime.copy_runtime(tmp_path / "runtime")
+    first = python_path.copy_runtime(tmp_path / "runtime")
     stamp = first.stat().st_mtime_ns
-    assert runtime.copy_runtime(tmp_path / "runtime") == first
+    assert python_path.copy_runtime(tmp_path / "runtime") == first
     assert first.stat().st_mtime_ns == stamp
     (small_runtime / "module.py").write_text("answer = 43\n", encoding="ascii")
-    second = runtime.copy_runtime(tmp_path / "runtime")
+    second = python_path.copy_runtime(tmp_path / "runtime")
     assert second != first
     assert sorted((tmp_path / "runtime").iterdir()) == sorted([first, second]), "no half-made copy stays"
 
@@ -150,9 +150,9 @@ def test_a_copy_gets_the_compiled_solvers_also_if_they_were_compiled_later(
     small_runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared: list[Path] = []
-    monkeypatch.setattr(runtime, "share_compiled", shared.append)
-    folder = runtime.copy_runtime(tmp_path / "runtime")
-    runtime.copy_runtime(tmp_path / "runtime")
+    monkeypatch.setattr(python_path, "share_compiled", shared.append)
+    folder = python_path.copy_runtime(tmp_path / "runtime")
+    python_path.copy_runtime(tmp_path / "runtime")
     assert shared == [folder / "kanon_pg"] * 2
 
 
@@ -163,5 +163,5 @@ def test_compiled_solvers_are_no_part_of_what_is_compared(
     (tmp_path / "_compiled" / "some" / "code").touch()
     (tmp_path / "__init__.py").touch()
     monkeypatch.setattr(kanon_pg, "__file__", str(tmp_path / "__init__.py"))
-    names = [name for name, _ in runtime._package_files() if not name.startswith("kanon_pg/_sql/")]
+    names = [name for name, _ in python_path._package_files() if not name.startswith("kanon_pg/_sql/")]
     assert names == ["kanon_pg/__init__.py"]

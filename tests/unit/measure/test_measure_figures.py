@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kanon_pg.measure.classes import ClassCounts
-from kanon_pg.measure.sensitive import SensitiveFigures
+from kanon_pg.measure.classes import ClassCounts, SensitiveFigures
 from kanon_pg.measure.service import combine
 
 COUNTS = ClassCounts(

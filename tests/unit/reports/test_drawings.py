@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.audit.findings import ViolatingSet
 from kanon_pg.reports.assemble import report
-from kanon_pg.reports.bars import Bar, bar_chart
-from kanon_pg.reports.line import curve_chart
-from kanon_pg.reports.matrix import MOST_COLUMNS, MOST_SETS, drawable, set_matrix
+from kanon_pg.reports.charts import MOST_COLUMNS, MOST_SETS, Bar, bar_chart, curve_chart, drawable, set_matrix
 from kanon_pg.reports.page import html_page
 from kanon_pg.reports.sets import MOST_LINES
 from tests.fixtures.audit_reports import antichain, audit_of, curve_of, parsed, violating

@@ -21,9 +21,8 @@ from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
 from kanon_pg.worker.audit.auditor import work
 from kanon_pg.worker.clock import silent
 from kanon_pg.worker.compiled import watched
-from kanon_pg.worker.solvers.methods import METHODS
 from kanon_pg.worker.solvers.recoding.search import RECODINGS
-from kanon_pg.worker.solvers.registry import solve
+from kanon_pg.worker.solvers.registry import METHODS, solve
 from kanon_pg.worker.warm_up import warm_up
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import integers, pack

@@ -8,11 +8,11 @@ import pytest
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.solvers.annealing.assignment import board_of
-from kanon_pg.worker.solvers.annealing.thinning import thin
+from kanon_pg.worker.solvers.annealing.graph import thin
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, Usage, climb
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.flow import assign_to, cost_of, reassign
-from kanon_pg.worker.solvers.refinement.region import layout_of, region_of
+from kanon_pg.worker.solvers.refinement.regions import layout_of, region_of
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
 

@@ -19,8 +19,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.models.exact import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
 from kanon_pg.worker.solvers.models.feasible import require_feasible
-from kanon_pg.worker.solvers.models.flow import reassign_sensitively
-from kanon_pg.worker.solvers.models.search import search_greedily_with_models
+from kanon_pg.worker.solvers.models.search import reassign_sensitively, search_greedily_with_models
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack

@@ -16,10 +16,8 @@ from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patte
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.brute_force import brute_force
 from kanon_pg.worker.solvers.pairs.costs import paired_with_itself, single_rows
-from kanon_pg.worker.solvers.pairs.search import MOST_ROWS, search_by_pairs
-from kanon_pg.worker.solvers.pairs.triple_changes import gains_of
-from kanon_pg.worker.solvers.pairs.triples import best_grouping
-from kanon_pg.worker.solvers.row_assignment.search import search_by_row_assignment
+from kanon_pg.worker.solvers.pairs.search import MOST_ROWS, best_grouping, gains_of, search_by_pairs
+from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
 from kanon_pg.worker.solvers.search import BOUND_METHOD as GREEDY_BOUND_METHOD
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.packing import pack

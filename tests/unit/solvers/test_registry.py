@@ -14,9 +14,8 @@ from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverE
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers import methods, portfolio
-from kanon_pg.worker.solvers.methods import METHODS
-from kanon_pg.worker.solvers.registry import solve
+from kanon_pg.worker.solvers import portfolio, registry
+from kanon_pg.worker.solvers.registry import METHODS, solve
 from kanon_pg.worker.solvers.search import SearchResult
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.diversity import pack_sensitive
@@ -132,14 +131,14 @@ def test_a_wrong_solution_is_refused(monkeypatch):
     packed = pack(scattered())
     none = np.zeros(len(packed), dtype=np.int64)
     monkeypatch.setitem(
-        methods.METHODS,
+        registry.METHODS,
         "greedy",
         lambda table, *_: SearchResult(Solution.undivided(table, none), "nothing suppressed"),
     )
     with pytest.raises(SolverError, match="class of 1 people, fewer than 5"):
         solve(packed, SolveRequest(5, method="greedy"))
     monkeypatch.setitem(
-        methods.METHODS,
+        registry.METHODS,
         "greedy",
         lambda table, *_: SearchResult(Solution.undivided(table, none + 1), "outside the mask"),
     )

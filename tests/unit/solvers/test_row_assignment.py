@@ -15,8 +15,7 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.brute_force import brute_force
-from kanon_pg.worker.solvers.row_assignment.flow import assign_rows
-from kanon_pg.worker.solvers.row_assignment.search import MOST_ROW_TYPES, search_by_row_assignment
+from kanon_pg.worker.solvers.row_assignment import MOST_ROW_TYPES, assign_rows, search_by_row_assignment
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.packing import pack
 from tests.instances.bipartite import subgraph_table

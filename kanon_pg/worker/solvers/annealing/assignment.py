@@ -73,11 +73,8 @@ def board_of(
 
     Parameters
     ----------
-    table : RowTypeTable
     graph : Compatibility
         Built for this table and k.
-    solution : Solution
-    k : int
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
     prices : ndarray of int64, shape (n,), optional

@@ -138,7 +138,6 @@ def climb(
     ----------
     pool : Pool
         All groups that are looked at; the arrays are not changed.
-    counts : Counts
     prices : ndarray of float64, shape (n,)
         Where to start.
     highest : ndarray of float64, shape (n,)
@@ -149,8 +148,6 @@ def climb(
         Most steps.
     stride : float
         Factor of the first step, from 0 to 1.
-    clock : Clock
-    pace : Pace, optional
     usage : Usage, optional
         Receives averages over the steps.
 

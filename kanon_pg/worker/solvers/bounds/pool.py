@@ -94,14 +94,11 @@ def collect_and_repair(
 
     Parameters
     ----------
-    table : RowTypeTable
-    demand : Demand
     prices : ndarray of int64, shape (n,)
     margin : float
         Groups are collected that prices higher by this share break, as far as there is room for them.
     collected : Collected
         Grows.
-    clock : Clock
 
     Returns
     -------

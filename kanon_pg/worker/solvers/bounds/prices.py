@@ -72,10 +72,8 @@ def raise_prices(
 
     Parameters
     ----------
-    table : RowTypeTable
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors, the fully suppressed one among them.
-    k : int
     clock : Clock
         Ends the search early; the prices are valid whenever it ends.
     start : ndarray of int64, shape (n,), optional

@@ -1,4 +1,4 @@
-"""Costs as multiples of one number, so that a bound may be rounded up to the next possible cost."""
+"""Costs as multiples of one number: bounds are rounded up to the next possible cost."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 _LARGEST_DENOMINATOR = 1000
 _TOLERANCE = 1e-6
@@ -52,3 +54,23 @@ def rounded_up(bound: float, step: float) -> float:
         return bound
     safe = bound - _TOLERANCE * max(1.0, abs(bound))
     return math.ceil(safe / step) * step if step > 0 else safe
+
+
+def whole_costs(costs: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Return costs as multiples of a unit, and the unit.
+
+    Parameters
+    ----------
+    costs : ndarray of float64
+        Costs of one row, >= 0.
+
+    Returns
+    -------
+    tuple of (ndarray of int64, float)
+        Exact multiples where all costs are multiples of one number (see `granularity`); otherwise they are
+        rounded down to millionths, so that what is optimal for them bounds the true costs from below.
+    """
+    unit = granularity(costs)
+    if unit > 0:
+        return np.rint(costs / unit).astype(np.int64), unit
+    return np.floor(costs * PRICE_UNIT).astype(np.int64), 1.0 / PRICE_UNIT

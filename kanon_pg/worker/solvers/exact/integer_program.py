@@ -90,8 +90,6 @@ def solve_sub_problem(
 
     Parameters
     ----------
-    problem : SubProblem
-    effort : Effort
     hint : ndarray of int64, shape (e,), optional
         Rows on each pair of a solution. The answer is at least as good if it is valid but for the demand
         and the limits for open instances, which are not checked.
@@ -143,7 +141,6 @@ def solve_linear_model(model: LinearModel, effort: Effort = Effort()) -> LinearA
     ----------
     model : LinearModel
         Costs of at least 0 on columns of whole numbers only, so that the bound may be rounded up.
-    effort : Effort
 
     Raises
     ------

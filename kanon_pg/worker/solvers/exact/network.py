@@ -85,8 +85,6 @@ def network_of(table: RowTypeTable, graph: Compatibility, *, has_strict_sink: bo
 
     Parameters
     ----------
-    table : RowTypeTable
-    graph : Compatibility
     has_strict_sink : bool
         Whether the fully suppressed class needs k people like any other. Then a cheaper instance of the
         whole table is as good and becomes the sink.

@@ -95,10 +95,6 @@ def solve_network(
 
     Parameters
     ----------
-    network : Network
-    rules : Rules
-    need : Need
-    effort : Effort
     start : Solution, optional
         A valid solution of the whole table; used if it is one of this network.
     """

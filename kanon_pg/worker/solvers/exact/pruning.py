@@ -32,10 +32,8 @@ def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: 
     ----------
     network : Network
         One row type per node.
-    table : RowTypeTable
     prices : ndarray of int64, shape (n,)
         Valid prices in units of 1 / `PRICE_UNIT`.
-    k : int
     cost : float
         Cost of a known solution.
 

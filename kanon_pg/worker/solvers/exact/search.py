@@ -130,10 +130,6 @@ def search_exactly(
 
     Parameters
     ----------
-    table : RowTypeTable
-    mask : PatternMask
-    request : SolveRequest
-    clock : Clock
     start : SearchResult, optional
         A known solution; without it the greedy heuristic finds one.
     prices : ndarray of int64, shape (n,), optional

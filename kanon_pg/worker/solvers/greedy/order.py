@@ -23,7 +23,6 @@ def cheapest_first(
 
     Parameters
     ----------
-    mask : PatternMask
     cardinalities : ndarray of int64, shape (m,)
         Distinct values per column.
     seed : int, optional

@@ -38,14 +38,12 @@ def improve(
 
     Parameters
     ----------
-    table : RowTypeTable
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors.
     assigned : ndarray of int64, shape (n,)
         Every class has at least k people.
     reach : ndarray of float64, shape (n,)
         No class of lower cost with k people can hold the row type (see `cheapest_reach`).
-    k : int
     clock : Clock
         Ends the search when time is over.
     effort : int

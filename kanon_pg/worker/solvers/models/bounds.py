@@ -131,13 +131,10 @@ def cheapest_reach_with_models(
 
     Parameters
     ----------
-    table : RowTypeTable
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors, the fully suppressed one among them.
-    k : int
     evaluator : ModelEvaluator
         The privacy models.
-    clock : Clock
     effort : int
         Row types that may be looked at. Where effort or time end, the cost of the first vector that was
         not looked at is a bound for all row types that still wait.

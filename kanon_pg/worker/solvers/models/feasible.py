@@ -21,11 +21,6 @@ _TOLERANCE = 1e-9
 def require_feasible(table: RowTypeTable, models: PrivacyModels) -> None:
     """Raise if the whole table violates a privacy model, which proves that every release does.
 
-    Parameters
-    ----------
-    table : RowTypeTable
-    models : PrivacyModels
-
     Raises
     ------
     InputError

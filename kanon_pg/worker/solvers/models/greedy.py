@@ -101,7 +101,6 @@ def greedy_with_models(
 
     Parameters
     ----------
-    table : RowTypeTable
     vectors : ndarray of int64, shape (p,)
         Pattern vectors in the order of their turn, cheapest first.
     k : int

@@ -125,14 +125,12 @@ def improve_with_models(
 
     Parameters
     ----------
-    table : RowTypeTable
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors.
     assigned : ndarray of int64, shape (n,)
         Every class has at least k people and satisfies the models.
     reach : ndarray of float64, shape (n,)
         No class of lower cost with k people can hold the row type (see `cheapest_reach`).
-    k : int
     evaluator : ModelEvaluator
         The privacy models.
     clock : Clock

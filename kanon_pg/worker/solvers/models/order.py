@@ -11,12 +11,7 @@ from kanon_pg.worker.row_types import RowTypeTable, mix
 
 
 def by_content(table: RowTypeTable) -> tuple[RowTypeTable, NDArray[np.intp]]:
-    """Return the row types in the order of a hash of all their values, and the position of each before.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-    """
+    """Return the row types in the order of a hash of all their values, and the position of each before."""
     content = table.hashes.sum(axis=0, dtype=np.uint64)
     for number, cells in enumerate(table.sensitive):
         content += mix(cells.view(np.uint64) + np.uint64(number + 1))

@@ -30,11 +30,8 @@ def fill_rest_with_models(
 
     Parameters
     ----------
-    table : RowTypeTable
     assigned : ndarray of int64, shape (n,)
         Every class but the fully suppressed one has at least k people and satisfies the models.
-    k : int
-    evaluator : ModelEvaluator
     clock : Clock
         Reports progress.
 

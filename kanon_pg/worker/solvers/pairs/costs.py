@@ -12,7 +12,7 @@ from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.compatibility import compatibility_of
-from kanon_pg.worker.solvers.row_assignment.whole_costs import whole_costs
+from kanon_pg.worker.solvers.exact.granularity import whole_costs
 
 Numbers = NDArray[np.int64]
 
@@ -85,8 +85,6 @@ def single_rows(table: RowTypeTable, mask: PatternMask, clock: Clock) -> SingleR
     ----------
     table : RowTypeTable
         Without an entity.
-    mask : PatternMask
-    clock : Clock
     """
     costs, unit = whole_costs(mask.costs())
     paired = paired_with_itself(table.rows)

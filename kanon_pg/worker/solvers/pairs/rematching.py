@@ -34,7 +34,6 @@ class Rematching:
         ----------
         changes : sequence of (int, ndarray of int64)
             Vertices and their costs to all vertices, applied one after the other.
-        limit : int
 
         Notes
         -----

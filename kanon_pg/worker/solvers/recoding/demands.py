@@ -29,12 +29,6 @@ class Demands(NamedTuple):
 def demands_of(table: RowTypeTable, k: int, models: PrivacyModels) -> Demands:
     """Return the demands on classes of a table's row types.
 
-    Parameters
-    ----------
-    table : RowTypeTable
-    k : int
-    models : PrivacyModels
-
     Raises
     ------
     InputError

@@ -2,7 +2,9 @@
 
 R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip: "The Effect of Homogeneity on the Computational
 Complexity of Combinatorial Data Anonymization" (2014), Theorem 5 and Corollary 2: the algorithms for few row
-types carry over when an output row type has the most specific common generalization of its members.
+types carry over when an output row type has the most specific common generalization of its members. Under
+privacy models or with an entity, dynamic programming over the sets of row types finds the cheapest partition
+into allowed classes.
 """
 
 from __future__ import annotations
@@ -13,22 +15,113 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.recoding.demands import demands_of
-from kanon_pg.worker.solvers.recoding.forest import levels_of_classes, vectors_of_levels
-from kanon_pg.worker.solvers.recoding.lattice import cheapest_levels_first, number_of_vectors
-from kanon_pg.worker.solvers.recoding.subsets import MOST_ITEMS, cheapest_partition
+from kanon_pg.worker.solvers.recoding.demands import Demands, demands_of, is_allowed
+from kanon_pg.worker.solvers.recoding.forest import (
+    Forest,
+    cheapest_levels_first,
+    join_levels,
+    levels_of_classes,
+    number_of_vectors,
+    row_cost,
+    vectors_of_levels,
+)
 from kanon_pg.worker.solvers.recoding.task import Task
-from kanon_pg.worker.solvers.row_assignment.output_types import OutputType
-from kanon_pg.worker.solvers.row_assignment.search import (
+from kanon_pg.worker.solvers.row_assignment import (
     BOUND_METHOD,
     METHOD,
     MOST_ROW_TYPES,
     MOST_WORK,
+    OutputType,
     search_sets,
 )
-from kanon_pg.worker.solvers.row_assignment.search import Task as RowTask
+from kanon_pg.worker.solvers.row_assignment import Task as RowTask
 from kanon_pg.worker.solvers.search import SearchResult
+
+MOST_ITEMS = 14
+"""Row types of tables for which all partitions are tried: some hundredths of a second."""
+
+
+@kernel
+def _class_costs(
+    forest: Forest, codes: NDArray[np.int32], rows: NDArray[np.int64], demands: Demands
+) -> NDArray[np.float64]:
+    """Return the cost of every set of row types as a class, infinite if it may not be one."""
+    count, width = codes.shape
+    costs = np.full(1 << count, np.inf)
+    items = np.empty(count, dtype=np.int32)
+    level = np.empty(width, dtype=np.int16)
+    for chosen in range(1, 1 << count):
+        length = 0
+        total = np.int64(0)
+        for item in range(count):
+            if (chosen >> item) & 1:
+                items[length] = item
+                length += 1
+                total += rows[item]
+        if not is_allowed(demands, items[:length]):
+            continue
+        for column in range(width):
+            level[column] = forest.lowest[column]
+        for place in range(length):
+            join_levels(forest, codes, level, items[0], items[place], level)
+        costs[chosen] = total * row_cost(forest, codes, level, items[0])
+    return costs
+
+
+@kernel
+def _best_classes(costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the least cost of a partition of every set, and the class of its first member there."""
+    best = np.full(costs.size, np.inf)
+    best[0] = 0.0
+    chosen = np.zeros(costs.size, dtype=np.int64)
+    for whole in range(1, costs.size):
+        first = whole & -whole
+        others = whole ^ first
+        part = others
+        while True:
+            cost = costs[part | first] + best[others ^ part]
+            if cost < best[whole]:
+                best[whole] = cost
+                chosen[whole] = part | first
+            if part == 0:
+                break
+            part = (part - 1) & others
+    return best, chosen
+
+
+def cheapest_partition(
+    forest: Forest, codes: NDArray[np.int32], rows: NDArray[np.int64], demands: Demands
+) -> tuple[NDArray[np.int64], float]:
+    """Return the classes, numbered from 0, of a cheapest partition of all row types, and its cost.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (n, m)
+        With n at most `MOST_ITEMS`.
+    rows : ndarray of int64, shape (n,)
+
+    Returns
+    -------
+    class_of : ndarray of int64, shape (n,)
+    cost : float
+        Infinite if there is no partition into allowed classes.
+
+    Notes
+    -----
+    O(3^n + 2^n n m h) for hierarchies of height h.
+    """
+    best, chosen = _best_classes(_class_costs(forest, codes, rows, demands))
+    class_of = np.zeros(rows.size, dtype=np.int64)
+    left, number = (1 << rows.size) - 1, 0
+    while left and np.isfinite(best[-1]):
+        members = int(chosen[left])
+        class_of[[item for item in range(rows.size) if members >> item & 1]] = number
+        left ^= members
+        number += 1
+    return class_of, float(best[-1])
+
 
 PARTITIONS = "all partitions of few row types"
 """What found and proved an optimum under privacy models or with an entity."""
@@ -41,10 +134,6 @@ _ROUNDED = 1e-9
 def search_small(task: Task) -> SearchResult | None:
     """Find a cheapest solution of a table with few row types, and prove that it is one.
 
-    Parameters
-    ----------
-    task : Task
-
     Returns
     -------
     SearchResult or None
@@ -53,7 +142,7 @@ def search_small(task: Task) -> SearchResult | None:
     Notes
     -----
     With k-anonymity alone and no entity rows of a type may be divided: all sets of output row types, a
-    flow for each (see `kanon_pg.worker.solvers.row_assignment.search`). Otherwise all partitions of at most
+    flow for each (see `kanon_pg.worker.solvers.row_assignment`). Otherwise all partitions of at most
     `MOST_ITEMS` row types (with an entity) or rows, in O(3^n).
     """
     if task.table.has_entity or task.request.models:

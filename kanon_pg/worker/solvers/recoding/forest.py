@@ -1,12 +1,13 @@
-"""The hierarchies of all columns as flat arrays, and what classes publish and cost under them.
+"""The hierarchies of all columns as flat arrays, what classes publish and cost under them, and level vectors.
 
 A class publishes in each column the lowest node that all its cells share (the most specific common
-generalization, Bredereck, Nichterlein, Niedermeier and Philip 2014, section 4.4). It is known by a cell
-of any member and a level.
+generalization, Bredereck, Nichterlein, Niedermeier and Philip 2014, section 4.4). It is known by a cell of
+any member and a level.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +46,6 @@ def forest_of(packed: PackedRowTypes, table: RowTypeTable) -> Forest:
 
     Parameters
     ----------
-    packed : PackedRowTypes
     table : RowTypeTable
         Its row types, in any order.
 
@@ -197,7 +197,6 @@ def levels_of_classes(
 
     Parameters
     ----------
-    forest : Forest
     codes : ndarray of int32, shape (n, m)
     class_of : ndarray of int64, shape (n,)
         Numbered from 0.
@@ -216,7 +215,6 @@ def vectors_of_levels(fields: LevelFields, level: NDArray[np.int16]) -> NDArray[
 
     Parameters
     ----------
-    fields : LevelFields
     level : ndarray of int16, shape (c, m)
     """
     vectors = np.zeros(level.shape[0], dtype=np.int64)
@@ -241,9 +239,7 @@ def published_classes(
 
     Parameters
     ----------
-    forest : Forest
     codes : ndarray of int32, shape (n, m)
-    fields : LevelFields
     vectors : ndarray of int64, shape (n,)
     """
     level = levels_of_vectors(fields, vectors)
@@ -252,3 +248,47 @@ def published_classes(
         place = forest.begin[column] + level[:, column] * forest.values[column] + codes[:, column]
         keys += forest.keys[place]
     return number_values(keys.view(np.int64))[0]
+
+
+MOST_VECTORS = 1 << 16
+"""Most level vectors that are listed."""
+
+
+def number_of_vectors(forest: Forest) -> int:
+    """Return how many level vectors there are."""
+    return math.prod((forest.height - forest.lowest + 1).tolist())
+
+
+def marginal_costs(forest: Forest, table: RowTypeTable) -> list[NDArray[np.float64]]:
+    """Return per column and level what all rows of the table cost there, each of shape (height + 1,)."""
+    found = []
+    for column in range(table.width):
+        rows = np.bincount(table.codes[column], weights=table.rows, minlength=int(forest.values[column]))
+        begin, count = int(forest.begin[column]), int(forest.values[column])
+        end = begin + (int(forest.height[column]) + 1) * count
+        found.append(forest.loss[begin:end].reshape(-1, count) @ rows)
+    return found
+
+
+def cheapest_levels_first(forest: Forest, table: RowTypeTable) -> NDArray[np.int16]:
+    """Return all allowed level vectors by their cost for the whole table, shape (p, m).
+
+    Parameters
+    ----------
+    forest : Forest
+        With at most `MOST_VECTORS` level vectors.
+
+    Notes
+    -----
+    Of two vectors one of which generalizes the other, the more specific comes first.
+    """
+    marginal = marginal_costs(forest, table)
+    ranges = [
+        np.arange(low, high + 1)
+        for low, high in zip(forest.lowest.tolist(), forest.height.tolist(), strict=True)
+    ]
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(*ranges, indexing="ij")], axis=1)
+    costs = sum(marginal[column][grid[:, column]] for column in range(table.width))
+    order = np.lexsort((*grid.T[::-1], grid.sum(axis=1), np.round(np.asarray(costs), 6)))
+    levels: NDArray[np.int16] = grid[order].astype(np.int16)
+    return levels

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.recoding.demands import Demands, find_forbidden
-from kanon_pg.worker.solvers.recoding.forest import Forest
+from kanon_pg.worker.solvers.recoding.forest import Forest, marginal_costs
 from kanon_pg.worker.solvers.recoding.groups import (
     Groups,
     costs_of_groups,
@@ -22,7 +22,6 @@ from kanon_pg.worker.solvers.recoding.groups import (
     project,
     raise_column,
 )
-from kanon_pg.worker.solvers.recoding.lattice import marginal_costs
 
 _BEATS = 32
 
@@ -194,11 +193,7 @@ def best_full_domain(
 
     Parameters
     ----------
-    forest : Forest
     codes : ndarray of int32, shape (n, m)
-    table : RowTypeTable
-    demands : Demands
-    clock : Clock
     most_suppressed : float
         Largest share of the rows whose cells may all be suppressed, 0 to 1.
 

@@ -6,15 +6,172 @@ level vectors in place of pattern vectors.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.recoding.demands import Demands
-from kanon_pg.worker.solvers.recoding.forest import Forest
-from kanon_pg.worker.solvers.recoding.lattice import MOST_VECTORS, cheapest_levels_first, number_of_vectors
-from kanon_pg.worker.solvers.recoding.scan import scan_for, scan_levels
+from kanon_pg.worker.solvers.recoding.demands import Demands, is_allowed
+from kanon_pg.worker.solvers.recoding.forest import (
+    MOST_VECTORS,
+    Forest,
+    cheapest_levels_first,
+    number_of_vectors,
+)
+
+UNASSIGNED = -1
+"""Class of a row type that has none yet."""
+
+
+class Scan(NamedTuple):
+    """Row types that wait for a class, and working arrays.
+
+    `waiting` lists them, `state` holds their number and that of the classes made. `slots` is a hash
+    table from keys to groups, valid where `stamps` holds the current stamp.
+    """
+
+    waiting: NDArray[np.int32]
+    class_of: NDArray[np.int64]
+    state: NDArray[np.int64]
+    slots: NDArray[np.int32]
+    stamps: NDArray[np.int64]
+    stamp: NDArray[np.int64]
+    group_of: NDArray[np.int32]
+    key: NDArray[np.uint64]
+    people: NDArray[np.int64]
+    label: NDArray[np.int64]
+
+
+def scan_for(count: int) -> Scan:
+    """Return a scan of so many row types, all of which wait."""
+    size = 1 << max(4, (2 * count - 1).bit_length())
+    return Scan(
+        np.arange(count, dtype=np.int32), np.full(count, UNASSIGNED, dtype=np.int64),
+        np.array([count, 0], dtype=np.int64), np.zeros(size, dtype=np.int32),
+        np.zeros(size, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(count, dtype=np.int32),
+        np.zeros(count, dtype=np.uint64), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def group_waiting(
+    scan: Scan, forest: Forest, codes: NDArray[np.int32], people: NDArray[np.int64], level: NDArray[np.int16]
+) -> int:
+    """Group the waiting row types by what they show at some levels; return the number of groups.
+
+    `Scan.group_of` gets the group of each place in the waiting list, `Scan.people` the sum of people.
+    """
+    scan.stamp[0] += 1
+    stamp = scan.stamp[0]
+    mask = np.uint64(scan.slots.size - 1)
+    groups = 0
+    for place in range(scan.state[0]):
+        item = scan.waiting[place]
+        key = np.uint64(0)
+        for column in range(level.size):
+            key += forest.keys[
+                forest.begin[column] + level[column] * forest.values[column] + codes[item, column]
+            ]
+        slot = (key ^ (key >> np.uint64(29))) & mask
+        while scan.stamps[slot] == stamp and scan.key[scan.slots[slot]] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if scan.stamps[slot] != stamp:
+            scan.stamps[slot] = stamp
+            scan.slots[slot] = groups
+            scan.key[groups] = key
+            scan.people[groups] = 0
+            groups += 1
+        group = scan.slots[slot]
+        scan.group_of[place] = group
+        scan.people[group] += people[item]
+    return groups
+
+
+@kernel
+def _forbid(scan: Scan, demands: Demands, groups: int) -> None:
+    """Set the people of every group that may not be a class to 0."""
+    count = scan.state[0]
+    begin = np.zeros(groups + 1, dtype=np.int64)
+    for place in range(count):
+        begin[scan.group_of[place] + 1] += 1
+    for group in range(groups):
+        begin[group + 1] += begin[group]
+    items = np.empty(count, dtype=np.int32)
+    free = begin.copy()
+    for place in range(count):
+        group = scan.group_of[place]
+        items[free[group]] = scan.waiting[place]
+        free[group] += 1
+    for group in range(groups):
+        if scan.people[group] >= demands.k and not is_allowed(
+            demands, items[begin[group] : begin[group + 1]]
+        ):
+            scan.people[group] = 0
+
+
+@kernel
+def _assign_large(scan: Scan, k: int, groups: int) -> None:
+    """Make classes of the groups with enough people and shorten the waiting list."""
+    for group in range(groups):
+        scan.label[group] = UNASSIGNED
+    kept = 0
+    for place in range(scan.state[0]):
+        group = scan.group_of[place]
+        item = scan.waiting[place]
+        if scan.people[group] < k:
+            scan.waiting[kept] = item
+            kept += 1
+            continue
+        if scan.label[group] == UNASSIGNED:
+            scan.label[group] = scan.state[1]
+            scan.state[1] += 1
+        scan.class_of[item] = scan.label[group]
+    scan.state[0] = kept
+
+
+@kernel
+def scan_levels(
+    scan: Scan,
+    forest: Forest,
+    codes: NDArray[np.int32],
+    demands: Demands,
+    levels: NDArray[np.int16],
+    turn: int,
+    work: int,
+) -> int:
+    """Form classes under level vectors from `turn` on until nobody waits or some work is done.
+
+    Parameters
+    ----------
+    scan : Scan
+        Is changed.
+    forest, codes, demands
+        The table.
+    levels : ndarray of int16, shape (p, m)
+        Level vectors in their order.
+    turn : int
+        The first vector.
+    work : int
+        Row types to look at.
+
+    Returns
+    -------
+    int
+        The vector whose turn is next.
+    """
+    while turn < levels.shape[0] and scan.state[0] > 0 and work > 0:
+        work -= scan.state[0]
+        groups = group_waiting(scan, forest, codes, demands.people, levels[turn])
+        if groups < scan.state[0] or turn == 0:
+            if demands.is_simple == 0:
+                _forbid(scan, demands, groups)
+            _assign_large(scan, int(demands.k), groups)
+        turn += 1
+    return turn
+
 
 MOST_PAIRS = 4_000_000_000
 """Most level vectors times row types for which all level vectors are tried."""
@@ -38,8 +195,6 @@ def greedy_classes(
     forest : Forest
         See `is_lattice_small`.
     codes : ndarray of int32, shape (n, m)
-    table : RowTypeTable
-    demands : Demands
     clock : Clock
         Progress is reported to it; its end is ignored, since this is the first solution.
 

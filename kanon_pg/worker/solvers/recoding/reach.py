@@ -84,13 +84,9 @@ def lower_bound(
 
     Parameters
     ----------
-    forest : Forest
     codes : ndarray of int32, shape (n, m)
-    table : RowTypeTable
-    k : int
     known : ndarray of float64, shape (n,)
         Cost of a row of each row type in some solution; only what is cheaper is looked for.
-    clock : Clock
 
     Notes
     -----

@@ -27,10 +27,7 @@ def assign_rest(
 
     Parameters
     ----------
-    forest : Forest
     codes : ndarray of int32, shape (n, m)
-    table : RowTypeTable
-    demands : Demands
     class_of : ndarray of int64, shape (n,)
         Allowed classes; what it says about the rest is ignored.
     rest : ndarray of int32

@@ -49,8 +49,6 @@ def search_with_hierarchies(
         With hierarchies.
     table : RowTypeTable
         The same row types, of at least k people.
-    request : SolveRequest
-    clock : Clock
 
     Raises
     ------

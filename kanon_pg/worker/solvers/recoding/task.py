@@ -116,8 +116,6 @@ def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, 
         With hierarchies.
     table : RowTypeTable
         The same row types.
-    request : SolveRequest
-    clock : Clock
 
     Raises
     ------
@@ -139,10 +137,8 @@ def classes_of_solution(packed: PackedRowTypes, parts: RowTypeTable, solution: S
 
     Parameters
     ----------
-    packed : PackedRowTypes
     parts : RowTypeTable
         One row type per part of the solution.
-    solution : Solution
     """
     forest = forest_of(packed, parts)
     return published_classes(forest, codes_of(parts), packed.level_fields, solution.vector)

@@ -195,10 +195,7 @@ def top_down_classes(
 
     Parameters
     ----------
-    forest : Forest
     codes : ndarray of int32, shape (n, m)
-    table : RowTypeTable
-    demands : Demands
     clock : Clock
         Progress is reported to it; its end is ignored, since this is the first solution.
 

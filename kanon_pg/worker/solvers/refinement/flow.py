@@ -12,7 +12,7 @@ from kanon_pg.worker.solvers.annealing.assignment import board_of
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.exact.components import slices
 from kanon_pg.worker.solvers.exact.granularity import granularity
-from kanon_pg.worker.solvers.row_assignment.flow import assign_rows
+from kanon_pg.worker.solvers.row_assignment import assign_rows
 
 Numbers = NDArray[np.int64]
 
@@ -36,7 +36,6 @@ def reassign(
         The graph of this table and k.
     solution : Solution
         Every class has at least k people.
-    k : int
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
 
@@ -71,7 +70,6 @@ def assign_to(
         The graph of this table and k.
     used : ndarray of int64
         Instances, ascending.
-    k : int
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.annealing.graph import thin
 from kanon_pg.worker.solvers.annealing.search import EFFORT_PER_SECOND, HOTTEST, anneal
-from kanon_pg.worker.solvers.annealing.thinning import thin
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
@@ -63,12 +63,10 @@ def refine(
 
     Parameters
     ----------
-    table : RowTypeTable
     graph : Compatibility
         The graph of this table and k.
     solution : Solution
         Every class has at least k people.
-    k : int
     clock : Clock
         Ends the search when time is over.
     prices : ndarray of int64, shape (n,)

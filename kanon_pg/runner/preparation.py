@@ -1,9 +1,24 @@
-"""Compiles solvers where the installation did not, and says so."""
+"""What comes before a worker is started for a session: its memory budget, and its solvers compiled."""
 
 from __future__ import annotations
 
 from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.runner.limits import default_memory_budget, parse_memory_size
 from kanon_pg.runner.parent import compile_solvers, solvers_are_compiled
+
+
+def memory_budget(db: Database) -> int:
+    """Return the memory budget in bytes: ``kanon.memory_budget``, else a share of the machine.
+
+    Raises
+    ------
+    InputError
+        If the setting is not a memory size.
+    """
+    asked = db.row(statement("session_settings"))["memory_budget"]
+    return parse_memory_size(asked) if asked else default_memory_budget()
+
 
 COMPILED = {
     "plain": "the solvers for k-anonymity",

@@ -1,33 +1,187 @@
 """The optimum of tables with few row types: all sets of output row types, and a flow for each.
 
 R. Bredereck, A. Nichterlein, R. Niedermeier, G. Philip: "The Effect of Homogeneity on the Computational
-Complexity of Combinatorial Data Anonymization" (2014), Lemmas 1 and 2 and Theorem 3; for pattern vectors,
-R. Bredereck, A. Nichterlein, R. Niedermeier: "Pattern-Guided k-Anonymity" (2013), Theorem 3.
+Complexity of Combinatorial Data Anonymization" (2014), Lemmas 1 and 2 and Theorem 3; for pattern vectors, R.
+Bredereck, A. Nichterlein, R. Niedermeier: "Pattern-Guided k-Anonymity" (2013), Theorem 3.
 
-The papers guess the set of output row types and assign rows by a flow. Here sets grow by decisions: an
-output row type is open (it gets at least k rows), closed, or undecided (it gets any number). The flow with
-undecided ones costs no more than any solution that fits the decisions, so most sets are never looked at.
+An output row type is a class that few row types can form. The papers guess the set of output row types and
+assign rows by a flow. Here sets grow by decisions: an output row type is open (it gets at least k rows),
+closed, or undecided (it gets any number). The flow with undecided ones costs no more than any solution that
+fits the decisions, so most sets are never looked at.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kanon_pg.core.request import SolveRequest
-from kanon_pg.errors import InfeasibleError, InputError
+from kanon_pg.errors import InfeasibleError, InputError, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.row_assignment.flow import Assignment, assign_rows
-from kanon_pg.worker.solvers.row_assignment.output_types import OutputType, output_types
-from kanon_pg.worker.solvers.row_assignment.whole_costs import whole_costs
+from kanon_pg.worker.solvers.exact.granularity import whole_costs
 from kanon_pg.worker.solvers.search import SearchResult
+
+
+class OutputType(NamedTuple):
+    """A pattern vector together with row types that agree on what it keeps.
+
+    Parameters
+    ----------
+    cost : int
+        Cost of one row in units of `whole_costs`.
+    vector : int
+        Bit mask of suppressed columns.
+    members : tuple of int
+        Positions of the row types, ascending.
+    fewest : int
+        Rows that it needs if it is used.
+    """
+
+    cost: int
+    vector: int
+    members: tuple[int, ...]
+    fewest: int
+
+
+def output_types(
+    table: RowTypeTable,
+    vectors: Iterable[tuple[int, int]],
+    k: int,
+    *,
+    rest_may_be_small: bool = False,
+    keep_equal: bool = False,
+) -> list[OutputType]:
+    """List the output row types of some row types.
+
+    Parameters
+    ----------
+    vectors : iterable of (int, int)
+        Cost of one row and bit mask of each allowed vector.
+    k : int
+        Output row types with fewer compatible rows are left out.
+    rest_may_be_small : bool
+        The fully suppressed one may have any number of rows.
+    keep_equal : bool
+        Keep output row types with the same members. Otherwise only the cheapest of them is listed: that
+        changes no optimum, but classes may then be fewer than they could be.
+
+    Returns
+    -------
+    list of OutputType
+        Cheapest first.
+
+    Notes
+    -----
+    O(p n m) for p vectors; cells are compared, not hashes.
+    """
+    codes = table.codes.T.tolist()
+    rows = table.rows.tolist()
+    full = (1 << table.width) - 1
+    found: list[OutputType] = []
+    seen: set[tuple[int, tuple[int, ...]]] = set()
+    for cost, vector in sorted(vectors):
+        kept = [column for column in range(table.width) if not vector >> column & 1]
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for item, code in enumerate(codes):
+            groups.setdefault(tuple(code[column] for column in kept), []).append(item)
+        fewest = 1 if rest_may_be_small and vector == full else k
+        for group in groups.values():
+            members = tuple(group)
+            if sum(rows[item] for item in members) < fewest or (not keep_equal and (fewest, members) in seen):
+                continue
+            seen.add((fewest, members))
+            found.append(OutputType(cost, vector, members, fewest))
+        table.heartbeat()
+    return found
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Rows of row types in output row types.
+
+    Parameters
+    ----------
+    row_type, output : ndarray of int64, shape (e,)
+        Pairs that hold rows.
+    rows : ndarray of int64, shape (e,)
+        Rows of each pair, >= 1.
+    cost : int
+        Whole cost of all rows.
+    """
+
+    row_type: NDArray[np.int64]
+    output: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    cost: int
+
+
+def assign_rows(
+    rows: NDArray[np.int64],
+    pairs: Sequence[tuple[int, int, int]] | NDArray[np.int64],
+    fewest: NDArray[np.int64],
+) -> Assignment | None:
+    """Distribute the rows of row types at least cost.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        Rows of each row type.
+    pairs : sequence of (int, int, int), or ndarray of int64, shape (e, 3)
+        Row type, output row type and whole cost of one row for all that are compatible.
+    fewest : ndarray of int64, shape (q,)
+        Rows that each output row type must get at least.
+
+    Returns
+    -------
+    Assignment or None
+        The cheapest, whole by the integrality of flows; None if there is none.
+
+    Raises
+    ------
+    SolverError
+        Costs or rows are too large for the library.
+
+    Notes
+    -----
+    The network of Bredereck, Nichterlein, Niedermeier and Philip (2014), Lemma 1: row types supply their
+    rows, output row types demand what they need at least, and a sink takes what is left. Polynomial:
+    the paper names O(v log v (e + v log v)) for v row types and output row types and e pairs (Orlin 1988);
+    the library's cost-scaling takes O(v^2 e log(v c)) for costs of at most c.
+    """
+    left = int(rows.sum() - fewest.sum())
+    if left < 0:
+        return None
+    from ortools.graph.python import min_cost_flow  # noqa: PLC0415 - needed by few searches
+
+    network = min_cost_flow.SimpleMinCostFlow()
+    types, outputs = rows.size, fewest.size
+    row_type, output, cost = np.asarray(pairs, dtype=np.int64).T
+    arcs = network.add_arcs_with_capacity_and_unit_cost(row_type, types + output, rows[row_type], cost)
+    network.add_arcs_with_capacity_and_unit_cost(
+        np.arange(types, types + outputs),
+        np.full(outputs, types + outputs),
+        np.full(outputs, left),
+        np.zeros(outputs, dtype=np.int64),
+    )
+    network.set_nodes_supplies(np.arange(types + outputs + 1), np.concatenate([rows, -fewest, [-left]]))
+    status = network.solve()
+    if status == network.INFEASIBLE:
+        return None
+    if status != network.OPTIMAL:
+        raise SolverError("The library for flows failed.", detail=f"status {status.name}")
+    flow = np.asarray(network.flows(arcs), dtype=np.int64)
+    used = flow > 0
+    return Assignment(row_type[used], output[used], flow[used], int(network.optimal_cost()))
+
 
 MOST_ROW_TYPES = 24
 """Row types of tables for which all sets of output row types are searched."""
@@ -90,12 +244,9 @@ def search_by_row_assignment(
 
     Parameters
     ----------
-    table : RowTypeTable
-    mask : PatternMask
     request : SolveRequest
         Limits for the number of classes are kept: output row types are counted, so two classes may
         differ only in what they suppress.
-    clock : Clock
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Reads a ``jsonb`` argument, which PL/Python hands over as its text."""
+"""Reads arguments as PL/Python hands them over: ``name[]`` as a list or a text, ``jsonb`` as its text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,32 @@ import json
 from typing import Any
 
 from kanon_pg.errors import InputError
+
+
+def read_names(argument: str, names: Any) -> list[str] | None:
+    """Take a one-dimensional array without NULLs; PL/Python nests lists for further dimensions.
+
+    Parameters
+    ----------
+    argument : str
+        Its name in SQL.
+    names : list or None
+        What was handed over; None for NULL.
+
+    Raises
+    ------
+    InputError
+        It is another array.
+    """
+    if names is None:
+        return None
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"Argument {argument} must be a plain list of column names.",
+            hint="Without NULLs and nested arrays, for example '{zip,sex}'.",
+        )
+    return list(names)
+
 
 _DEEPEST = 64
 """Levels of lists and objects; no argument has more than ten, and Python's own limit differs by version."""

@@ -1,1 +1,0 @@
-"""The optimum for few row types."""
