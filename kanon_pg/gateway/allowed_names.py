@@ -43,7 +43,7 @@ STABLE_FUNCTIONS: Final = _words(
     has_function_privilege has_language_privilege has_schema_privilege has_sequence_privilege
     has_server_privilege has_table_privilege has_tablespace_privilege has_type_privilege makeaclitem
     obj_description shobj_description pg_collation_is_visible pg_conversion_is_visible
-    pg_describe_object pg_encoding_to_char pg_function_is_visible pg_get_expr
+    pg_available_extensions pg_describe_object pg_encoding_to_char pg_function_is_visible pg_get_expr
     pg_get_function_arg_default pg_get_function_arguments pg_get_function_identity_arguments
     pg_get_function_result pg_get_keywords pg_get_object_address pg_get_serial_sequence
     pg_get_userbyid pg_has_role pg_identify_object pg_index_column_has_property

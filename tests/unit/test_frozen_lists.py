@@ -116,8 +116,9 @@ STABLE_FUNCTIONS = """
     inet_server_addr inet_server_port json_agg json_build_array json_build_object json_object_agg
     jsonb_agg jsonb_build_array jsonb_build_object jsonb_object_agg left length lower ltrim
     make_timestamptz makeaclitem name now obj_description overlaps overlay percentile_cont percentile_disc
-    pg_advisory_unlock_all pg_backend_pid pg_char_to_encoding pg_client_encoding pg_collation_is_visible
-    pg_conf_load_time pg_conversion_is_visible pg_describe_object pg_encoding_to_char
+    pg_advisory_unlock_all pg_available_extensions pg_backend_pid pg_char_to_encoding
+    pg_client_encoding pg_collation_is_visible pg_conf_load_time pg_conversion_is_visible
+    pg_describe_object pg_encoding_to_char
     pg_function_is_visible pg_get_expr pg_get_function_arg_default pg_get_function_arguments
     pg_get_function_identity_arguments pg_get_function_result pg_get_keywords pg_get_object_address
     pg_get_serial_sequence pg_get_userbyid pg_has_role pg_identify_object pg_index_column_has_property

@@ -130,7 +130,8 @@ def test_the_worker_inherits_nothing(call):
     assert facts["oom"] == "1000"
     assert facts["folder"] == "/"
     assert not facts["site"]
-    kinds = sorted(name.split(":")[0] for name in facts["files"])
+    # newer versions of libffi, which ctypes uses, keep their own file open
+    kinds = sorted(name.split(":")[0] for name in facts["files"] if "/libffi.so" not in name)
     assert "/dev/zero" not in kinds
     assert kinds.count("socket") == 1
     assert set(kinds) <= {"/dev/null", "socket", "/memfd"}
