@@ -19,7 +19,7 @@ from kanon_pg.cli.hierarchy_interfaces import ClientHierarchies, ServerHierarchi
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.hierarchies import service
+from kanon_pg.hierarchies import defining
 from kanon_pg.hierarchies.sources import read_csv
 from kanon_pg.hierarchies.tree import Node, tree_lines, tree_of
 
@@ -188,7 +188,7 @@ def _interface(dsn: str | None, client: bool) -> Iterator[ServerHierarchies | Cl
 
 
 def _listed(db: PsycopgDatabase) -> list[ListedHierarchy]:
-    return [ListedHierarchy(**{**row, "nodes": tuple(row["nodes"])}) for row in service.hierarchies(db)]
+    return [ListedHierarchy(**{**row, "nodes": tuple(row["nodes"])}) for row in defining.hierarchies(db)]
 
 
 def _table(found: list[ListedHierarchy]) -> Table | str:

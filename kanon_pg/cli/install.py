@@ -22,8 +22,8 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InstallError
 from kanon_pg.release.base import OWNER
+from kanon_pg.release.releasing import anonymize
 from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.service import anonymize
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -14,7 +14,7 @@ from kanon_pg.cli.output import Json, errors_as, progress_bar, show
 from kanon_pg.cli.release_tables import release_list, release_table
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
-from kanon_pg.release import service
+from kanon_pg.release import releasing
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def releases(dsn: Dsn = None, as_json: Json = False) -> None:
     """
     with errors_as(as_json):
         with connected(dsn) as connection, installed(connection):
-            found = release_list(service.releases(PsycopgDatabase(connection)))
+            found = release_list(releasing.releases(PsycopgDatabase(connection)))
         show(found, as_json, release_table)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanon_pg.audit import anonymous as testing
+from kanon_pg.audit import auditing
 from kanon_pg.audit import identify as identifying
 from kanon_pg.audit import risk as assessing
-from kanon_pg.audit import service as auditing
 from kanon_pg.audit import suggest as suggesting
 from kanon_pg.audit.findings import AuditResult, IdentifyingSet, Suggestion
 from kanon_pg.audit.request import AuditCall, RiskCall

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from kanon_pg.client.transactions import Progress, as_login
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection
-from kanon_pg.grouping import service
+from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
 from kanon_pg.grouping.request import GroupingCall, IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
 
@@ -49,7 +49,7 @@ def intervals(
         Any error of the tree.
     """
     call = IntervalsCall(relation=relation, column=column, k=k, **options)
-    return _grouped(target, on_progress, service.intervals, call)
+    return _grouped(target, on_progress, classifying.intervals, call)
 
 
 def groups(
@@ -63,7 +63,7 @@ def groups(
 ) -> Grouped:
     """Group the values of a column without order; options are those of `LabelsCall`, see `intervals`."""
     call = LabelsCall(relation=relation, column=column, k=k, **options)
-    return _grouped(target, on_progress, service.labels, call)
+    return _grouped(target, on_progress, classifying.labels, call)
 
 
 def regions(
@@ -93,7 +93,7 @@ def regions(
         Any error of the tree.
     """
     call = RegionsCall(relation=relation, column=column, adjacency=adjacency, k=k, **options)
-    return _grouped(target, on_progress, service.regions, call)
+    return _grouped(target, on_progress, classifying.regions, call)
 
 
 def rectangles(
@@ -123,7 +123,7 @@ def rectangles(
         Any error of the tree.
     """
     call = RectanglesCall(relation=relation, x=x, y=y, k=k, **options)
-    return _grouped(target, on_progress, service.rectangles, call)
+    return _grouped(target, on_progress, classifying.rectangles, call)
 
 
 def _grouped(

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_pg.client.transactions import Progress, as_login, as_owner, take_back
-from kanon_pg.curves import service as tracing
+from kanon_pg.curves import tracing
 from kanon_pg.curves.points import Curve
 from kanon_pg.curves.request import DEFAULT_KS, CurveRequest
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection
-from kanon_pg.measure import service as measuring
+from kanon_pg.measure import measuring
 from kanon_pg.measure.measures import Measures
-from kanon_pg.release import declaration, service
+from kanon_pg.release import declaration, releasing
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest
 
@@ -49,7 +49,7 @@ def anonymize(
     request = AnonymizeRequest(relation, k, **options)
     request.check()
     with as_owner(target, relation, on_progress) as (db, role):
-        return service.anonymize(db, request, role=role)
+        return releasing.anonymize(db, request, role=role)
 
 
 def declare(
@@ -86,7 +86,7 @@ def measure(
     *,
     on_progress: Progress | None = None,
 ) -> Measures:
-    """Measure a table, view or release with the rights of the login, see `kanon_pg.measure.service.measure`.
+    """Measure a table, view or release as the login may, see `kanon_pg.measure.measuring.measure`.
 
     Works with any PostgreSQL, also one that was never prepared.
     """
@@ -138,16 +138,16 @@ def curve(
 def refresh(target: str | Connection, release: str, *, on_progress: Progress | None = None) -> None:
     """Bring a release up to date with its base relation."""
     with as_owner(target, on_progress=on_progress) as (db, _):
-        service.refresh(db, release)
+        releasing.refresh(db, release)
 
 
 def drop(target: str | Connection, release: str) -> None:
     """Remove a release with everything behind it."""
     with as_owner(target) as (db, _):
-        service.drop(db, release)
+        releasing.drop(db, release)
 
 
 def releases(target: str | Connection) -> Sequence[Row]:
     """Return all releases with their certificates, by name."""
     with as_owner(target) as (db, _):
-        return service.releases(db)
+        return releasing.releases(db)

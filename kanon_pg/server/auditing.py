@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from kanon_pg.audit import anonymous as testing
+from kanon_pg.audit import auditing
 from kanon_pg.audit import identify as identifying
 from kanon_pg.audit import risk as assessing
-from kanon_pg.audit import service as auditing
 from kanon_pg.audit import suggest as suggesting
 from kanon_pg.audit.request import AUDIT, RISK
 from kanon_pg.db.arguments import read_names

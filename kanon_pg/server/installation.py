@@ -10,8 +10,7 @@ import kanon_pg
 from kanon_pg.admin.install import check
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.queries.record_states import record_states
-from kanon_pg.release import base
-from kanon_pg.release import service as releasing
+from kanon_pg.release import base, releasing
 from kanon_pg.release.request import AnonymizeRequest
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from kanon_pg.curves import service as tracing
+from kanon_pg.curves import tracing
 from kanon_pg.curves.request import CURVE
 from kanon_pg.db.arguments import read_json, read_names
 from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
-from kanon_pg.measure import service as measuring
-from kanon_pg.release import declaration
-from kanon_pg.release import service as releasing
+from kanon_pg.measure import measuring
+from kanon_pg.release import declaration, releasing
 from kanon_pg.release.request import ANONYMIZE
 from kanon_pg.server.values import SqlValue
 

@@ -16,7 +16,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.measure.classes import count_classes, measure_sensitive
 from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.service import measure_subject
+from kanon_pg.measure.measuring import measure_subject
 from kanon_pg.measure.subject import resolve_subject
 from tests.fixtures.examples import examples
 
