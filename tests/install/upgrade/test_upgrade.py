@@ -103,7 +103,7 @@ def test_views_over_the_query_log_have_to_be_dropped_first(
 
 
 def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
-    """The earlier record still counts: the one patient who differs from an earlier answer is not disclosed."""
+    """The earlier record counts: the one patient who differs from an earlier answer is not disclosed."""
     assert living.execute("SELECT relation::text, ok FROM kanon.record_states ORDER BY 1").fetchall() == [
         ('"Visits, 2"', True),
         ("patients", True),
