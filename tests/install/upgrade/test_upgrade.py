@@ -12,6 +12,7 @@ from kanon_pg.admin.cluster.programs import newest_with_python
 from kanon_pg.admin.install.extension import write_extension
 from kanon_pg.admin.install.installer import install
 from kanon_pg.admin.install.uninstaller import uninstall
+from kanon_pg.errors import InstallError
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.extension_servers import ExtensionServer, extension_server
 from tests.fixtures.generalizing_solver import generalizing
@@ -90,8 +91,19 @@ def test_everything_in_a_living_database_goes_on(
     )
 
 
+def test_views_over_the_query_log_have_to_be_dropped_first(
+    own_server: ExtensionServer, living: psycopg.Connection, way: Callable[[str, psycopg.Connection], None]
+) -> None:
+    living.execute("CREATE VIEW public.log_of_mine AS SELECT question FROM kanon.query_log")
+    with pytest.raises((InstallError, psycopg.Error), match="whose column question is called query now"):
+        way(_dsn(own_server, living), living)
+    assert living.execute("SELECT count(*) FROM kanon.version WHERE version = %s", [EARLIER]).fetchone() == (
+        1,
+    )
+
+
 def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
-    """The record of before still counts: the one patient who differs from an earlier answer is not told."""
+    """The earlier record counts: the one patient who differs from an earlier answer is not disclosed."""
     assert living.execute("SELECT relation::text, ok FROM kanon.record_states ORDER BY 1").fetchall() == [
         ('"Visits, 2"', True),
         ("patients", True),
