@@ -5,6 +5,7 @@ DO $earlier$
 DECLARE
     one text;
     kept text[] := '{}';
+    renamed boolean := false;
     own CONSTANT text[] := ARRAY(
         SELECT earlier.function
         FROM (
@@ -19,25 +20,32 @@ BEGIN
         EXCEPTION
             WHEN invalid_schema_name THEN NULL;
             WHEN dependent_objects_still_exist THEN
-                IF EXISTS (
+                renamed := renamed OR EXISTS (
                     SELECT
                     FROM pg_catalog.pg_attribute AS a
                     WHERE a.attrelid = one::regclass AND a.attname = 'question'
-                ) THEN
-                    RAISE EXCEPTION USING
-                        ERRCODE = 'KA500',
-                        MESSAGE = pg_catalog.format('kanon: Objects in database %s use view kanon.query_log, whose column question is called query now; nothing was changed.', pg_catalog.current_database()),
-                        HINT = 'Drop these objects, install again, then create them anew.';
-                END IF;
+                );
         END;
     END LOOP;
     FOREACH one IN ARRAY own LOOP
         BEGIN
             EXECUTE pg_catalog.format('DROP FUNCTION %s', one);
         EXCEPTION
-            WHEN dependent_objects_still_exist THEN kept := kept || one;
+            WHEN dependent_objects_still_exist THEN
+                kept := kept || one;
+                renamed := renamed OR EXISTS (
+                    SELECT
+                    FROM pg_catalog.pg_proc AS p
+                    WHERE p.oid = one::regprocedure AND p.proname = 'query_log' AND 'question' = ANY(p.proargnames)
+                );
         END;
     END LOOP;
+    IF renamed THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'KA500',
+            MESSAGE = pg_catalog.format('kanon: Objects in database %s use kanon.query_log, whose column question is called query now; nothing was changed.', pg_catalog.current_database()),
+            HINT = 'Drop these objects, install again, then create them anew.';
+    END IF;
     PERFORM pg_catalog.set_config('kanon.kept_functions', pg_catalog.array_to_json(kept)::text, true);
 END
 $earlier$;

@@ -91,10 +91,14 @@ def test_everything_in_a_living_database_goes_on(
     )
 
 
+@pytest.mark.parametrize("log", ["kanon.query_log", "kanon.query_log()"])
 def test_views_over_the_query_log_have_to_be_dropped_first(
-    own_server: ExtensionServer, living: psycopg.Connection, way: Callable[[str, psycopg.Connection], None]
+    log: str,
+    own_server: ExtensionServer,
+    living: psycopg.Connection,
+    way: Callable[[str, psycopg.Connection], None],
 ) -> None:
-    living.execute("CREATE VIEW public.log_of_mine AS SELECT question FROM kanon.query_log")
+    living.execute(f"CREATE VIEW public.log_of_mine AS SELECT question FROM {log}".encode())
     with pytest.raises((InstallError, psycopg.Error), match="whose column question is called query now"):
         way(_dsn(own_server, living), living)
     assert living.execute("SELECT count(*) FROM kanon.version WHERE version = %s", [EARLIER]).fetchone() == (
