@@ -15,7 +15,7 @@ from kanon_pg.db.catalog import ColumnFacts
 
 def observed(name: str, type_: str = "text", distinct: int = 6, rows: int = 20_000, **found: Any) -> Observed:
     facts = ColumnFacts(name, type_, type_, "b", False, False, True, None, None, True, False)
-    counted = {"missing": 0.0, "length": None, "single": 0, "determined_by": (), "tells": ()}
+    counted = {"missing": 0.0, "length": None, "single": 0, "determined_by": (), "determines": ()}
     return Observed(facts, rows, distinct=distinct, **counted | {"separation": 1 - 1 / distinct} | found)
 
 
