@@ -1,4 +1,17 @@
 -- Protected tables that still exist.
+-- A view that is replaced keeps the names of its columns; those of users over it go on after this.
+DO $renamed$
+BEGIN
+    IF EXISTS (
+        SELECT
+        FROM pg_catalog.pg_attribute AS a
+        WHERE a.attrelid = pg_catalog.to_regclass('kanon.protections') AND a.attname = 'questions'
+    ) THEN
+        ALTER VIEW kanon.protections RENAME COLUMN questions TO queries;
+        ALTER VIEW kanon.protections RENAME COLUMN all_questions TO all_queries;
+    END IF;
+END
+$renamed$;
 CREATE OR REPLACE VIEW kanon.protections AS
 SELECT
     p.relation,

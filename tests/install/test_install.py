@@ -11,6 +11,7 @@ import kanon_pg
 from kanon_pg import client
 from kanon_pg.admin.install import installer, python_path
 from kanon_pg.admin.install.installer import install, release_numbers
+from kanon_pg.db.queries import sql_root, statement
 from kanon_pg.errors import InstallError, VersionMismatch
 from tests.docs.references import FUNCTIONS
 from tests.fixtures.databases import Server
@@ -104,6 +105,48 @@ def test_objects_that_use_an_earlier_signature_are_named_and_nothing_changes(
     assert caught.value.detail == "They are: view public.mine."
     assert "Drop these objects" in (caught.value.hint or "")
     assert picture(db) == before
+
+
+_BEFORE_QUERIES = """
+    ALTER TABLE kanon.protection RENAME COLUMN queries TO questions;
+    ALTER TABLE kanon.protection RENAME COLUMN all_queries TO all_questions;
+    ALTER TABLE kanon.protection RENAME CONSTRAINT protection_queries_check TO protection_questions_check;
+    ALTER TABLE kanon.protection RENAME CONSTRAINT protection_all_queries_check
+        TO protection_all_questions_check;
+    ALTER VIEW kanon.protections RENAME COLUMN queries TO questions;
+    ALTER VIEW kanon.protections RENAME COLUMN all_queries TO all_questions;
+    DROP VIEW kanon.query_log;
+    DROP FUNCTION kanon.query_log;
+    CREATE FUNCTION kanon.query_log() RETURNS TABLE (relation text, question text) LANGUAGE plpgsql
+        AS 'BEGIN RETURN; END';
+    CREATE VIEW kanon.query_log AS SELECT relation, question FROM kanon.query_log();
+    ALTER FUNCTION kanon.query_log() OWNER TO kanon_owner;
+    ALTER VIEW kanon.query_log OWNER TO kanon_owner;
+"""
+"""The earlier name of queries, with the view kanon.protections, which 0.1.0 did not have."""
+
+
+def test_views_whose_columns_have_other_names_now_are_replaced(
+    installed_dsn: str, db: psycopg.Connection
+) -> None:
+    db.execute("SELECT kanon_declare('patients', quasi_identifiers => '{age}')")
+    db.execute("""SELECT kanon_protect('patients', 5, '{"queries": 7, "all_queries": 9}')""")
+    before = picture(db)
+    db.execute(_BEFORE_QUERIES)
+    db.execute("CREATE VIEW public.mine AS SELECT questions FROM kanon.protections")
+    install(installed_dsn)
+    assert db.execute("SELECT queries, all_queries FROM kanon.protections").fetchone() == (7, 9)
+    assert db.execute("SELECT questions FROM public.mine").fetchone() == (7,)
+    assert db.execute("SELECT count(*) FROM kanon.query_log WHERE query <> ''").fetchone() == (0,)
+    db.execute("DROP VIEW public.mine")
+    assert picture(db) == before
+
+
+def test_functions_that_come_and_go_with_plpython_are_known(db: psycopg.Connection) -> None:
+    """A signature that changes is one that `CREATE OR REPLACE` refuses, unless the function was dropped."""
+    known = [function for function, *_ in db.execute(statement("own_functions").text.encode())]
+    names = {name.rpartition(".")[2].partition("(")[0] for name in known}
+    assert {path.stem for path in (sql_root() / "functions" / "server").glob("*.sql")} <= names
 
 
 def test_a_later_version_is_not_overwritten(installed_dsn: str, db: psycopg.Connection) -> None:

@@ -34,6 +34,17 @@ def test_a_savepoint_is_left(connection: psycopg.Connection) -> None:
         assert connection.execute("select 1").fetchone() == (1,)
 
 
+def test_a_second_control_c_closes_the_connection(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed_again(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        monkeypatch.setattr(connection, "cancel_safe", pressed_again)
+        with pytest.raises(KeyboardInterrupt), repeatable_read(connection):
+            interrupted(connection, b"select pg_sleep(60)")
+        assert connection.closed
+
+
 @pytest.mark.parametrize("copy", ["copy (select 1) to stdout", "copy pg_temp.taken from stdin"])
 def test_a_copy_that_nobody_ends_closes_the_connection(dsn: str, copy: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
+import selectors
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -203,19 +203,31 @@ def no_statement_left(connection: Connection) -> Iterator[None]:
 
 def _end_statement(connection: Connection) -> None:
     """Cancel what runs and read its results, or close the connection where that fails or takes too long."""
+    has_ended = False
+    try:
+        with suppress(psycopg.Error):
+            has_ended = _cancelled(connection)
+    finally:
+        # also where Ctrl-C comes once more
+        if not has_ended:
+            connection.close()
+
+
+def _cancelled(connection: Connection) -> bool:
     session = connection.pgconn
-    with suppress(psycopg.Error):
-        ends = time.monotonic() + _CANCEL_SECONDS
+    ends = time.monotonic() + _CANCEL_SECONDS
+    with selectors.DefaultSelector() as selector:
+        selector.register(session.socket, selectors.EVENT_READ)
         while time.monotonic() < ends:
             if session.is_busy():
                 # again and again: a server that has not yet begun with a statement forgets the request
                 connection.cancel_safe(timeout=_CANCEL_SECONDS)
-                select.select([session.socket], [], [], _CANCEL_AGAIN_SECONDS)
+                selector.select(_CANCEL_AGAIN_SECONDS)
                 session.consume_input()
                 continue
             result = session.get_result()
             if result is None:
-                return
+                return True
             if result.status in _COPYING:
-                break
-    connection.close()
+                return False
+    return False
