@@ -35,7 +35,7 @@ class AuditCall:
     details: bool = False
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database.
+        """Refuse arguments that are wrong whatever the database holds.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class RiskCall:
     uniques_seconds: float | None = None
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database.
+        """Refuse arguments that are wrong whatever the database holds.
 
         Raises
         ------

@@ -67,10 +67,10 @@ class Observed:
         Mean number of characters of a text.
     distinct, single : int or None
         Different values, and those that one row has; None if that cannot be counted.
-    told_by : tuple of (str, float)
-        Columns that tell the value, with the share of rows in which they do.
-    tells : tuple of str
-        Columns whose values it tells.
+    determined_by : tuple of (str, float)
+        Columns that determine it, with the share of rows in which they do.
+    determines : tuple of str
+        Columns that it determines.
     separation : float
         Share of the pairs of rows with different values, 0 to 1.
     people : str or None
@@ -88,8 +88,8 @@ class Observed:
     length: float | None
     distinct: int | None
     single: int | None
-    told_by: tuple[tuple[str, float], ...]
-    tells: tuple[str, ...]
+    determined_by: tuple[tuple[str, float], ...]
+    determines: tuple[str, ...]
     separation: float = 0.0
     people: str | None = None
     is_repeated: bool = False
@@ -143,14 +143,14 @@ def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
     decided = [_decide(column) for column in columns]
     named = _identifiers(columns, decided)
     for number, column in enumerate(columns):
-        told = [name for name in column.tells if name in named]
+        dependent = [name for name in column.determines if name in named]
         role = decided[number][0]
         # A number with a value of its own in every row tells everything, which is no sign of an
         # identifier; one that is the same in several rows and tells whose they are stands for a person.
-        if told and (
+        if dependent and (
             role == "quasi_identifier" or (role == "withheld" and (column.ratio or 1) < _NEARLY_UNIQUE)
         ):
-            decided[number] = "identifier", f"Its value tells that of {told[0]}, an identifier."
+            decided[number] = "identifier", f"Its value tells that of {dependent[0]}, an identifier."
     _withhold(columns, decided)
     hidden = _identifiers(columns, decided)
     entity = _entity(columns, decided)
@@ -165,9 +165,11 @@ def _withhold(columns: Sequence[Observed], decided: list[tuple[str, str]]) -> No
     linking = [number for number, (role, _) in enumerate(decided) if role == "quasi_identifier"]
     chosen: list[str] = []
     for number in sorted(linking, key=lambda number: _rank(columns[number])):
-        telling = [name for name, share in columns[number].told_by if share == 1 and name in chosen]
-        if telling:
-            decided[number] = "withheld", f"{telling[0]} always tells its value: one of both is enough."
+        determinants = [
+            name for name, share in columns[number].determined_by if share == 1 and name in chosen
+        ]
+        if determinants:
+            decided[number] = "withheld", f"{determinants[0]} always tells its value: one of both is enough."
         elif len(chosen) < MOST_QUASI_IDENTIFIERS:
             chosen.append(columns[number].facts.name)
         else:
@@ -220,7 +222,8 @@ def _identifiers(columns: Sequence[Observed], decided: Sequence[tuple[str, str]]
 def _beside_published(column: Observed, hidden: set[str]) -> Observed:
     """Forget that identifiers tell the value: they are never published."""
     return replace(
-        column, told_by=tuple((name, share) for name, share in column.told_by if name not in hidden)
+        column,
+        determined_by=tuple((name, share) for name, share in column.determined_by if name not in hidden),
     )
 
 
@@ -235,7 +238,7 @@ def _suggestion(column: Observed, role: str, reasons: tuple[str, ...]) -> Sugges
         distinct_ratio=column.ratio,
         unique_values=column.single,
         missing=column.missing,
-        restored_by=tuple(name for name, _ in column.told_by),
+        restored_by=tuple(name for name, _ in column.determined_by),
     )
 
 
@@ -313,13 +316,13 @@ def _observations(column: Observed) -> list[str]:
         found.append(f"{column.single:,} of them in one row only.")
     if column.missing:
         found.append(f"{column.missing:.1%} of the rows have no value.")
-    if column.told_by:
-        found.append(f"{_listed(column.told_by)}: suppressing this column alone hides nothing.")
+    if column.determined_by:
+        found.append(f"{_listed(column.determined_by)}: suppressing this column alone hides nothing.")
     return found
 
 
-def _listed(told_by: Sequence[tuple[str, float]]) -> str:
-    parts = [name if share == 1 else f"{name} (in {share:.1%} of the rows)" for name, share in told_by]
+def _listed(determined_by: Sequence[tuple[str, float]]) -> str:
+    parts = [name if share == 1 else f"{name} (in {share:.1%} of the rows)" for name, share in determined_by]
     verb = "tells" if len(parts) == 1 else "each tell"
     *others, last = parts
     names = f"{', '.join(others)} and {last}" if others else last

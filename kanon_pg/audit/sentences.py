@@ -284,10 +284,10 @@ def _about_risk(result: AuditResult) -> Iterator[str]:
         f"Who knows {knowledge} finds the row with a chance of "
         f"{percent(risk.prosecutor_risk)} at worst, {percent(risk.prosecutor_average)} on average."
     )
-    for told in risk.homogeneous:
-        if told.people:
+    for one in risk.homogeneous:
+        if one.people:
             yield (
-                f"For {share(told.people, risk.people)} the class alone tells the value of {told.column}: "
+                f"For {share(one.people, risk.people)} the class alone tells the value of {one.column}: "
                 "everybody in it has the same."
             )
 

@@ -136,14 +136,14 @@ def _count_columns(db: Database, known: Known) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _Statistics:
-    """What the worker counted of one column: values, NULL being one, and columns that tell it or are told."""
+    """What the worker counted of one column: values, NULL being one, and its determinants and dependents."""
 
     rows: int
     distinct: int
     single: int
     separation: float
-    told_by: tuple[tuple[str, float], ...]
-    tells: tuple[str, ...]
+    determined_by: tuple[tuple[str, float], ...]
+    determines: tuple[str, ...]
 
 
 def _statistics(
@@ -176,12 +176,18 @@ def _statistics(
 def _statistics_of(
     place: int, columns: Sequence[ColumnFacts], rows: int, answer: Mapping[str, Any]
 ) -> _Statistics:
-    told = answer["told"]
+    dependencies = answer["dependencies"]
     return _Statistics(
         rows=rows,
         **answer["profiles"][place],
-        told_by=tuple((columns[one["telling"]].name, one["share"]) for one in told if one["told"] == place),
-        tells=tuple(columns[one["told"]].name for one in told if one["telling"] == place),
+        determined_by=tuple(
+            (columns[one["determinant"]].name, one["share"])
+            for one in dependencies
+            if one["dependent"] == place
+        ),
+        determines=tuple(
+            columns[one["dependent"]].name for one in dependencies if one["determinant"] == place
+        ),
     )
 
 
@@ -253,7 +259,7 @@ def _observed(facts: ColumnFacts, number: int, counts: Row, counted: _Statistics
         length=counts.get(f"length_{number}"),
         distinct=None if counted is None else counted.distinct - (missing > 0),
         single=None if counted is None else counted.single - (missing == 1),
-        told_by=() if counted is None else counted.told_by,
-        tells=() if counted is None else counted.tells,
+        determined_by=() if counted is None else counted.determined_by,
+        determines=() if counted is None else counted.determines,
         separation=0.0 if counted is None else counted.separation,
     )

@@ -15,7 +15,7 @@ from kanon_pg.audit.request import AUDIT
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
 from kanon_pg.cli.audit_page import check_page, page_of, write_page
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.errors import InputError
 from kanon_pg.release.request import DEFAULT_SECONDS
 
@@ -88,7 +88,7 @@ def audit(
         if html is not None:
             check_page(html)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            hear = hearing(advance)
+            hear = with_notes(advance)
             found = client.audit(connection, on_progress=hear, **arguments)
             fails = least is not None and not client.is_anonymous(connection, relation, least, columns)
             if html is not None:
@@ -125,7 +125,9 @@ def suggest(
     """
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.suggest(connection, relation, time_limit=time_limit, on_progress=hearing(advance))
+            found = client.suggest(
+                connection, relation, time_limit=time_limit, on_progress=with_notes(advance)
+            )
         show(found, as_json, _suggestion_table)
 
 

@@ -20,7 +20,7 @@ from kanon_pg.cli.arguments import (
     split_items,
 )
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, hearing, listing, note, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.curves.request import CURVE, DEFAULT_KS
 from kanon_pg.errors import InputError
@@ -76,7 +76,7 @@ def curve(
         if plot is not None:
             _check_plot(plot)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.curve(connection, on_progress=hearing(advance), **arguments)
+            found = client.curve(connection, on_progress=with_notes(advance), **arguments)
         if plot is not None:
             _write_plot(found, plot)
         show(found, as_json, curve_table)

@@ -14,7 +14,7 @@ from rich.table import Table
 from kanon_pg import client
 from kanon_pg.cli.arguments import Relation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, hearing, listing, note, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, facts, listing, note, progress_bar, show, with_notes
 from kanon_pg.grouping.found import Grouped
 from kanon_pg.grouping.request import DEFAULT_EPSILON, GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.release.request import DEFAULT_SECONDS
@@ -124,7 +124,7 @@ def _run(
         if plot is not None:
             _check_plot(plot)
         with connected(dsn) as connection, _bar(as_json) as advance:
-            found = call(connection, on_progress=hearing(advance), **arguments)
+            found = call(connection, on_progress=with_notes(advance), **arguments)
         if plot is not None:
             _write_plot(found, plot)
         show(found, as_json, grouped_table)

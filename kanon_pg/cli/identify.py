@@ -11,7 +11,7 @@ from kanon_pg import client
 from kanon_pg.audit.findings import IdentifyingSet
 from kanon_pg.cli.arguments import AnyRelation, column_list
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, hearing, listing, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, listing, progress_bar, show, with_notes
 
 _HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "distinction", "found by", "search")
 
@@ -37,7 +37,7 @@ def identify(
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             found = client.identify(
-                connection, relation, column, time_limit=time_limit, on_progress=hearing(advance)
+                connection, relation, column, time_limit=time_limit, on_progress=with_notes(advance)
             )
         show(found, as_json, _identifying_table)
 

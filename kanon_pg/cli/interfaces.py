@@ -15,7 +15,7 @@ from typing import Any
 
 from kanon_pg import client
 from kanon_pg.cli.connection import connected, installed
-from kanon_pg.cli.output import Advance, hearing, note
+from kanon_pg.cli.output import Advance, note, with_notes
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
@@ -112,7 +112,7 @@ class ClientInterface:
 
     def anonymize(self, arguments: Mapping[str, Any], advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
-        return client.anonymize(self.connection, on_progress=hearing(advance), **arguments)
+        return client.anonymize(self.connection, on_progress=with_notes(advance), **arguments)
 
     def declare(self, relation: str, roles: Roles) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
@@ -125,7 +125,7 @@ class ClientInterface:
             insensitive=roles.insensitive,
             entity=roles.entity,
             weights=roles.weights,
-            on_progress=hearing(lambda _phase, _share: None),
+            on_progress=with_notes(lambda _phase, _share: None),
         )
 
     def undeclare(self, relation: str) -> None:
@@ -134,7 +134,7 @@ class ClientInterface:
 
     def refresh(self, release: str) -> None:
         """Bring a release up to date, see `kanon_pg.client.refresh`."""
-        client.refresh(self.connection, release, on_progress=hearing(lambda _phase, _share: None))
+        client.refresh(self.connection, release, on_progress=with_notes(lambda _phase, _share: None))
 
     def drop(self, release: str) -> None:
         """Remove a release, see `kanon_pg.client.drop`."""

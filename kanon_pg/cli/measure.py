@@ -9,7 +9,7 @@ from rich.table import Table
 from kanon_pg import client
 from kanon_pg.cli.arguments import AnyRelation, column_list
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show, with_notes
 from kanon_pg.measure.measures import Measures
 
 
@@ -33,7 +33,7 @@ def measure(
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             found = client.measure(
-                connection, relation, quasi_identifier, sensitive, on_progress=hearing(advance)
+                connection, relation, quasi_identifier, sensitive, on_progress=with_notes(advance)
             )
         show(found, as_json, measures_facts)
 

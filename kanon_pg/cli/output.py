@@ -121,7 +121,7 @@ def progress_bar(wanted: bool) -> Iterator[Advance]:
         yield advance
 
 
-def hearing(advance: Advance) -> Advance:
+def with_notes(advance: Advance) -> Advance:
     """Return what the client's operations may report to: notices become notes, phases reach `advance`."""
 
     def hear(phase: str, share: float | None) -> None:

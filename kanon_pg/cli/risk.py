@@ -14,7 +14,7 @@ from kanon_pg.audit.request import RISK
 from kanon_pg.audit.risk_findings import RiskFigures
 from kanon_pg.cli.arguments import AnyRelation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, hearing, progress_bar, show
+from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show, with_notes
 from kanon_pg.core.risk import THRESHOLD
 from kanon_pg.release.request import DEFAULT_SECONDS
 
@@ -59,7 +59,7 @@ def risk(
     arguments = fields_in(RISK, locals())
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.risk(connection, on_progress=hearing(advance), **arguments)
+            found = client.risk(connection, on_progress=with_notes(advance), **arguments)
         show(found, as_json, risk_view)
 
 
@@ -98,9 +98,9 @@ def _lines(figures: RiskFigures) -> Iterator[tuple[str, str]]:
         yield f"alone by {columns}", f"{_people(people)}, {sets:,} minimal combinations of values"
     if figures.termination.is_cut:
         yield "alone by more columns", figures.termination.words
-    for told in figures.homogeneous:
-        classes = "1 class" if told.classes == 1 else f"{told.classes:,} classes"
-        yield f"{told.column} is told", f"of {_people(told.people)}, by {classes} of one value"
+    for one in figures.homogeneous:
+        classes = "1 class" if one.classes == 1 else f"{one.classes:,} classes"
+        yield f"{one.column} is told", f"of {_people(one.people)}, by {classes} of one value"
 
 
 def _named(columns: tuple[str, ...]) -> str:

@@ -51,7 +51,7 @@ class CurveRequest:
     seed: Seed = None
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database.
+        """Refuse arguments that are wrong whatever the database holds.
 
         Raises
         ------

@@ -53,7 +53,7 @@ class GroupingCall:
     time_limit: float
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database.
+        """Refuse arguments that are wrong whatever the database holds.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class IntervalsCall(GroupingCall):
     time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database."""
+        """Refuse arguments that are wrong whatever the database holds."""
         GroupingCall.check(self)
         require_name("column", self.column)
 
@@ -111,7 +111,7 @@ class LabelsCall(GroupingCall):
     time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database."""
+        """Refuse arguments that are wrong whatever the database holds."""
         GroupingCall.check(self)
         require_name("column", self.column)
         check_choice("method", self.method, LABEL_METHODS)
@@ -157,7 +157,7 @@ class RegionsCall(GroupingCall):
     positions: tuple[str, str] | None = None
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database."""
+        """Refuse arguments that are wrong whatever the database holds."""
         GroupingCall.check(self)
         require_name("column", self.column)
         check_choice("method", self.method, REGION_METHODS)
@@ -195,7 +195,7 @@ class RectanglesCall(GroupingCall):
     time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database."""
+        """Refuse arguments that are wrong whatever the database holds."""
         GroupingCall.check(self)
         require_name("x", self.x)
         check_choice("method", self.method, RECTANGLE_METHODS)

@@ -77,7 +77,7 @@ def require_own_code(db: Database, facts: RelationFacts) -> None:
     """Refuse relations whose reading would lend the rights of the owner role to somebody's code.
 
     Whoever builds or refreshes a release evaluates the base relation as the owner role, which can read
-    the base tables of others. The relation is locked before, so that what was judged is what is read.
+    the base tables of others. The relation is locked before, so that what was checked is what is read.
 
     Raises
     ------

@@ -35,8 +35,8 @@ class Counted:
     rows, people : int
         Rows, and distinct people (equal without an entity).
     fingerprint : int
-        What `fingerprint` gives for the relation as long as no quasi-identifier, judged sensitive value
-        or person changes.
+        What `fingerprint` gives for the relation as long as no quasi-identifier, person or sensitive value
+        of the models changes.
     """
 
     row_types: PackedRowTypes

@@ -35,7 +35,7 @@ def option_fields(options: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        The fields that were given; their values are judged by `check_models`, `check_classes` and
+        The fields that were given; their values are checked by `check_models`, `check_classes` and
         `check_suppressed_rows`.
 
     Raises

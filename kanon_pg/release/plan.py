@@ -118,7 +118,7 @@ class ReleasePlan:
     generalized: tuple[GeneralizedColumn, ...] = ()
 
     @property
-    def judged(self) -> tuple[CanonicalColumn, ...]:
+    def model_columns(self) -> tuple[CanonicalColumn, ...]:
         """The sensitive columns that privacy models speak of, none without a model."""
         if not self.models:
             return ()
@@ -200,7 +200,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
         generalized=plan_hierarchies(db, base, columns, request.wishes, role),
     )
     plan.levels.require_room()
-    _check_judged(db, plan)
+    _check_model_columns(db, plan)
     _check_names(plan)
     _check_release_is_ours(db, plan)
     _advise(db, plan, request, recorded)
@@ -255,14 +255,14 @@ def _check_quasi_identifiers(db: Database, base: RelationFacts, quasi: tuple[Col
     require_equality(db, base, quasi)
 
 
-def _check_judged(db: Database, plan: ReleasePlan) -> None:
+def _check_model_columns(db: Database, plan: ReleasePlan) -> None:
     """Refuse sensitive columns whose values a privacy model cannot count or put in order."""
-    if not plan.judged:
+    if not plan.model_columns:
         return
-    require_equality(db, plan.base, tuple(c.facts for c in plan.judged), "be judged by l, p or t")
+    require_equality(db, plan.base, tuple(c.facts for c in plan.model_columns), "be judged by l, p or t")
     if plan.models.t is None or plan.models.distance != "ordered":
         return
-    for column in plan.judged:
+    for column in plan.model_columns:
         if column.kind != "numeric":
             raise UnsuitableColumn(
                 f"The values of sensitive column {column.output} have no order that a distance could follow.",

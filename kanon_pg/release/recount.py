@@ -259,7 +259,7 @@ def require_models(
     VerificationFailed
         If a class violates a model.
     """
-    for column in plan.judged:
+    for column in plan.model_columns:
         for figures in _measured(db, plan, storage, column, found):
             if any(_violated(plan.models, figures, is_whole=is_whole)):
                 raise VerificationFailed(
@@ -344,7 +344,7 @@ def is_what_was_solved(
             plan.base.identifier,
             plan.quasi_identifiers,
             plan.entity,
-            sensitive=plan.judged,
+            sensitive=plan.model_columns,
             hash_seed=hash_seed,
         )
         if now != (counted.rows, counted.fingerprint):

@@ -127,7 +127,7 @@ def _count_and_solve(work: _Work, hierarchies: Hierarchies) -> tuple[Counted, So
         plan.base.identifier,
         plan.quasi_identifiers,
         plan.entity,
-        sensitive=plan.judged,
+        sensitive=plan.model_columns,
         hash_seed=_HASH_SEED,
         memory_bytes=work.memory,
     )

@@ -59,7 +59,7 @@ class HierarchyWish:
 
 
 def parse_hierarchies(argument: Any) -> tuple[HierarchyWish, ...]:
-    """Read the argument ``hierarchies`` as far as it can be judged without the database.
+    """Read the argument ``hierarchies`` as far as that needs no database.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class AnonymizeRequest:
         )
 
     def check(self) -> None:
-        """Refuse arguments that can be judged without the database.
+        """Refuse arguments that are wrong whatever the database holds.
 
         Raises
         ------

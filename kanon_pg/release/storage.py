@@ -110,7 +110,7 @@ def _numbers(buffer: bytes) -> list[int]:
 TOLERANCE = 1e-9
 """Entropies and distances that differ by less are equal."""
 
-_STEPS = ("unit", "cell", "whole", "curve", "step", "judged")
+_STEPS = ("unit", "cell", "whole", "curve", "step", "satisfying")
 
 
 def model_parts(models: PrivacyModels) -> dict[str, Any]:
@@ -131,8 +131,8 @@ def model_parts(models: PrivacyModels) -> dict[str, Any]:
     }
 
 
-def judgements(columns: tuple[CanonicalColumn, ...], *, has_entity: bool) -> list[dict[str, Any]]:
-    """Return what is judged: each sensitive column in rows and, with an entity, in people.
+def model_checks(columns: tuple[CanonicalColumn, ...], *, has_entity: bool) -> list[dict[str, Any]]:
+    """Return what the models check: each sensitive column in rows and, with an entity, in people.
 
     Parameters
     ----------
@@ -285,11 +285,12 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
         "entity": None
         if entity is None
         else {"expression": entity.expression, "hashed": entity.hashed("counted")},
-        "judged": [
-            {"expression": c.expression, "alias": c.alias, "base_hash": c.hashed("base")} for c in plan.judged
+        "model_columns": [
+            {"expression": c.expression, "alias": c.alias, "base_hash": c.hashed("base")}
+            for c in plan.model_columns
         ],
         "models": model_parts(plan.models),
-        "judgements": judgements(plan.judged, has_entity=entity is not None),
+        "model_checks": model_checks(plan.model_columns, has_entity=entity is not None),
         "all_suppressed": plan.levels.top,
         "generalized": bool(plan.generalized),
     }

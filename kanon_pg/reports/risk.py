@@ -122,11 +122,11 @@ def _sentences(audit: AuditResult, risk: RiskFigures) -> list[str]:
     if risk.sample_uniques:
         alone = counted(risk.sample_uniques, "person has", "people have")
         found.append(f"{alone} a combination of values that nobody else has.")
-    for told in risk.homogeneous:
-        if told.people:
+    for one in risk.homogeneous:
+        if one.people:
             found.append(
-                f"For {counted(told.people, 'person', 'people')} it is not even necessary to pick: everybody "
-                f"in the class has the same {told.column}."
+                f"For {counted(one.people, 'person', 'people')} it is not even necessary to pick: everybody "
+                f"in the class has the same {one.column}."
             )
     return found
 
@@ -203,7 +203,7 @@ def _homogeneous(risk: RiskFigures) -> Table:
         "Sensitive columns that a class gives away, since everybody in it has the same value",
         ("sensitive column", "people", "classes", "rows"),
         tuple(
-            (told.column, number(told.people), number(told.classes), number(told.rows))
-            for told in risk.homogeneous
+            (one.column, number(one.people), number(one.classes), number(one.rows))
+            for one in risk.homogeneous
         ),
     )

@@ -32,7 +32,7 @@ class Clock:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._progress = progress
         self._phase = "prepare"
-        self._is_firm = False
+        self._raises = False
         self._looks = [False]  # shared with the clocks that are made from this one
 
     @property
@@ -68,11 +68,11 @@ class Clock:
         """Return a clock without an end that reports to the same place: first solutions are finished."""
         return self._derived(None)
 
-    def firm(self) -> Clock:
+    def raising(self) -> Clock:
         """Return a clock with the same end whose reports raise `TimeOver` once that has passed."""
-        firm = self._derived(None)
-        firm._end, firm._is_firm = self._end, True
-        return firm
+        raising = self._derived(None)
+        raising._end, raising._raises = self._end, True
+        return raising
 
     def _derived(self, seconds: float | None) -> Clock:
         derived = Clock(seconds, self._progress)
@@ -83,7 +83,7 @@ class Clock:
         """Pass progress on."""
         self._phase = phase
         self._progress(phase, share)
-        if self._is_firm and self.is_over():
+        if self._raises and self.is_over():
             raise TimeOver
 
     def heartbeat(self) -> None:

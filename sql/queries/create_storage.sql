@@ -4,7 +4,7 @@
 CREATE MATERIALIZED VIEW {{ storage }} AS
 WITH base AS (
     SELECT
-{% for q in columns + judged %}
+{% for q in columns + model_columns %}
         {{ q.expression }} AS {{ q.alias }}{% if not loop.last or carried or entity %},{% endif %}
 
 {% endfor %}
@@ -32,7 +32,7 @@ masked AS (
         CASE WHEN coalesce(assigned.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN assigned.{{ q.alias }} ELSE {{ q.suppressed }} END
             AS {{ q.alias }},
 {% endfor %}
-{% for c in judged + carried %}
+{% for c in model_columns + carried %}
         assigned.{{ c.alias }},
 {% endfor %}
 {% if entity %}
@@ -47,7 +47,7 @@ masked AS (
 hashed AS (
     SELECT
         masked.*,
-{% if judgements %}
+{% if model_checks %}
         pg_catalog.row_number() OVER () AS row_number,
 {% endif %}
         pg_catalog.hash_record_extended(
@@ -70,7 +70,7 @@ met AS (
 {% endif %}
 counted AS (
     SELECT
-{% if judgements %}
+{% if model_checks %}
         count(*) OVER same_class AS size,
         min(row_number) OVER same_class AS class,
 {% endif %}
@@ -84,17 +84,17 @@ counted AS (
     FROM hashed
 {% endif %}
     WINDOW same_class AS (PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %})
-){% if judgements %},{% endif %}
+){% if model_checks %},{% endif %}
 
-{% for j in judgements %}
+{% for j in model_checks %}
 
-{% include "guard/judged.sql" %}
+{% include "guard/model_checks.sql" %}
 
 {% endfor %}
-{% if judgements %}
+{% if model_checks %}
 satisfied AS (
-{% for j in judgements %}
-    SELECT class FROM {{ j.judged }}
+{% for j in model_checks %}
+    SELECT class FROM {{ j.satisfying }}
 {% if not loop.last %}
     INTERSECT
 {% endif %}
@@ -113,7 +113,7 @@ SELECT
     counted.pattern AS kanon_pattern
 FROM counted
 WHERE counted.people >= {{ k }}
-{% if judgements %}
+{% if model_checks %}
     AND counted.class IN (SELECT s.class FROM satisfied AS s)
 {% endif %}
 ORDER BY pg_catalog.random()

@@ -18,6 +18,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
+from kanon_pg.worker.audit.column_profiles import column_profiles, dependencies
 from kanon_pg.worker.audit.grouping import Grouping, Numbers, People, grouping_of, groupings_of
 from kanon_pg.worker.audit.identifying import minimal_identifying_set
 from kanon_pg.worker.audit.risk import risk_of
@@ -26,7 +27,6 @@ from kanon_pg.worker.audit.uniques import minimal_uniques
 from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.clock import Clock, Progress
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.column_profiles import column_profiles, dependencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,13 +306,13 @@ def _people_in(population: RowTypeTable, table: RowTypeTable) -> NDArray[np.int6
 
 
 def _columns(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Clock) -> Answer:
-    """Answer with the profile of each column and which columns tell others; no arguments."""
+    """Answer with the profile of each column and which columns determine others; no arguments."""
     del arguments
     (table,) = tables
     clock.report("columns", None)
     profiles = [asdict(profile) for profile in column_profiles(table)]
     found, is_complete = dependencies(table, clock)
-    return {"profiles": profiles, "told": [asdict(one) for one in found], "is_complete": is_complete}
+    return {"profiles": profiles, "dependencies": [asdict(one) for one in found], "is_complete": is_complete}
 
 
 _TASKS: dict[str, Callable[[Sequence[RowTypeTable], Arguments, Clock], Answer]] = {

@@ -285,7 +285,7 @@ def _graph(context: SearchContext, found: SearchResult) -> Compatibility | Termi
     most = MOST_EDGES if left is None else min(MOST_EDGES, int(left * _EDGES_PER_SECOND))
     try:
         return graph_around(
-            context.table, context.mask.vectors, found.solution, context.request.k, context.clock.firm(),
+            context.table, context.mask.vectors, found.solution, context.request.k, context.clock.raising(),
             prices=found.prices, most_edges=most,
         )  # fmt: skip
     except TimeOver:

@@ -27,7 +27,7 @@ numbered AS (
             PARTITION BY typed.row_type
             ORDER BY
                 pg_catalog.hashtextextended(
-                    (ROW({% for c in judged + carried %}typed.{{ c.alias }}{% if not loop.last %}, {% endif %}{% endfor %})::text)
+                    (ROW({% for c in model_columns + carried %}typed.{{ c.alias }}{% if not loop.last %}, {% endif %}{% endfor %})::text)
                     COLLATE "C", d.seed
                 ),
                 pg_catalog.random()
@@ -43,7 +43,7 @@ assigned AS (
     WHERE NOT EXISTS (SELECT FROM divided AS d WHERE d.row_type = typed.row_type)
     UNION ALL
     SELECT
-{% for q in columns + judged + carried %}
+{% for q in columns + model_columns + carried %}
         numbered.{{ q.alias }},
 {% endfor %}
 {% if entity %}

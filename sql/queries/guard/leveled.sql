@@ -43,7 +43,7 @@ masked AS (
         CASE WHEN leveled.{{ q.level }} = 0 THEN leveled.{{ q.alias }} ELSE {{ q.suppressed }} END AS {{ q.alias }},
 {% endif %}
 {% endfor %}
-{% for c in judged + carried %}
+{% for c in model_columns + carried %}
         leveled.{{ c.alias }},
 {% endfor %}
 {% if entity %}

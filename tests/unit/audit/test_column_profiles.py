@@ -8,8 +8,8 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kanon_pg.worker.audit.column_profiles import column_profiles, dependencies
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.solvers.column_profiles import column_profiles, dependencies
 from tests.fixtures.auditing import read, tables
 
 
@@ -48,7 +48,7 @@ def test_dependencies_are_what_the_most_frequent_value_tells(pairs, times, mista
     rows += [(0, 0, 1, 99)] * mistakes
     found, is_complete = dependencies(read(rows), Clock())
     assert is_complete
-    shares = {(one.telling, one.told): one.share for one in found}
+    shares = {(one.determinant, one.dependent): one.share for one in found}
     expected = {
         (one, other): share
         for one in range(4)
@@ -67,4 +67,4 @@ def test_a_key_tells_nothing():
 def test_no_time_is_no_answer():
     rows = [(number % 5, number % 5 // 2) for number in range(50)]
     assert dependencies(read(rows), Clock(0.0)) == ([], False)
-    assert [(one.telling, one.told) for one in dependencies(read(rows), Clock())[0]] == [(0, 1)]
+    assert [(one.determinant, one.dependent) for one in dependencies(read(rows), Clock())[0]] == [(0, 1)]

@@ -15,7 +15,7 @@ from kanon_pg.db.catalog import ColumnFacts
 
 def observed(name: str, type_: str = "text", distinct: int = 6, rows: int = 20_000, **found: Any) -> Observed:
     facts = ColumnFacts(name, type_, type_, "b", False, False, True, None, None, True, False)
-    counted = {"missing": 0.0, "length": None, "single": 0, "told_by": (), "tells": ()}
+    counted = {"missing": 0.0, "length": None, "single": 0, "determined_by": (), "determines": ()}
     return Observed(facts, rows, distinct=distinct, **counted | {"separation": 1 - 1 / distinct} | found)
 
 
@@ -46,8 +46,8 @@ def test_a_number_with_a_value_for_nearly_every_row_is_no_quasi_identifier(type_
 @pytest.mark.parametrize(("distinct", "role"), [(5_000, "identifier"), (19_900, "withheld")])
 def test_an_exact_number_that_tells_an_identifier_in_several_rows_is_one(distinct: int, role: str) -> None:
     found = proposed(
-        observed("patient_id", distinct=5_000, told_by=(("chart", 1.0),), is_repeated=True),
-        observed("chart", "int4", distinct, tells=("patient_id",)),
+        observed("patient_id", distinct=5_000, determined_by=(("chart", 1.0),), is_repeated=True),
+        observed("chart", "int4", distinct, determines=("patient_id",)),
     )
     assert found["patient_id"].role == "entity"
     assert found["chart"].role == role
@@ -102,9 +102,9 @@ def test_what_is_about_relatives_comes_after_what_is_about_the_person() -> None:
 
 def test_of_columns_that_tell_each_other_one_is_enough() -> None:
     found = proposed(
-        observed("education", told_by=(("education_num", 1.0),), tells=("education_num",)),
-        observed("education_num", "int4", told_by=(("education", 1.0),), tells=("education",)),
-        observed("sex", distinct=2, told_by=(("education", 0.995),)),
+        observed("education", determined_by=(("education_num", 1.0),), determines=("education_num",)),
+        observed("education_num", "int4", determined_by=(("education", 1.0),), determines=("education",)),
+        observed("sex", distinct=2, determined_by=(("education", 0.995),)),
     )
     assert [one.role for one in found.values()] == ["quasi_identifier", "withheld", "quasi_identifier"]
     assert found["education_num"].reasons[0] == "education always tells its value: one of both is enough."

@@ -212,9 +212,9 @@ class Counting(Clock):
     def without(self, seconds):
         return self
 
-    def firm(self):
+    def raising(self):
         firm = Counting(self.reports, self.counted)
-        firm._is_firm = True
+        firm._raises = True
         return firm
 
     def report(self, phase, share):

@@ -137,7 +137,7 @@ class _Passes:
     """Passes over all classes, what they collect, and how long the longest took."""
 
     def __init__(self, table: RowTypeTable, demand: Demand, clock: Clock) -> None:
-        self._table, self._demand, self._clock = table, demand, clock.firm()
+        self._table, self._demand, self._clock = table, demand, clock.raising()
         self.collected = Collected()
         self.seconds = 0.0
 

@@ -232,7 +232,7 @@ def best_grouping(rows: SingleRows, start: tuple[int, ...], effort: int, clock: 
     Raises
     ------
     TimeOver
-        The clock is firm, and its time was over before there was one.
+        The clock raises, and its time was over before there was one.
 
     Notes
     -----
@@ -306,9 +306,9 @@ def search_by_pairs(
         return None
     known = search_greedily(table, mask, request, clock)
     try:
-        rows = single_rows(table, mask, clock.firm())
+        rows = single_rows(table, mask, clock.raising())
         start = (0,) if rows.row_type.size % 2 == 1 else ()
-        grouping = best_grouping(rows, start, EFFORT, clock.firm())
+        grouping = best_grouping(rows, start, EFFORT, clock.raising())
     except TimeOver:
         return known
     whole = (grouping.cost + rows.cheapest * int(rows.paired_rows.sum())) * rows.unit

@@ -82,7 +82,7 @@
 ),
 {% endif %}
 
-{{ j.judged }} AS (
+{{ j.satisfying }} AS (
     SELECT class
     FROM {% if models.is_ordered %}{{ j.step }}{% else %}{{ j.cell }}{% if models.closeness %} INNER JOIN {{ j.whole }} USING (place){% endif %}{% endif %}
 

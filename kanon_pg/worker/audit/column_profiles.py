@@ -12,15 +12,15 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 
 _NEARLY = 0.99
-"""Share of the rows from which a value is called told by another column."""
+"""Share of the rows from which a column is said to determine another one."""
 
 _BETTER = 0.8
-"""Share of the errors of guessing the most frequent value of all that is avoided by knowing the telling
-column (Goodman and Kruskal's lambda), at least; else rare values would be told by anything."""
+"""Share of the errors of guessing the most frequent value of all that is avoided by knowing the determinant
+ (Goodman and Kruskal's lambda), at least; else anything would determine rare values."""
 
 _REPEATED = 0.1
-"""Share of the rows whose value others have as well, at least, in a column that tells others: where nearly
-all values are different, what they tell is chance."""
+"""Share of the rows whose value others have as well, at least, in a determinant: where nearly all values
+are different, what they determine is chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,19 @@ class ColumnProfile:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A column whose value is told by that of another one.
+    """An exact or approximate functional dependency: one column determines another.
 
     Parameters
     ----------
-    telling, told : int
+    determinant, dependent : int
         Numbers of columns.
     share : float
-        Among the rows whose telling value occurs more than once: those in which guessing the most frequent
-        told value is right, at least 0.99; 1 if it always is.
+        Among the rows whose determinant occurs more than once: those in which guessing the most frequent
+        dependent value is right, at least 0.99; 1 if it always is.
     """
 
-    telling: int
-    told: int
+    determinant: int
+    dependent: int
     share: float
 
 
@@ -73,7 +73,7 @@ def column_profiles(table: RowTypeTable) -> list[ColumnProfile]:
 
 
 def dependencies(table: RowTypeTable, clock: Clock) -> tuple[list[Dependency], bool]:
-    """Return which columns tell others, exactly or in nearly all rows, and whether all pairs were looked at.
+    """Return which columns determine others, exactly or nearly, and whether all pairs were looked at.
 
     Notes
     -----
@@ -81,22 +81,22 @@ def dependencies(table: RowTypeTable, clock: Clock) -> tuple[list[Dependency], b
     """
     found: list[Dependency] = []
     for one in range(table.width):
-        telling = _Telling.of(table, one)
-        if telling.repeated.sum() < _REPEATED * table.total_rows:
+        determinant = _Determinant.of(table, one)
+        if determinant.repeated.sum() < _REPEATED * table.total_rows:
             continue
-        for told in range(table.width):
+        for dependent in range(table.width):
             if clock.is_over():
                 return found, False
-            if told != one and table.cardinalities[told] > 1:
-                share = telling.share_told(told)
+            if dependent != one and table.cardinalities[dependent] > 1:
+                share = determinant.share_determined(dependent)
                 if share is not None:
-                    found.append(Dependency(one, told, share))
+                    found.append(Dependency(one, dependent, share))
         clock.report("pairs of columns", (one + 1) / table.width)
     return found, True
 
 
 @dataclass(frozen=True)
-class _Telling:
+class _Determinant:
     """A column with the rows of each of its values, as far as others have the same value."""
 
     table: RowTypeTable
@@ -104,14 +104,14 @@ class _Telling:
     repeated: NDArray[np.int64]
 
     @classmethod
-    def of(cls, table: RowTypeTable, column: int) -> _Telling:
+    def of(cls, table: RowTypeTable, column: int) -> _Determinant:
         rows = _rows(table, table.codes[column], int(table.cardinalities[column]))
         return cls(table, column, np.where(rows > 1, rows, 0))
 
-    def share_told(self, told: int) -> float | None:
-        """Return the share of the repeated rows in which another column is told; None if it isn't."""
+    def share_determined(self, dependent: int) -> float | None:
+        """Return the share of the repeated rows in which it determines another column; None if too few."""
         table, count = self.table, int(self.table.cardinalities[self.column])
-        codes, values = table.codes[told], int(table.cardinalities[told])
+        codes, values = table.codes[dependent], int(table.cardinalities[dependent])
         total = int(self.repeated.sum())
         wrong = (1 - _NEARLY) * total
         if values - count > wrong:
