@@ -1,7 +1,7 @@
-"""Finds the sets of columns that single people out, through either interface; changes nothing.
+"""Finds sets of columns that single people out or tell all rows apart, and tests k-anonymity.
 
-A report shows more than the sets: what each column contributes, class sizes, and how likely people are found
-again in the table and in its releases.
+Acts with the rights of the caller; no statement writes. A report shows more than the sets: what each column
+contributes, class sizes, and how likely people are found again in the table and in its releases.
 """
 
 from __future__ import annotations
@@ -12,17 +12,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanon_pg.audit.asking import Asking, asking
-from kanon_pg.audit.findings import AuditResult, ClassSizes, ColumnFigures, ViolatingSet, Whole
-from kanon_pg.audit.released import class_sizes, risk_in_people
-from kanon_pg.audit.request import AuditCall, RiskCall
-from kanon_pg.audit.risk import relation_risk, release_risk, releases_of
-from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
-from kanon_pg.audit.subject import AuditSubject, all_columns, linking_columns, look_up, sensitive_columns
+from kanon_pg.audit.assessing import class_sizes, relation_risk, release_risk, releases_of, risk_in_people
+from kanon_pg.audit.findings import (
+    AuditResult,
+    ClassSizes,
+    ColumnFigures,
+    IdentifyingSet,
+    ReleaseRisk,
+    RiskFigures,
+    ViolatingSet,
+    Whole,
+)
+from kanon_pg.audit.request import AnonymityRequest, AuditRequest, IdentifyRequest, RiskRequest
+from kanon_pg.audit.subject import (
+    AuditSubject,
+    all_columns,
+    linking_columns,
+    look_up,
+    quasi_identifiers,
+    sensitive_columns,
+)
+from kanon_pg.audit.worker_session import AuditSession, audit_session
 from kanon_pg.core.termination import Termination
+from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, LimitExceeded
-from kanon_pg.release.counting import Counted
+from kanon_pg.relations.counting import Counted
+from kanon_pg.relations.subject import LOSSES, Roles, no_rows
 
 
 def with_details(result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]) -> AuditResult:
@@ -30,32 +47,26 @@ def with_details(result: AuditResult, subject: AuditSubject, details: Mapping[st
 
     Parameters
     ----------
-    result : AuditResult
-        With its sets.
-    subject : AuditSubject
-        Whose columns they are.
     details : mapping
         What the worker counted.
     """
-    linking = {column.name for column in subject.known.quasi_identifiers()}
     return replace(
         result,
         column_figures=_column_figures(result, subject, details),
         audited=_whole(result.columns, details["audited"]),
-        quasi_identifiers=_whole(
-            [name for name in result.columns if name in linking], details["quasi_identifiers"]
-        ),
+        quasi_identifiers=_whole(subject.linking, details["quasi_identifiers"]),
     )
 
 
 def _column_figures(
     result: AuditResult, subject: AuditSubject, details: Mapping[str, Any]
 ) -> tuple[ColumnFigures, ...]:
+    roles = subject.known.roles or Roles()
     listed = Counter(name for found in result.sets for name in found.columns)
     return tuple(
         ColumnFigures(
             name=name,
-            role=subject.known.role_of(name),
+            role=roles.role_of(name),
             distinct_values=alone["classes"],
             smallest_class=alone["smallest_class"],
             people_at_risk=alone["people_at_risk"],
@@ -75,22 +86,12 @@ _UNIQUES_SECONDS = 3.0
 """Most time for the minimal uniques of one relation: there may be more of them than a report can use."""
 
 
-def with_risk(worker: Asking, result: AuditResult, subject: AuditSubject, counted: Counted) -> AuditResult:
-    """Return a result with the risk by the quasi-identifiers, before and after each release.
-
-    Parameters
-    ----------
-    worker : Asking
-        Of the caller.
-    result : AuditResult
-        With its sets.
-    subject : AuditSubject
-        What was audited.
-    counted : Counted
-        Its row types.
-    """
+def with_risk(
+    worker: AuditSession, result: AuditResult, subject: AuditSubject, counted: Counted
+) -> AuditResult:
+    """Return a result with the risk by the quasi-identifiers, before and after each release."""
     # A person in a class of fewer than k people has a risk above 1 / k.
-    call = RiskCall(None, threshold=1 / result.k, uniques_seconds=_UNIQUES_SECONDS)
+    call = RiskRequest(None, threshold=1 / result.k, uniques_seconds=_UNIQUES_SECONDS)
     table = _risk_by(worker, call, subject, None, counted)
     releases = [
         _release_risk(worker, call, subject, row, table) for row in releases_of(worker.db, subject.known)
@@ -99,8 +100,8 @@ def with_risk(worker: Asking, result: AuditResult, subject: AuditSubject, counte
 
 
 def _risk_by(
-    worker: Asking,
-    call: RiskCall,
+    worker: AuditSession,
+    call: RiskRequest,
     subject: AuditSubject,
     columns: Sequence[str] | None,
     counted: Counted | None = None,
@@ -109,7 +110,7 @@ def _risk_by(
     if known.hides_people:
         return risk_in_people(worker, call, known)
     if columns is None and subject.left_out:  # was said already
-        columns = [one.name for one in known.quasi_identifiers() if one.name not in subject.left_out]
+        columns = [one.name for one in quasi_identifiers(known) if one.name not in subject.left_out]
     linking = linking_columns(worker.db, known, columns)
     sensitive = sensitive_columns(worker.db, known, None, linking)
     is_same = linking.names == subject.names and not sensitive
@@ -117,7 +118,7 @@ def _risk_by(
 
 
 def _release_risk(
-    worker: Asking, call: RiskCall, subject: AuditSubject, row: Row, table: RiskFigures
+    worker: AuditSession, call: RiskRequest, subject: AuditSubject, row: Row, table: RiskFigures
 ) -> ReleaseRisk:
     own = set(row["quasi_identifiers"])
     return ReleaseRisk(
@@ -127,10 +128,7 @@ def _release_risk(
         suppressed_share=row["suppressed_share"],
         before=table if own == set(table.columns) else _risk_by(worker, call, subject, tuple(own)),
         after=release_risk(worker, call, row),
-        certainty_penalty=row["certainty_penalty"],
-        generalization_height=row["generalization_height"],
-        entropy_loss=row["entropy_loss"],
-        marginal_divergence=row["marginal_divergence"],
+        **{name: row[name] for name in LOSSES},
     )
 
 
@@ -150,32 +148,20 @@ _NOTHING: Mapping[str, Any] = {
 _FIGURES = ("smallest_class", "people_at_risk", "rows_at_risk", "distinction", "separation")
 
 
-def audit(db: Database, request: AuditCall) -> AuditResult:
+def audit(db: Database, request: AuditRequest) -> AuditResult:
     """Find every minimal set of columns that singles out fewer than k people, with the caller's own rights.
-
-    Parameters
-    ----------
-    db : Database
-        Acts with the rights of the caller. No statement writes.
-    request : AuditCall
-        What is asked.
 
     Returns
     -------
     AuditResult
         Each set is proven; what is not listed although it might exist, it says.
-
-    Raises
-    ------
-    KanonError
-        Any error of the tree.
     """
     request.check()
     began = time.monotonic()
     known = look_up(db, request.relation)
     subject = all_columns(db, known, request.columns)
     is_known_safe = known.hides_people and _is_safe_release(db, subject, request.k)
-    with asking(db, request.time_limit) as worker:
+    with audit_session(db, request.time_limit) as worker:
         counted = worker.count(subject)
         answer = _NOTHING if is_known_safe else _ask(worker, subject, counted, request)
         result = _result(subject, counted, request, answer)
@@ -189,7 +175,7 @@ def audit(db: Database, request: AuditCall) -> AuditResult:
     return replace(result, seconds=time.monotonic() - began)
 
 
-def rows_of_audit(db: Database, request: AuditCall) -> tuple[ViolatingSet, ...]:
+def rows_of_audit(db: Database, request: AuditRequest) -> tuple[ViolatingSet, ...]:
     """Return the sets of `audit` to somebody who sees nothing else, hence reads no row as an all-clear.
 
     Raises
@@ -220,7 +206,7 @@ def rows_of_audit(db: Database, request: AuditCall) -> tuple[ViolatingSet, ...]:
 
 def _is_safe_release(db: Database, subject: AuditSubject, k: int) -> bool:
     """Return whether each class of a release that hides people has k of them, hence those of its columns."""
-    return subject.known.links_by(subject.names) and class_sizes(db, subject.known)[0].people >= k
+    return subject.is_within_classes and class_sizes(db, subject.known)[0].people >= k
 
 
 def _in_rows(result: AuditResult) -> AuditResult:
@@ -238,7 +224,9 @@ def _in_rows(result: AuditResult) -> AuditResult:
     )
 
 
-def _ask(worker: Asking, subject: AuditSubject, counted: Counted, request: AuditCall) -> Mapping[str, Any]:
+def _ask(
+    worker: AuditSession, subject: AuditSubject, counted: Counted, request: AuditRequest
+) -> Mapping[str, Any]:
     return worker.ask(
         "violating",
         counted.row_types,
@@ -246,14 +234,12 @@ def _ask(worker: Asking, subject: AuditSubject, counted: Counted, request: Audit
         k=request.k,
         max_columns=request.max_columns,
         details=request.details,
-        quasi_identifiers=[
-            place for place, name in enumerate(subject.names) if subject.known.links_by([name])
-        ],
+        quasi_identifiers=[place for place, name in enumerate(subject.names) if name in subject.linking],
     )
 
 
 def _result(
-    subject: AuditSubject, counted: Counted, request: AuditCall, answer: Mapping[str, Any]
+    subject: AuditSubject, counted: Counted, request: AuditRequest, answer: Mapping[str, Any]
 ) -> AuditResult:
     minimum, ended = answer["minimum"], Termination(answer["termination"])
     sets = tuple(
@@ -261,7 +247,6 @@ def _result(
         for places, figures in zip(answer["sets"], answer["figures"], strict=True)
     )
     known, entity = subject.known, subject.known.entity
-    has_roles = known.declaration is not None
     return AuditResult(
         relation=str(known.relation.identifier),
         k=request.k,
@@ -277,7 +262,7 @@ def _result(
         minimum=minimum,
         seconds=0.0,
         release=known.release,
-        declared=tuple(name for name in subject.names if has_roles and known.links_by([name])),
+        declared=() if known.roles is None else subject.linking,
         termination=ended,
     )
 
@@ -304,3 +289,108 @@ def _tell(db: Database, result: AuditResult) -> None:
     uncounted = sum(found.smallest_class is None for found in result.sets)
     if uncounted:
         db.notice(f"The time did not suffice for the figures of {uncounted:,} of {len(result.sets):,} sets.")
+
+
+def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ...]:
+    """Return a smallest and a minimal set of columns that identify as much as all columns do.
+
+    Returns
+    -------
+    tuple of IdentifyingSet
+        The smallest set that was found, with what is proven about its size, then the one that Algorithm 5.1
+        of Yuan leaves over.
+    """
+    request.check()
+    subject = all_columns(db, look_up(db, request.relation), request.columns)
+    with audit_session(db, request.time_limit) as worker:
+        counted = worker.count(subject)
+        found = worker.ask("identifying", counted.row_types)
+    at_least, distinct = found["at_least"], found["distinct_rows"]
+
+    def shown(places: Sequence[int], method: str, *, is_smallest: bool) -> IdentifyingSet:
+        is_optimal = len(places) == at_least
+        return IdentifyingSet(
+            columns=tuple(subject.names[place] for place in places),
+            size=len(places),
+            kind="minimum" if is_smallest and is_optimal else "minimal",
+            at_least=at_least,
+            optimal=is_optimal,
+            distinct_rows=distinct,
+            distinction=distinct / counted.rows,
+            method=method,
+            termination=_termination(found["termination"], is_optimal=is_optimal, is_smallest=is_smallest),
+        )
+
+    if len(found["smallest"]) > at_least:
+        db.notice(
+            f"The search ended before the smallest set was proven: each has at least {at_least} columns."
+        )
+    return (
+        shown(found["smallest"], found["method"], is_smallest=True),
+        shown(found["minimal"], "leaving out columns", is_smallest=False),
+    )
+
+
+def _termination(searched: str, *, is_optimal: bool, is_smallest: bool) -> Termination:
+    """Return how a search ended; leaving out columns simply ends."""
+    if is_optimal:
+        return Termination.OPTIMAL
+    return Termination(searched) if is_smallest else Termination.EXHAUSTED
+
+
+def is_anonymous(db: Database, request: AnonymityRequest) -> bool:
+    """Return whether every combination of values of some columns is shared by at least k people.
+
+    The k-anonymity-test of Yuan, "Finding Quasi-identifiers Against k-anonymity", in SQL: by Lemma 1 no
+    subset of the columns singles out fewer than k people then.
+
+    Raises
+    ------
+    KanonError
+        As `kanon_pg.audit.subject.linking_columns`; InputError also if the relation has no rows.
+    """
+    request.check()
+    known = look_up(db, request.relation)
+    subject = linking_columns(db, known, request.columns)
+    db.progress("counting")
+    if known.hides_people:
+        return _is_release_anonymous(db, subject, request.k, is_whole=request.columns is None)
+    return _smallest_class(db, subject) >= request.k
+
+
+def _is_release_anonymous(db: Database, subject: AuditSubject, k: int, *, is_whole: bool) -> bool:
+    """Test a release that does not tell which rows are the same person's.
+
+    Raises
+    ------
+    InputError
+        If neither the people in the classes of all quasi-identifiers nor the rows by the columns decide.
+    """
+    smallest = class_sizes(db, subject.known)[0].people
+    if is_whole:
+        return smallest >= k
+    if smallest >= k and subject.is_within_classes:
+        return True
+    if _smallest_class(db, subject) < k:
+        return False  # there are no more people than rows
+    raise InputError(
+        f"Release {subject.known.relation.identifier} does not tell whose rows it has, so that people by "
+        "these columns cannot be counted.",
+        hint="Leave out the columns to test all quasi-identifiers, or test the table itself.",
+    )
+
+
+def _smallest_class(db: Database, subject: AuditSubject) -> int:
+    entity = subject.known.entity
+    smallest: int | None = db.row(
+        statement(
+            "audit_smallest_class",
+            relation=subject.known.relation.identifier,
+            columns=[{"name": column.output, "alias": column.alias} for column in subject.columns],
+            keys=Fragment(", ".join(str(column.alias) for column in subject.columns)),
+            entity=None if entity is None else entity.output,
+        )
+    )["smallest"]
+    if smallest is None:
+        raise no_rows(subject.known.relation)
+    return smallest

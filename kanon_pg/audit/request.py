@@ -10,11 +10,18 @@ from typing import Annotated, Any
 from kanon_pg.core.risk import THRESHOLD
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import InputError
-from kanon_pg.release.request import DEFAULT_SECONDS, AnyRelation, TimeLimit, check_k
+from kanon_pg.relations.arguments import (
+    DEFAULT_SECONDS,
+    AnyRelation,
+    Sensitive,
+    TimeLimit,
+    check_k,
+    check_time_limit,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class AuditCall:
+class AuditRequest:
     """The arguments of ``kanon_audit``.
 
     Parameters
@@ -35,19 +42,58 @@ class AuditCall:
     details: bool = False
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds.
-
-        Raises
-        ------
-        InputError
-            With a sentence for the first argument that is wrong.
-        """
+        """Refuse what is wrong whatever the database holds."""
         check_k(self.k)
         check_time_limit(self.time_limit)
         _check_max_columns(self.max_columns)
 
 
-AUDIT = Operation(AuditCall)
+AUDIT = Operation(AuditRequest)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifyRequest:
+    """The arguments of ``kanon_identify``."""
+
+    relation: AnyRelation
+    columns: Annotated[
+        Sequence[str] | None, Argument("name[]", "What to choose from, in place of all but identifiers.")
+    ] = None
+    time_limit: TimeLimit = DEFAULT_SECONDS
+
+    def check(self) -> None:
+        """Refuse a time limit that is no time."""
+        check_time_limit(self.time_limit)
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymityRequest:
+    """The arguments of ``kanon_is_anonymous``."""
+
+    relation: AnyRelation
+    k: Annotated[int, Argument("integer", "Fewest people, at least 2.")]
+    columns: Annotated[Sequence[str] | None, Argument("name[]", "In place of the quasi-identifiers.")] = None
+
+    def check(self) -> None:
+        """Refuse a k that is none."""
+        check_k(self.k)
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestRequest:
+    """The arguments of ``kanon_suggest``."""
+
+    relation: AnyRelation
+    time_limit: Annotated[float, Argument("interval", "For counting.")] = DEFAULT_SECONDS
+
+    def check(self) -> None:
+        """Refuse a time limit that is no time."""
+        check_time_limit(self.time_limit)
+
+
+IDENTIFY = Operation(IdentifyRequest)
+IS_ANONYMOUS = Operation(AnonymityRequest)
+SUGGEST = Operation(SuggestRequest)
 
 
 def _check_max_columns(number: Any) -> None:
@@ -59,25 +105,11 @@ def _check_max_columns(number: Any) -> None:
         )
 
 
-def check_time_limit(time_limit: Any) -> None:
-    """Refuse a time limit that is no time.
-
-    Raises
-    ------
-    InputError
-        If it is NULL, infinite, or not above 0.
-    """
-    if time_limit is None or not math.isfinite(time_limit) or time_limit <= 0:
-        raise InputError(
-            "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
-        )
-
-
 _EXAMPLE = "It is a share, for example 0.2: a record in a class of fewer than five people exceeds it."
 
 
 @dataclass(frozen=True, slots=True)
-class RiskCall:
+class RiskRequest:
     """The arguments of ``kanon_risk``.
 
     Parameters
@@ -101,7 +133,7 @@ class RiskCall:
         Sequence[str] | None,
         Argument("name[]", "What an attacker knows, in place of the quasi-identifiers."),
     ] = None
-    sensitive: Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")] = None
+    sensitive: Sensitive = None
     threshold: Annotated[
         float, Argument("double precision", "Risk above which a record counts as being at risk.")
     ] = THRESHOLD
@@ -117,13 +149,7 @@ class RiskCall:
     uniques_seconds: float | None = None
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds.
-
-        Raises
-        ------
-        InputError
-            With a sentence for the first argument that is wrong.
-        """
+        """Refuse what is wrong whatever the database holds."""
         check_time_limit(self.time_limit)
         if not _is_number(self.threshold) or not 0 <= self.threshold < 1:
             raise InputError("threshold must be at least 0 and below 1.", hint=_EXAMPLE)
@@ -140,7 +166,7 @@ class RiskCall:
             )
 
 
-RISK = Operation(RiskCall)
+RISK = Operation(RiskRequest)
 
 
 def _is_number(value: Any) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kanon_pg.audit.findings import AuditResult, ViolatingSet
-from kanon_pg.audit.risk_findings import ReleaseRisk
+from kanon_pg.audit.findings import AuditResult, ReleaseRisk, ViolatingSet
 from kanon_pg.db.identifiers import Literal
 
 

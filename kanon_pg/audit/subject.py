@@ -1,4 +1,4 @@
-"""What is known of a relation that is audited, and which columns are meant, with the caller's rights."""
+"""Which columns of a relation are audited, with the caller's rights."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon_pg.core.packed import MAX_COLUMNS, ColumnKind
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
+from kanon_pg.db.catalog import ColumnFacts, has_equality, require_equality, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
-from kanon_pg.errors import InputError, UnsuitableColumn
-from kanon_pg.measure.subject import RELEASE_SCHEMA, SUPPRESSED_COLUMN
-from kanon_pg.release.canonical import CanonicalColumn
-from kanon_pg.release.declaration import Declaration, entity_column
+from kanon_pg.db.protocol import Database
+from kanon_pg.errors import InputError
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.subject import Subject, require_usable, resolve
 
 
 class AuditColumn(CanonicalColumn):
@@ -40,126 +38,31 @@ def audit_columns(facts: Sequence[ColumnFacts], first: int = 1) -> tuple[AuditCo
     return tuple(AuditColumn(column, Identifier.of(f"q{place}")) for place, column in enumerate(facts, first))
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A relation and what is known of its columns.
-
-    Parameters
-    ----------
-    relation : RelationFacts
-        Table or view.
-    declaration : Declaration or None
-        Its roles, or those of a release; None if nothing is known, or not to the caller.
-    is_release : bool
-        Whether it is a view in which kanon publishes.
-    role : str
-        Whose rights count.
-    knows_releases : bool
-        Whether that role may read which releases there are.
-    release : str or None
-        Name of the release, if the caller may know of it.
-    hidden_people : int or None
-        People in a release that does not tell which rows are the same person's, when it was published.
-    """
-
-    relation: RelationFacts
-    declaration: Declaration | None
-    is_release: bool
-    role: str
-    knows_releases: bool
-    release: str | None = None
-    hidden_people: int | None = None
-
-    @property
-    def hides_people(self) -> bool:
-        """Whether it is a release that does not tell which rows are the same person's."""
-        return self.hidden_people is not None
-
-    @property
-    def entity(self) -> CanonicalColumn | None:
-        """What identifies a person; None: each row is a person."""
-        name = None if self.declaration is None else self.declaration.entity
-        return None if name is None else entity_column(self.relation.column(name))
-
-    def without_identifiers(self) -> tuple[ColumnFacts, ...]:
-        """Return all columns but identifiers: declared ones, and keys that have no other role."""
-        known = self.declaration or Declaration()
-        roles = {name for group in known.roles().values() for name in group}
-        hidden = {*known.identifiers, known.entity}
-        return tuple(
-            column
-            for column in self.relation.columns
-            if column.name not in hidden and (not column.is_key or column.name in roles)
-        )
-
-    def quasi_identifiers(self) -> tuple[ColumnFacts, ...]:
-        """Return the quasi-identifiers, and in a release the list of suppressed columns."""
-        if self.declaration is None:
-            return self.without_identifiers()
-        names = self.declaration.quasi_identifiers + ((SUPPRESSED_COLUMN,) if self.is_release else ())
-        return tuple(self.relation.column(name) for name in names)
-
-    def links_by(self, names: Sequence[str]) -> bool:
-        """Return whether all of some columns are quasi-identifiers."""
-        return {column.name for column in self.quasi_identifiers()}.issuperset(names)
-
-    def role_of(self, name: str) -> str | None:
-        """Return the declared role of a column."""
-        known = self.declaration or Declaration()
-        singular = {"identifiers": "identifier", "quasi_identifiers": "quasi_identifier"}
-        for role, names in known.roles().items():
-            if name in names:
-                return singular.get(role, role)
-        return None
-
-
-def look_up(db: Database, relation: str | None) -> Known:
-    """Find out what a relation is, and what the caller may know of it.
+def look_up(db: Database, relation: str | None) -> Subject:
+    """Resolve a relation, and say what of a release is not known.
 
     Raises
     ------
-    InputError
-        If the relation is NULL.
-    UnknownName
-        If it does not exist.
+    InputError, UnknownName
+        As `kanon_pg.relations.subject.resolve`.
     """
-    context = db.row(statement("measure_context"))
-    facts = describe(db, relation, context["role"])
-    is_release = facts.schema == RELEASE_SCHEMA and any(
-        column.name == SUPPRESSED_COLUMN and column.type == "name[]" for column in facts.columns
-    )
-    query, may_read = _source_of_roles(context, is_release)
-    found = db.rows(statement(query), facts.oid) if may_read else []
-    declaration, release, hidden_people = None, None, None
-    if found:
-        row = found[0]
-        release, hidden_people = row["release"], row["hidden_people"]
-        declaration = Declaration(
-            identifiers=tuple(row["identifiers"]),
-            quasi_identifiers=tuple(row["quasi_identifiers"]),
-            sensitive=tuple(row["sensitive"]),
-            insensitive=tuple(row["insensitive"]),
-            entity=row["entity"],
-        )
-        if not is_release:
-            facts.require_declared(declaration.names())
-        if row.get("counts_people"):
-            db.notice("Whose rows they are is not published, so each row counts as a person.")
-    elif is_release:
+    subject = resolve(db, relation)
+    if subject.counts_people:
+        db.notice("Whose rows they are is not published, so each row counts as a person.")
+    elif subject.is_release and subject.roles is None:
         db.notice(
             "The roles of this release's columns are unknown; all of them are looked at, and each row counts "
             "as a person."
         )
-    return Known(facts, declaration, is_release, context["role"], context["releases"], release, hidden_people)
+    return subject
 
 
-def _source_of_roles(context: Row, is_release: bool) -> tuple[str, bool]:
-    """Return the query for the roles of columns, and whether the caller may run it."""
-    if not is_release:
-        return "audit_declared", context["declarations"]
-    if context["releases"]:
-        return "audit_released", True
-    return "audit_published", context["published_roles"]
+def quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
+    """Return the known quasi-identifiers, and in a release the list of suppressed columns."""
+    if subject.roles is None:
+        return subject.without_identifiers()
+    own = () if subject.suppressed is None else (subject.suppressed,)
+    return subject.columns(subject.roles.quasi_identifiers) + own
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +71,7 @@ class AuditSubject:
 
     Parameters
     ----------
-    known : Known
+    known : Subject
         The relation.
     columns : tuple of AuditColumn
         At least one, in the relation's order.
@@ -176,7 +79,7 @@ class AuditSubject:
         Columns whose type has no equality.
     """
 
-    known: Known
+    known: Subject
     columns: tuple[AuditColumn, ...]
     left_out: tuple[str, ...] = ()
 
@@ -185,18 +88,20 @@ class AuditSubject:
         """Names of the columns."""
         return tuple(column.facts.name for column in self.columns)
 
+    @property
+    def linking(self) -> tuple[str, ...]:
+        """Those of the columns that are quasi-identifiers."""
+        known = {column.name for column in quasi_identifiers(self.known)}
+        return tuple(name for name in self.names if name in known)
 
-def all_columns(db: Database, known: Known, columns: Sequence[str] | None) -> AuditSubject:
+    @property
+    def is_within_classes(self) -> bool:
+        """Whether all of the columns are quasi-identifiers, so that no class of them is divided."""
+        return self.linking == self.names
+
+
+def all_columns(db: Database, known: Subject, columns: Sequence[str] | None) -> AuditSubject:
     """Return the columns to audit: the given ones, else all that are no identifiers.
-
-    Parameters
-    ----------
-    db : Database
-        Of the caller.
-    known : Known
-        The relation.
-    columns : sequence of str, optional
-        What the call names.
 
     Raises
     ------
@@ -211,13 +116,13 @@ def all_columns(db: Database, known: Known, columns: Sequence[str] | None) -> Au
     """
     if columns is not None:
         return _subject(db, known, _named(known, columns), may_leave_out=False)
-    if known.is_release and known.declaration is not None:
-        return _subject(db, known, known.quasi_identifiers(), may_leave_out=False)
+    if known.is_release and known.roles is not None:
+        return _subject(db, known, quasi_identifiers(known), may_leave_out=False)
     return _subject(db, known, known.without_identifiers(), may_leave_out=True)
 
 
 def linking_columns(
-    db: Database, known: Known, columns: Sequence[str] | None, *, in_order: bool = False
+    db: Database, known: Subject, columns: Sequence[str] | None, *, in_order: bool = False
 ) -> AuditSubject:
     """Return the columns by which people are linked: the given ones, else the quasi-identifiers.
 
@@ -225,22 +130,18 @@ def linking_columns(
     that of the relation.
     """
     if columns is None:
-        return _subject(db, known, known.quasi_identifiers(), may_leave_out=known.declaration is None)
-    chosen = tuple(known.relation.column(name) for name in columns) if in_order else _named(known, columns)
+        return _subject(db, known, quasi_identifiers(known), may_leave_out=known.roles is None)
+    chosen = known.columns(columns) if in_order else _named(known, columns)
     return _subject(db, known, chosen, may_leave_out=False)
 
 
 def sensitive_columns(
-    db: Database, known: Known, columns: Sequence[str] | None, linking: AuditSubject
+    db: Database, known: Subject, columns: Sequence[str] | None, linking: AuditSubject
 ) -> tuple[AuditColumn, ...]:
     """Return the sensitive columns: the given ones, else the declared ones that are not linking.
 
     Parameters
     ----------
-    db : Database
-        Of the caller.
-    known : Known
-        The relation.
     columns : sequence of str, optional
         What the call names; none for an empty one.
     linking : AuditSubject
@@ -254,7 +155,7 @@ def sensitive_columns(
         As `all_columns`.
     """
     if columns is None:
-        names = () if known.declaration is None else known.declaration.sensitive
+        names = () if known.roles is None else known.roles.sensitive
         chosen = tuple(known.relation.column(name) for name in names if name not in linking.names)
     else:
         chosen = _named(known, columns)
@@ -271,40 +172,37 @@ def sensitive_columns(
     return audit_columns(chosen, first=len(linking.columns) + 1)
 
 
-def _named(known: Known, columns: Sequence[str]) -> tuple[ColumnFacts, ...]:
-    chosen = {known.relation.column(name).name for name in columns}
-    return tuple(column for column in known.relation.columns if column.name in chosen)
+def _named(known: Subject, columns: Sequence[str]) -> tuple[ColumnFacts, ...]:
+    chosen = known.columns(columns)
+    return tuple(column for column in known.relation.columns if column in chosen)
 
 
 def _subject(
-    db: Database, known: Known, columns: tuple[ColumnFacts, ...], *, may_leave_out: bool
+    db: Database, known: Subject, columns: tuple[ColumnFacts, ...], *, may_leave_out: bool
 ) -> AuditSubject:
-    relation, entity = known.relation, known.entity
+    relation = known.relation
     if not columns:
         raise InputError(
             f"No column of {relation.identifier} is left to look at.",
             hint="Name at least one, for example columns => '{zip,birth_date,sex}'.",
         )
-    require_readable(relation, columns + (() if entity is None else (entity.facts,)), known.role)
+    require_usable(db, known, (), also_read=columns)
     kept = (comparable(db, known, columns) if may_leave_out else ()) or columns
     left_out = tuple(column.name for column in columns if column not in kept)
     if left_out:
         db.notice(f"Left out, because their types have no equality: {', '.join(left_out)}.")
-    columns = kept
-    require_equality(db, relation, columns, "be compared")
-    if entity is not None:
-        require_equality(db, relation, (entity.facts,), "identify people")
-    if len(columns) > MAX_COLUMNS:
+    require_equality(db, relation, kept, "be compared")
+    if len(kept) > MAX_COLUMNS:
         raise InputError(
-            f"{len(columns)} columns are more than the {MAX_COLUMNS} that can be looked at together.",
+            f"{len(kept)} columns are more than the {MAX_COLUMNS} that can be looked at together.",
             hint=_whom_to_name(known),
         )
-    return AuditSubject(known, audit_columns(columns), left_out)
+    return AuditSubject(known, audit_columns(kept), left_out)
 
 
-def _whom_to_name(known: Known) -> str:
+def _whom_to_name(known: Subject) -> str:
     """Return which columns to name in place of too many."""
-    declared = () if known.declaration is None else known.declaration.quasi_identifiers
+    declared = () if known.roles is None else known.roles.quasi_identifiers
     if 0 < len(declared) <= MAX_COLUMNS:
         names = ", ".join(str(Literal(name)) for name in declared)
         return f"Name the declared quasi-identifiers: columns => ARRAY[{names}]."
@@ -314,26 +212,8 @@ def _whom_to_name(known: Known) -> str:
     )
 
 
-def comparable(db: Database, known: Known, columns: tuple[ColumnFacts, ...]) -> tuple[ColumnFacts, ...]:
-    """Return those of some columns whose types have an equality.
-
-    Parameters
-    ----------
-    db : Database
-        Its role may read them.
-    known : Known
-        The relation.
-    columns : tuple of ColumnFacts
-        Columns of it.
-    """
-    if not columns or _can_be_compared(db, known.relation, columns):
+def comparable(db: Database, known: Subject, columns: tuple[ColumnFacts, ...]) -> tuple[ColumnFacts, ...]:
+    """Return those of some columns whose types have an equality."""
+    if has_equality(db, known.relation, columns):
         return columns
-    return tuple(column for column in columns if _can_be_compared(db, known.relation, (column,)))
-
-
-def _can_be_compared(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> bool:
-    try:
-        require_equality(db, relation, columns)
-    except UnsuitableColumn:
-        return False
-    return True
+    return tuple(column for column in columns if has_equality(db, known.relation, (column,)))

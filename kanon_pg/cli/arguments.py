@@ -49,8 +49,6 @@ def column_list(option: str, help_text: str, *more: str, metavar: str = "COLUMN,
         What the columns are.
     metavar : str
         What stands for its value in the help.
-    **settings
-        Further settings of the option.
     """
     return typer.Option(option, *more, metavar=metavar, help=help_text, callback=split_lists, **settings)
 
@@ -93,8 +91,24 @@ def fields_in(operation: Operation[Any], given: Mapping[str, Any]) -> dict[str, 
     return {name: given[name] for name in operation.fields if name in given}
 
 
-def read_patterns(text: str) -> Any:
-    """Return patterns given as JSON, or as ``@FILE`` with JSON in it.
+def read_patterns(text: str | None) -> Any:
+    """Return the patterns of an option, None without it; see `read_json`."""
+    return (
+        None if text is None else read_json(text, "patterns", example="--patterns '{\"max_suppressed\": 2}'")
+    )
+
+
+def read_json(text: str, what: str, *, example: str) -> Any:
+    """Return what JSON says, or ``@FILE`` with JSON in it.
+
+    Parameters
+    ----------
+    text : str
+        As the user gave it.
+    what : str
+        What it is for, in the error.
+    example : str
+        Of what is accepted, for the error's hint.
 
     Raises
     ------
@@ -102,11 +116,10 @@ def read_patterns(text: str) -> Any:
         If the file cannot be read or the text is not JSON.
     """
     try:
-        content = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
-        return json.loads(content)
+        return json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
     except OSError as error:
-        raise InputError(f"The file of patterns cannot be read: {error.strerror}.") from error
+        raise InputError(f"The file of {what} cannot be read: {error.strerror}.") from error
     except ValueError as error:  # not JSON, or not UTF-8
         raise InputError(
-            "The patterns are not valid JSON.", hint="For example: --patterns '{\"max_suppressed\": 2}'"
+            f"What is given as {what} is not valid JSON.", hint=f"For example: {example}"
         ) from error

@@ -1,8 +1,12 @@
-"""The commands ``audit`` and ``suggest``: which columns single people out, which roles they should have."""
+"""The commands ``audit`` and ``suggest``: which columns single people out, which roles they should have.
+
+``audit --html`` writes a page about it, for which the curve and proposed roles are computed as well.
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +15,16 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.audit.findings import AuditResult, Suggestion
-from kanon_pg.audit.request import AUDIT
+from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
-from kanon_pg.cli.audit_page import check_page, page_of, write_page
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
-from kanon_pg.errors import InputError
-from kanon_pg.release.request import DEFAULT_SECONDS
+from kanon_pg.client.transactions import Progress
+from kanon_pg.curves.points import Curve
+from kanon_pg.curves.tracing import DEFAULT_KS
+from kanon_pg.db.psycopg_adapter import Connection
+from kanon_pg.errors import InputError, KanonError
+from kanon_pg.relations.arguments import DEFAULT_SECONDS
 
 GATE_EXIT_CODE = 4
 """Exit code if the condition of ``--fail-on`` holds."""
@@ -88,11 +95,13 @@ def audit(
         if html is not None:
             check_page(html)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            hear = with_notes(advance)
-            found = client.audit(connection, on_progress=hear, **arguments)
+            report_progress = with_notes(advance)
+            found = client.audit(connection, on_progress=report_progress, **arguments)
             fails = least is not None and not client.is_anonymous(connection, relation, least, columns)
             if html is not None:
-                page = page_of(connection, found, with_curve=curve, time_limit=time_limit, on_progress=hear)
+                page = page_of(
+                    connection, found, with_curve=curve, time_limit=time_limit, on_progress=report_progress
+                )
                 write_page(page, html)
                 note(f"the page is in {html}")
         _show_audit(found, markdown, as_json)
@@ -103,7 +112,7 @@ def audit(
 
 def _show_audit(found: AuditResult, markdown: bool, as_json: bool) -> None:
     if markdown and not as_json:
-        from kanon_pg.cli.audit_markdown import audit_markdown
+        from kanon_pg.cli.audit_view import audit_markdown
 
         typer.echo(audit_markdown(found))
     else:
@@ -123,11 +132,10 @@ def suggest(
     Looks at keys, types, names and statistics, such as columns that tell the value of others. Declares
     nothing: the statement that would is printed beside.
     """
+    arguments = fields_in(SUGGEST, locals())
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.suggest(
-                connection, relation, time_limit=time_limit, on_progress=with_notes(advance)
-            )
+            found = client.suggest(connection, on_progress=with_notes(advance), **arguments)
         show(found, as_json, _suggestion_table)
 
 
@@ -151,3 +159,84 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
         for one in found
     ]
     return listing(_SUGGESTION_HEADINGS, rows, frozenset({"values", "unique", "missing"}))
+
+
+_CURVE_SHARE = 1 / 3
+"""What a curve may take in addition, as a share of the time limit."""
+
+
+def check_page(path: Path) -> None:
+    """Refuse a file that cannot be written, before anything is counted.
+
+    Raises
+    ------
+    InputError
+        If its folder does not exist, or it is a folder itself.
+    """
+    if not path.parent.is_dir():
+        raise InputError("The page's folder does not exist.", hint="Make it first.")
+    if path.is_dir():
+        raise InputError("The page's name is that of a folder.", hint="Name a file in it.")
+
+
+def page_of(
+    connection: Connection,
+    found: AuditResult,
+    *,
+    with_curve: bool,
+    time_limit: float,
+    on_progress: Progress,
+) -> str:
+    """Return the page of an audit.
+
+    A third of the time limit is for the curve, all of it for suggesting roles if none are declared.
+    """
+    from kanon_pg.reports.assemble import report
+    from kanon_pg.reports.page import html_page
+
+    suggestions = _suggestions(connection, found, time_limit)
+    curve = _curve(connection, found, time_limit, on_progress) if with_curve else None
+    return html_page(report(found, curve=curve, suggestions=suggestions, made=datetime.now(UTC)))
+
+
+def _curve(
+    connection: Connection, found: AuditResult, time_limit: float, on_progress: Progress
+) -> Curve | None:
+    """Return what each k would cost; None for a release, or if it is not known, which is then said."""
+    ks = sorted({k for k in (*DEFAULT_KS, found.k) if k <= found.people})
+    if found.release is not None or not ks:
+        return None
+    try:
+        return client.curve(
+            connection,
+            found.relation,
+            ks,
+            time_limit=time_limit * _CURVE_SHARE,
+            on_progress=on_progress,
+        )
+    except KanonError as error:
+        note(f"the page does not show what each k would cost: {error.message}")
+        return None
+
+
+def _suggestions(connection: Connection, found: AuditResult, time_limit: float) -> tuple[Suggestion, ...]:
+    """Return proposed roles, unless columns have roles or it is not known whether they have."""
+    if not found.column_figures or any(column.role is not None for column in found.column_figures):
+        return ()
+    return client.suggest(connection, found.relation, time_limit=time_limit)
+
+
+def write_page(page: str, path: Path) -> None:
+    """Write a page to a file; one that exists is replaced.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"The page cannot be written: {error.strerror}.", hint="Name another file."
+        ) from error

@@ -14,8 +14,7 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
-from kanon_pg.cli.extras import extras_required
-from kanon_pg.cli.hints import as_command
+from kanon_pg.cli.hints import as_command, extras_required
 from kanon_pg.errors import KanonError
 
 SERVER = "Private server"
@@ -37,12 +36,6 @@ class CommandEntry:
         Module below ``kanon_pg.cli``.
     function : str
         The function in it; its docstring is the help of the command.
-    panel : str
-        Heading in ``kanon --help``.
-    summary : str
-        First line of the docstring.
-    context : dict
-        Settings of click's context.
     """
 
     module: str
@@ -104,9 +97,7 @@ COMMANDS = {
     ),
     "declare": CommandEntry("release", "declare", RELEASES, "Record the roles of a table's columns."),
     "undeclare": CommandEntry("release", "undeclare", RELEASES, "Forget the roles of a table's columns."),
-    "anonymize": CommandEntry(
-        "anonymize", "anonymize", RELEASES, "Publish a k-anonymous release of a table."
-    ),
+    "anonymize": CommandEntry("release", "anonymize", RELEASES, "Publish a k-anonymous release of a table."),
     "refresh": CommandEntry("release", "refresh", RELEASES, "Bring a release up to date with its table."),
     "drop": CommandEntry("release", "drop", RELEASES, "Remove a release; the table stays."),
     "audit": CommandEntry(
@@ -116,7 +107,7 @@ COMMANDS = {
         "risk", "risk", RELEASES, "Say how likely people are found again in a table and in its releases."
     ),
     "identify": CommandEntry(
-        "identify", "identify", RELEASES, "Find few columns that tell rows apart as well as all columns do."
+        "risk", "identify", RELEASES, "Find few columns that tell rows apart as well as all columns do."
     ),
     "measure": CommandEntry(
         "measure", "measure", RELEASES, "Measure how anonymous a table, view or release is."
@@ -222,15 +213,7 @@ def _family(word: str) -> CommandFamily | None:
 
 
 def loaded(name: str, entry: CommandEntry) -> TyperCommand:
-    """Import a command.
-
-    Parameters
-    ----------
-    name : str
-        Its name on the command line.
-    entry : CommandEntry
-        Its entry in the table.
-    """
+    """Import a command."""
     function = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
     single.command(name, context_settings=entry.context)(function)

@@ -47,8 +47,6 @@ def compiled_ahead(sets: Collection[str] = KERNELS, *, quiet: bool = False) -> C
     ----------
     sets : collection of str
         Names of `KERNELS`.
-    quiet : bool
-        Say nothing.
     """
     said = quiet
     with progress_bar(not quiet) as advance:

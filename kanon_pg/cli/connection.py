@@ -39,13 +39,7 @@ _CHOSEN_BY = ("PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE")
 
 
 def chosen_dsn(dsn: str | None) -> str:
-    """Return the DSN to connect to; empty means the PG* variables and libpq's defaults.
-
-    Parameters
-    ----------
-    dsn : str, optional
-        What the user gave.
-    """
+    """Return the DSN to connect to; empty means the PG* variables and libpq's defaults."""
     if dsn is not None:
         return dsn
     if any(os.environ.get(name) for name in _CHOSEN_BY):
@@ -61,13 +55,6 @@ def chosen_dsn(dsn: str | None) -> str:
 def connected(dsn: str | None, *, as_server: bool = False) -> Iterator[Connection]:
     """Open a connection for as long as the block lasts; commit at its end, roll back if it fails.
 
-    Parameters
-    ----------
-    dsn : str, optional
-        What the user gave.
-    as_server : bool
-        As `connect` has it.
-
     Raises
     ------
     DatabaseError
@@ -80,11 +67,6 @@ def connected(dsn: str | None, *, as_server: bool = False) -> Iterator[Connectio
 @contextmanager
 def installed(connection: Connection) -> Iterator[None]:
     """Say what to do if the block needs something of kanon that the database does not have.
-
-    Parameters
-    ----------
-    connection : psycopg.Connection
-        Open.
 
     Raises
     ------

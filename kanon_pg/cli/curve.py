@@ -20,11 +20,20 @@ from kanon_pg.cli.arguments import (
     split_items,
 )
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
+from kanon_pg.cli.output import (
+    Json,
+    check_plot,
+    errors_as,
+    listing,
+    progress_bar,
+    show,
+    with_notes,
+    write_plot,
+)
 from kanon_pg.curves.points import Curve, CurvePoint
-from kanon_pg.curves.request import CURVE, DEFAULT_KS
+from kanon_pg.curves.tracing import CURVE, DEFAULT_KS
 from kanon_pg.errors import InputError
-from kanon_pg.release.request import DEFAULT_SECONDS
+from kanon_pg.relations.arguments import DEFAULT_SECONDS
 
 _HEADINGS = (
     "k",
@@ -72,13 +81,14 @@ def curve(
     arguments = fields_in(CURVE, locals())
     with errors_as(as_json):
         arguments["ks"] = DEFAULT_KS if ks is None else _numbers(ks)
-        arguments["patterns"] = None if patterns is None else read_patterns(patterns)
-        if plot is not None:
-            _check_plot(plot)
+        arguments["patterns"] = read_patterns(patterns)
+        check_plot(plot)
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             found = client.curve(connection, on_progress=with_notes(advance), **arguments)
         if plot is not None:
-            _write_plot(found, plot)
+            from kanon_pg.reports.plots.curve import draw_curve
+
+            write_plot(draw_curve(found), plot)
         show(found, as_json, curve_table)
 
 
@@ -112,16 +122,3 @@ def _numbers(given: list[str]) -> list[int]:
         raise InputError(
             "The values of k are not whole numbers with commas between them.", hint="For example: --ks 2,5,10"
         ) from None
-
-
-def _check_plot(path: Path) -> None:
-    from kanon_pg.reports.plots.figure_file import figure_format
-
-    figure_format(path)
-
-
-def _write_plot(found: Curve, path: Path) -> None:
-    from kanon_pg.reports.plots.curve import write_curve
-
-    write_curve(found, path)
-    note(f"the figure is in {path}")

@@ -23,6 +23,7 @@ from kanon_pg.admin.demo.story import tell
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
+from kanon_pg.core.request import DEMO_KERNELS
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.queries import statement
@@ -51,8 +52,6 @@ class DemoReport:
     ----------
     database : str
         Where its table and release are.
-    scenes : tuple of Scene
-        The story.
     """
 
     database: str
@@ -86,12 +85,8 @@ def demo(
             _say_goodbye(console, Cluster(name).dsn(DATABASE))
 
 
-_SOLVERS = ("plain", "audit")
-"""What the story uses; the rest is compiled by `kanon compile` and whatever installs."""
-
-
 def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
-    compiled_ahead(_SOLVERS)
+    compiled_ahead(DEMO_KERNELS)
     say("Starting the private server ...")
     cluster.up(prepare=_install)
     with connect(cluster.dsn()) as connection:

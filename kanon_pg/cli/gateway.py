@@ -35,6 +35,15 @@ def gateway(
         typer.Option("--trust", help="Also let in whom the server does not ask for a password."),
     ] = False,
     connections: Annotated[int, typer.Option("--connections", min=1, help="Most clients at a time.")] = 100,
+    per_address: Annotated[
+        int, typer.Option("--per-address", min=1, help="Most clients of one address.")
+    ] = 50,
+    strangers: Annotated[
+        int, typer.Option("--strangers", min=1, help="Most connections that have not logged in yet.")
+    ] = 50,
+    login: Annotated[
+        float, typer.Option("--login", min=0.1, help="Seconds until a login must be complete.")
+    ] = 60.0,
     message: Annotated[
         int, typer.Option("--message", min=1, max=1024, help="Longest message of a client, in MiB.")
     ] = 16,
@@ -59,7 +68,14 @@ def gateway(
         certificate=certificate,
         key=key,
         trusts_server=trust,
-        limits=ClientLimits(connections, message * _MEBIBYTE, idle_seconds=idle),
+        limits=ClientLimits(
+            connections=connections,
+            per_address=per_address,
+            strangers=strangers,
+            message_bytes=message * _MEBIBYTE,
+            login_seconds=login,
+            idle_seconds=idle,
+        ),
     )
 
     def say(chosen: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,10 +13,20 @@ from rich.table import Table
 from kanon_pg import client
 from kanon_pg.cli.arguments import Relation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, listing, note, progress_bar, show, with_notes
+from kanon_pg.cli.output import (
+    Json,
+    check_plot,
+    errors_as,
+    facts,
+    listing,
+    progress_bar,
+    show,
+    with_notes,
+    write_plot,
+)
 from kanon_pg.grouping.found import Grouped
 from kanon_pg.grouping.request import DEFAULT_EPSILON, GROUPS, INTERVALS, RECTANGLES, REGIONS
-from kanon_pg.release.request import DEFAULT_SECONDS
+from kanon_pg.relations.arguments import DEFAULT_SECONDS
 
 K = Annotated[int, typer.Option("-k", "--k", help="Least size of a class, at least 2.")]
 Weight = Annotated[
@@ -121,17 +130,14 @@ def _run(
     as_json: bool,
 ) -> None:
     with errors_as(as_json):
-        if plot is not None:
-            _check_plot(plot)
-        with connected(dsn) as connection, _bar(as_json) as advance:
+        check_plot(plot)
+        with connected(dsn) as connection, progress_bar(not as_json) as advance:
             found = call(connection, on_progress=with_notes(advance), **arguments)
         if plot is not None:
-            _write_plot(found, plot)
+            from kanon_pg.reports.plots.grouping import draw_grouping
+
+            write_plot(draw_grouping(found), plot)
         show(found, as_json, grouped_table)
-
-
-def _bar(as_json: bool) -> AbstractContextManager[Callable[[str, float | None], None]]:
-    return progress_bar(not as_json)
 
 
 def grouped_table(found: Grouped) -> Group:
@@ -157,16 +163,3 @@ def _classes(found: Grouped) -> Table:
     if hidden:
         rows.append(("...", "", "", f"{hidden:,} more classes; --json has all of them"))
     return listing(_HEADINGS, rows, frozenset({"class", "size", "values"}))
-
-
-def _check_plot(path: Path) -> None:
-    from kanon_pg.reports.plots.figure_file import figure_format
-
-    figure_format(path)
-
-
-def _write_plot(found: Grouped, path: Path) -> None:
-    from kanon_pg.reports.plots.grouping import write_grouping
-
-    write_grouping(found, path)
-    note(f"the figure is in {path}")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,15 +10,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from kanon_pg.cli.arguments import Client, Relation
+from kanon_pg.cli.arguments import Client, Relation, fields_in, read_json
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.hierarchy_interfaces import ClientHierarchies, ServerHierarchies
-from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show
+from kanon_pg.cli.interfaces import opened_interface
+from kanon_pg.cli.output import Json, check_plot, errors_as, listing, progress_bar, show, write_plot
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.hierarchies import defining
+from kanon_pg.hierarchies import operations
+from kanon_pg.hierarchies.request import BUILD_HIERARCHY
 from kanon_pg.hierarchies.sources import read_csv
-from kanon_pg.hierarchies.tree import Node, tree_lines, tree_of
+from kanon_pg.hierarchies.tree import tree_lines, tree_of
 
 Name = Annotated[str, typer.Argument(help="Name of the hierarchy.", metavar="NAME")]
 Description = Annotated[
@@ -36,10 +34,6 @@ class HierarchyDone:
 
     Parameters
     ----------
-    action : str
-        What was done.
-    hierarchy : str
-        Its name.
     version : int or None
         The version that was stored.
     """
@@ -66,9 +60,9 @@ class ListedHierarchy:
 
 
 def build(
-    name: Name,
+    hierarchy: Name,
     relation: Relation,
-    column: Annotated[str, typer.Argument(help="The column.", metavar="COLUMN")],
+    column_name: Annotated[str, typer.Argument(help="The column.", metavar="COLUMN")],
     spec: Annotated[str, typer.Argument(help="How, as JSON; @FILE reads a file.", metavar="JSON")],
     description: Description = None,
     shared: Shared = False,
@@ -81,16 +75,17 @@ def build(
     For example `kanon hierarchy build ages patients age '{"builder": "intervals", "width": 5}'`. Builders:
     intervals, dates, prefix, networks, classes, priority.
     """
+    arguments = fields_in(BUILD_HIERARCHY, locals()) | {"options": _options(description, shared)}
     with errors_as(as_json):
-        wanted = _read_spec(spec)
-        with _interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        arguments["spec"] = read_json(spec, "the specification", example='{"builder": "prefix"}')
+        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
             advance("building", None)
-            version = interface.build(name, relation, column, wanted, _options(description, shared))
-        _show_done(HierarchyDone("stored", name, version), as_json)
+            version = interface.build_hierarchy(arguments)
+        _show_done(HierarchyDone("stored", hierarchy, version), as_json)
 
 
 def load(
-    name: Name,
+    hierarchy: Name,
     file: Annotated[
         Path | None, typer.Argument(help="CSV file: a value per line, then its nodes.", metavar="FILE")
     ] = None,
@@ -129,14 +124,15 @@ def load(
             raise InputError("Either a file or a table is needed.", hint="Give FILE, or --table TABLE.")
         options: dict[str, Any] = _options(description, shared)
         rows = None if file is None else read_csv(file, delimiter, header)
-        with _interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
             advance("storing", None)
-            if rows is not None:
-                version = interface.define(name, rows, options)
+            arguments = {"hierarchy": hierarchy, "options": options}
+            if table is None:
+                version = interface.define_hierarchy({**arguments, "rows": rows})
             else:
                 options |= _tree_options(child, parent, repeat, inner)
-                version = interface.load(name, table or "", options)
-        _show_done(HierarchyDone("stored", name, version), as_json)
+                version = interface.load_hierarchy({**arguments, "relation": table})
+        _show_done(HierarchyDone("stored", hierarchy, version), as_json)
 
 
 def list_all(dsn: Dsn = None, as_json: Json = False) -> None:
@@ -148,7 +144,7 @@ def list_all(dsn: Dsn = None, as_json: Json = False) -> None:
 
 
 def show_one(
-    name: Name,
+    hierarchy: Name,
     most: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Nodes shown below each.")] = 10,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: .png, .svg or .pdf.")] = None,
     client: Client = False,
@@ -157,38 +153,33 @@ def show_one(
 ) -> None:
     """Show a stored hierarchy as a tree, or draw it."""
     with errors_as(as_json):
-        if plot is not None:
-            _check_plot(plot)
+        check_plot(plot)
         with connected(dsn) as connection:
-            listed = {one.hierarchy: one for one in _listed(PsycopgDatabase(connection))}.get(name)
+            listed = {one.hierarchy: one for one in _listed(PsycopgDatabase(connection))}.get(hierarchy)
         if listed is None:
             raise UnknownName("There is no hierarchy of this name.", hint="kanon hierarchy list shows them.")
-        with _interface(dsn, client) as interface:
-            top = tree_of(interface.content(name), listed.output)
+        with opened_interface(dsn, client) as interface:
+            top = tree_of(interface.hierarchy_content(hierarchy), listed.output)
         if plot is not None:
-            _write_plot(top, f"{name}, version {listed.version}", plot)
+            from kanon_pg.reports.plots.hierarchy import draw_hierarchy
+
+            write_plot(draw_hierarchy(top, f"{hierarchy}, version {listed.version}"), plot)
         show(top, as_json, lambda tree: Text("\n".join(tree_lines(tree, most))))
 
 
-def drop(name: Name, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
+def drop(hierarchy: Name, client: Client = False, dsn: Dsn = None, as_json: Json = False) -> None:
     """Forget a stored hierarchy; releases made with it stay.
 
     All its versions are forgotten.
     """
     with errors_as(as_json):
-        with _interface(dsn, client) as interface:
-            interface.drop(name)
-        _show_done(HierarchyDone("dropped", name), as_json)
-
-
-@contextmanager
-def _interface(dsn: str | None, client: bool) -> Iterator[ServerHierarchies | ClientHierarchies]:
-    with connected(dsn) as connection:
-        yield ClientHierarchies(connection) if client else ServerHierarchies(connection)
+        with opened_interface(dsn, client) as interface:
+            interface.drop_hierarchy(hierarchy)
+        _show_done(HierarchyDone("dropped", hierarchy), as_json)
 
 
 def _listed(db: PsycopgDatabase) -> list[ListedHierarchy]:
-    return [ListedHierarchy(**{**row, "nodes": tuple(row["nodes"])}) for row in defining.hierarchies(db)]
+    return [ListedHierarchy(**{**row, "nodes": tuple(row["nodes"])}) for row in operations.hierarchies(db)]
 
 
 def _table(found: list[ListedHierarchy]) -> Table | str:
@@ -228,27 +219,3 @@ def _tree_options(child: str | None, parent: str | None, repeat: bool, inner: bo
         "values": "all" if inner else None,
     }
     return {key: one for key, one in given.items() if one is not None}
-
-
-def _read_spec(text: str) -> Any:
-    try:
-        return json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
-    except OSError as error:
-        raise InputError(f"The file of the specification cannot be read: {error.strerror}.") from error
-    except ValueError as error:  # not JSON, or not UTF-8
-        raise InputError(
-            "The specification is not valid JSON.", hint='For example: \'{"builder": "prefix"}\''
-        ) from error
-
-
-def _check_plot(path: Path) -> None:
-    from kanon_pg.reports.plots.figure_file import figure_format
-
-    figure_format(path)
-
-
-def _write_plot(top: Node, title: str, path: Path) -> None:
-    from kanon_pg.reports.plots.hierarchy import write_hierarchy
-
-    write_hierarchy(top, title, path)
-    note(f"the figure is in {path}")

@@ -12,8 +12,9 @@ import typer
 from kanon_pg.admin.cluster.programs import installed as installed_servers
 from kanon_pg.admin.install.check import TRIAL_QUASI_IDENTIFIERS, CheckItem, check_database
 from kanon_pg.admin.install.extension import folders_of, write_extension
+from kanon_pg.admin.install.installer import InstallReport
 from kanon_pg.admin.install.installer import install as install_into
-from kanon_pg.admin.install.report import InstallReport, UninstallReport
+from kanon_pg.admin.install.uninstaller import UninstallReport
 from kanon_pg.admin.install.uninstaller import uninstall as uninstall_from
 from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected

@@ -1,4 +1,4 @@
-"""The operations on releases through either interface, behind one set of functions.
+"""The operations on releases and hierarchies through either interface, behind one set of functions.
 
 The server's interface calls the SQL functions; the client's interface does their work over the connection,
 for servers without PL/Python.
@@ -6,9 +6,8 @@ for servers without PL/Python.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,35 +15,22 @@ from typing import Any
 from kanon_pg import client
 from kanon_pg.cli.connection import connected, installed
 from kanon_pg.cli.output import Advance, note, with_notes
+from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.operation import Operation
+from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
+from kanon_pg.hierarchies.request import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
 from kanon_pg.release.report import ReleaseReport
-from kanon_pg.release.request import ANONYMIZE
+from kanon_pg.release.request import ANONYMIZE, DECLARE
+
+Arguments = Mapping[str, Any]
+"""The arguments of a SQL function, by the names of its request's fields."""
 
 _PROGRESS = re.compile(r"kanon: (.+?)(?: (\d+)%)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Roles of columns to declare; see `kanon_pg.release.declaration.Declaration`."""
-
-    identifiers: Sequence[str]
-    quasi_identifiers: Sequence[str]
-    sensitive: Sequence[str]
-    insensitive: Sequence[str]
-    entity: str | None
-    weights: Mapping[str, float] | None
-
-    def names(self) -> Iterator[str]:
-        """Yield every column named."""
-        for group in (self.identifiers, self.quasi_identifiers, self.sensitive, self.insensitive):
-            yield from group
-        yield from (self.weights or {})
-        if self.entity is not None:
-            yield self.entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,36 +39,24 @@ class ServerInterface:
 
     connection: Connection
 
-    def anonymize(self, arguments: Mapping[str, Any], advance: Advance) -> ReleaseReport:
+    def anonymize(self, arguments: Arguments, advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
         with self._calling() as db:
-            columns = [*(arguments["quasi_identifiers"] or ()), *(arguments["sensitive"] or ())]
-            oid = _oid(db, arguments["relation"], columns)
             db.row(statement("set_progress_notices"))
-            self.connection.add_notice_handler(lambda notice: _hear(notice.message_primary or "", advance))
-            given = {**arguments, "relation": oid, "release": _checked(arguments["release"])}
-            row = db.row(ANONYMIZE.statement("call_anonymize"), *ANONYMIZE.values(given))
+            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
+            row = _call(db, ANONYMIZE, "call_anonymize", arguments)
             return ReleaseReport(**{**row, "termination": Termination(row["termination"])})
 
-    def declare(self, relation: str, roles: Roles) -> None:
+    def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
         with self._calling() as db:
             self._pass_on_notices()
-            db.row(
-                statement("call_declare"),
-                _oid(db, relation, list(roles.names())),
-                list(roles.identifiers),
-                list(roles.quasi_identifiers),
-                list(roles.sensitive),
-                list(roles.insensitive),
-                roles.entity,
-                None if roles.weights is None else json.dumps(roles.weights),
-            )
+            _call(db, DECLARE, "call_declare", arguments)
 
     def undeclare(self, relation: str) -> None:
         """Forget roles, see `kanon_pg.client.undeclare`."""
         with self._calling() as db:
-            db.row(statement("call_undeclare"), _oid(db, relation))
+            db.row(statement("call_undeclare"), describe(db, relation).oid)
 
     def refresh(self, release: str) -> None:
         """Bring a release up to date, see `kanon_pg.client.refresh`."""
@@ -94,6 +68,33 @@ class ServerInterface:
         """Remove a release, see `kanon_pg.client.drop`."""
         with self._calling() as db:
             db.row(statement("call_drop"), _checked(release))
+
+    def define_hierarchy(self, arguments: Arguments) -> int:
+        """Store rows as a hierarchy; returns its version."""
+        with self._calling() as db:
+            return int(_call(db, DEFINE_HIERARCHY, "call_hierarchy_define", arguments)["version"])
+
+    def load_hierarchy(self, arguments: Arguments) -> int:
+        """Store the hierarchy that a table has; returns its version."""
+        with self._calling() as db:
+            return int(_call(db, LOAD_HIERARCHY, "call_hierarchy_load", arguments)["version"])
+
+    def build_hierarchy(self, arguments: Arguments) -> int:
+        """Build a hierarchy over a column; returns its version."""
+        with self._calling() as db:
+            return int(_call(db, BUILD_HIERARCHY, "call_hierarchy_build", arguments)["version"])
+
+    def hierarchy_content(self, name: str) -> GeneralizationHierarchy:
+        """Return a stored hierarchy."""
+        with self._calling() as db:
+            rows = db.rows(statement("call_hierarchy_values"), _checked(name))
+            levels = zip(*(row["nodes"] for row in rows), strict=True)
+            return GeneralizationHierarchy(tuple(row["value"] for row in rows), tuple(levels))
+
+    def drop_hierarchy(self, name: str) -> None:
+        """Forget a stored hierarchy."""
+        with self._calling() as db:
+            db.row(statement("call_hierarchy_drop"), _checked(name))
 
     def _pass_on_notices(self) -> None:
         self.connection.add_notice_handler(lambda notice: note(notice.message_primary or ""))
@@ -110,23 +111,13 @@ class ClientInterface:
 
     connection: Connection
 
-    def anonymize(self, arguments: Mapping[str, Any], advance: Advance) -> ReleaseReport:
+    def anonymize(self, arguments: Arguments, advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
         return client.anonymize(self.connection, on_progress=with_notes(advance), **arguments)
 
-    def declare(self, relation: str, roles: Roles) -> None:
+    def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
-        client.declare(
-            self.connection,
-            relation,
-            identifiers=roles.identifiers,
-            quasi_identifiers=roles.quasi_identifiers,
-            sensitive=roles.sensitive,
-            insensitive=roles.insensitive,
-            entity=roles.entity,
-            weights=roles.weights,
-            on_progress=with_notes(lambda _phase, _share: None),
-        )
+        client.declare(self.connection, on_progress=with_notes(lambda _phase, _share: None), **arguments)
 
     def undeclare(self, relation: str) -> None:
         """Forget roles, see `kanon_pg.client.undeclare`."""
@@ -140,11 +131,31 @@ class ClientInterface:
         """Remove a release, see `kanon_pg.client.drop`."""
         client.drop(self.connection, release)
 
+    def define_hierarchy(self, arguments: Arguments) -> int:
+        """Store rows as a hierarchy; returns its version."""
+        return client.define_hierarchy(self.connection, **arguments).version
+
+    def load_hierarchy(self, arguments: Arguments) -> int:
+        """Store the hierarchy that a table has; returns its version."""
+        return client.load_hierarchy(self.connection, **arguments).version
+
+    def build_hierarchy(self, arguments: Arguments) -> int:
+        """Build a hierarchy over a column; returns its version."""
+        return client.build_hierarchy(self.connection, **arguments).version
+
+    def hierarchy_content(self, name: str) -> GeneralizationHierarchy:
+        """Return a stored hierarchy."""
+        return client.hierarchy_content(self.connection, name).hierarchy
+
+    def drop_hierarchy(self, name: str) -> None:
+        """Forget a stored hierarchy."""
+        client.drop_hierarchy(self.connection, name)
+
 
 Interface = ServerInterface | ClientInterface
 
 
-def _hear(message: str, advance: Advance) -> None:
+def _pass_on(message: str, advance: Advance) -> None:
     progress = _PROGRESS.fullmatch(message)
     if progress is None:
         note(message)
@@ -152,15 +163,17 @@ def _hear(message: str, advance: Advance) -> None:
         advance(progress[1], None if progress[2] is None else int(progress[2]) / 100)
 
 
-def _checked(name: str | None) -> str | None:
+def _call(db: PsycopgDatabase, operation: Operation[Any], name: str, arguments: Arguments) -> Row:
+    """Call an operation's function through a named query; a relation is passed by its OID."""
+    given = dict(arguments)
+    if "relation" in given:
+        given["relation"] = describe(db, given["relation"]).oid
+    return db.row(operation.statement(name), *operation.values(given))
+
+
+def _checked(name: str) -> str:
     # A cast to `name` would cut a longer one off without a word.
-    return None if name is None else Identifier.of(name).name
-
-
-def _oid(db: PsycopgDatabase, relation: str, columns: Sequence[str] = ()) -> int:
-    for column in columns:
-        _checked(column)
-    return describe(db, relation).oid
+    return Identifier.of(name).name
 
 
 @contextmanager

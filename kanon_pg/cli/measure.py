@@ -7,15 +7,16 @@ from typing import Annotated
 from rich.table import Table
 
 from kanon_pg import client
-from kanon_pg.cli.arguments import AnyRelation, column_list
+from kanon_pg.cli.arguments import AnyRelation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show, with_notes
 from kanon_pg.measure.measures import Measures
+from kanon_pg.measure.measuring import MEASURE
 
 
 def measure(
     relation: AnyRelation,
-    quasi_identifier: Annotated[
+    quasi_identifiers: Annotated[
         list[str] | None,
         column_list("--quasi-identifier", "In place of the declared ones.", "--qi"),
     ] = None,
@@ -30,11 +31,10 @@ def measure(
     Needs no more than the right to read it; works also where kanon is not installed. Without a
     declaration every column is a quasi-identifier, except single-column keys.
     """
+    arguments = fields_in(MEASURE, locals())
     with errors_as(as_json):
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.measure(
-                connection, relation, quasi_identifier, sensitive, on_progress=with_notes(advance)
-            )
+            found = client.measure(connection, on_progress=with_notes(advance), **arguments)
         show(found, as_json, measures_facts)
 
 

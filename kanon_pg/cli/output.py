@@ -6,16 +6,19 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
-from typing import Annotated, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleDimensions
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from kanon_pg.cli.extras import extras_required
-from kanon_pg.cli.hints import as_command
+from kanon_pg.cli.hints import as_command, extras_required
 from kanon_pg.errors import KanonError
+
+if TYPE_CHECKING:  # few commands draw, and Matplotlib takes its time
+    from matplotlib.figure import Figure
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for an error.")]
 _UNLIMITED = 32_767
@@ -93,11 +96,6 @@ def errors_as(as_json: bool) -> Iterator[None]:
 def progress_bar(wanted: bool) -> Iterator[Advance]:
     """Show a bar on standard error while the block runs, if that is a terminal.
 
-    Parameters
-    ----------
-    wanted : bool
-        False shows nothing.
-
     Yields
     ------
     callable
@@ -124,18 +122,34 @@ def progress_bar(wanted: bool) -> Iterator[Advance]:
 def with_notes(advance: Advance) -> Advance:
     """Return what the client's operations may report to: notices become notes, phases reach `advance`."""
 
-    def hear(phase: str, share: float | None) -> None:
+    def report(phase: str, share: float | None) -> None:
         if phase.startswith(_NOTICE):
             note(phase.removeprefix(_NOTICE))
         else:
             advance(phase, share)
 
-    return hear
+    return report
 
 
 def note(message: str) -> None:
     """Print something the user should know, beside the result, on standard error."""
     typer.echo(f"note: {as_command(message)}", err=True)
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuse the name of a figure's file before anything is counted, see `figure_format`."""
+    if path is not None:
+        from kanon_pg.reports.plots.figure_file import figure_format
+
+        figure_format(path)
+
+
+def write_plot(figure: Figure, path: Path) -> None:
+    """Write a figure to the file that the user named."""
+    from kanon_pg.reports.plots.figure_file import write_figure
+
+    write_figure(figure, path)
+    note(f"the figure is in {path}")
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> Table:

@@ -1,33 +1,42 @@
-"""Commands on releases: ``declare``, ``undeclare``, ``refresh``, ``drop``, ``releases``."""
+"""Commands on releases: ``declare``, ``undeclare``, ``anonymize``, ``refresh``, ``drop``, ``releases``."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
-from kanon_pg.cli.arguments import Client, Relation, Release, column_list
+from kanon_pg.cli.arguments import (
+    Client,
+    Method,
+    Patterns,
+    Relation,
+    Release,
+    Seed,
+    column_list,
+    fields_in,
+    read_patterns,
+)
 from kanon_pg.cli.connection import Dsn, connected, installed
-from kanon_pg.cli.interfaces import Roles, opened_interface
-from kanon_pg.cli.output import Json, errors_as, progress_bar, show
-from kanon_pg.cli.release_tables import release_list, release_table
+from kanon_pg.cli.interfaces import opened_interface
+from kanon_pg.cli.output import Json, errors_as, facts, listing, progress_bar, show
+from kanon_pg.core.request import DISTANCES, DIVERSITIES
+from kanon_pg.core.termination import Termination
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
+from kanon_pg.relations.arguments import DEFAULT_SECONDS
 from kanon_pg.release import releasing
+from kanon_pg.release.report import ReleaseReport
+from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Something that was done and has no figures to report.
-
-    Parameters
-    ----------
-    action : str
-        What was done.
-    object : str
-        What it was done to.
-    """
+    """Something that was done and has no figures to report."""
 
     action: str
     object: str
@@ -35,10 +44,10 @@ class Done:
 
 def declare(
     relation: Relation,
-    identifier: Annotated[
+    identifiers: Annotated[
         list[str] | None, column_list("--identifier", "Names a person; never published.")
     ] = None,
-    quasi_identifier: Annotated[
+    quasi_identifiers: Annotated[
         list[str] | None, column_list("--quasi-identifier", "Can be linked with other sources.")
     ] = None,
     sensitive: Annotated[
@@ -51,7 +60,7 @@ def declare(
     entity: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Identifies a person who may have several rows.")
     ] = None,
-    weight: Annotated[
+    weights: Annotated[
         list[str] | None,
         column_list("--weight", "Cost of a suppressed cell.", metavar="COLUMN=NUMBER,..."),
     ] = None,
@@ -63,17 +72,11 @@ def declare(
 
     A column that is not mentioned is withheld from releases.
     """
+    arguments = fields_in(DECLARE, locals())
     with errors_as(as_json):
-        roles = Roles(
-            identifiers=identifier or (),
-            quasi_identifiers=quasi_identifier or (),
-            sensitive=sensitive or (),
-            insensitive=insensitive or (),
-            entity=entity,
-            weights=_weights(weight or []),
-        )
+        arguments["weights"] = _weights(weights or [])
         with opened_interface(dsn, client) as interface:
-            interface.declare(relation, roles)
+            interface.declare(arguments)
         _show_done("declared", relation, as_json)
 
 
@@ -117,7 +120,7 @@ def releases(dsn: Dsn = None, as_json: Json = False) -> None:
     """
     with errors_as(as_json):
         with connected(dsn) as connection, installed(connection):
-            found = release_list(releasing.releases(PsycopgDatabase(connection)))
+            found = [ListedRelease(**row) for row in releasing.releases(PsycopgDatabase(connection))]
         show(found, as_json, release_table)
 
 
@@ -136,3 +139,172 @@ def _weights(given: list[str]) -> dict[str, float] | None:
                 "A weight is not written COLUMN=NUMBER.", hint="For example: --weight zip=2"
             ) from None
     return weights or None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRelease:
+    """One line of ``kanon releases``: fields of ``kanon.releases``."""
+
+    release: str
+    base: str | None
+    k: int
+    rows: int
+    people: int
+    classes: int
+    smallest_class: int
+    suppressed_share: float
+    lower_bound: float | None
+    gap: float | None
+    optimal: bool
+    method: str
+    changes_since: int | None
+    published_by: str
+    published_at: str
+    refreshed_at: str | None
+    termination: str | None
+
+
+def release_table(releases: Sequence[ListedRelease]) -> Table | str:
+    """Lay out releases, one per line."""
+    if not releases:
+        return "There are no releases yet; `kanon anonymize TABLE K` makes one."
+    headings = ("release", "table", "k", "people", "classes", "suppressed", "gap", "changes", "published")
+    rows = [
+        (
+            one.release,
+            one.base or "(dropped)",
+            str(one.k),
+            f"{one.people:,}",
+            f"{one.classes:,}",
+            f"{one.suppressed_share:.1%}",
+            _gap(one.gap, one.optimal, None if one.termination is None else Termination(one.termination)),
+            "unknown" if one.changes_since is None else f"{one.changes_since:,}",
+            one.published_at[:16],
+        )
+        for one in releases
+    ]
+    return listing(headings, rows, frozenset({"k", "people", "classes", "suppressed", "gap", "changes"}))
+
+
+def report_facts(report: ReleaseReport) -> Table:
+    """Lay out a report, one fact per line."""
+    bound = (
+        "nothing proven"
+        if report.lower_bound is None
+        else f"{report.lower_bound:,.0f} ({report.bound_method})"
+    )
+    return facts(
+        [
+            ("release", report.release),
+            ("k", f"{report.k} (recounted: the smallest class has {report.smallest_class:,} people)"),
+            ("rows, people", f"{report.rows:,}, {report.people:,}"),
+            ("classes", f"{report.classes:,}, {report.average_class:,.1f} people on average"),
+            ("suppressed cells", f"{report.suppressed_cells:,} ({report.suppressed_share:.2%})"),
+            ("cost", f"{report.weighted_cost:,.0f}, found by {report.method}"),
+            ("proven least cost", bound),
+            ("gap", _gap(report.gap, report.optimal)),
+            ("search", report.termination.words),
+            ("time", f"{report.elapsed:.2f} s"),
+        ]
+    )
+
+
+def _gap(gap: float | None, optimal: bool, ended: Termination | None = None) -> str:
+    if optimal:
+        return "optimal"
+    words = "unknown" if gap is None else f"{gap:.1%}"
+    return f"{words} ({ended})" if ended is not None and ended.is_cut else words
+
+
+People = Annotated[int, typer.Argument(help="Fewest people per class, at least 2.", metavar="K")]
+QuasiIdentifiers = Annotated[
+    list[str] | None, column_list("--quasi-identifier", "In place of the declared ones.")
+]
+Sensitive = Annotated[list[str] | None, column_list("--sensitive", "In place of the declared ones.")]
+L = Annotated[int | None, typer.Option("--l", metavar="NUMBER", help="l-diversity of the sensitive columns.")]
+Diversity = Annotated[
+    str | None, typer.Option(help=f"What l means: {', '.join(DIVERSITIES)}.", show_default="frequency")
+]
+P = Annotated[
+    int | None, typer.Option("--p", metavar="NUMBER", help="Fewest different sensitive values in a class.")
+]
+T = Annotated[
+    float | None, typer.Option("--t", metavar="NUMBER", help="t-closeness of the sensitive columns, 0 to 1.")
+]
+Distance = Annotated[
+    str | None, typer.Option(help=f"Distance of t: {' or '.join(DISTANCES)}.", show_default="equal")
+]
+FewestClasses = Annotated[int | None, typer.Option(help="Make at least so many classes.")]
+MostClasses = Annotated[int | None, typer.Option(help="Make at most so many classes.")]
+SuppressedRows = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Suppress at most so many rows, 0 to 1; for method full_domain."),
+]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--hierarchy",
+        metavar="COLUMN=NAME",
+        help="Generalize a column by a stored hierarchy (or a JSON object). May be given several times.",
+    ),
+]
+TimeLimit = Annotated[float, typer.Option(metavar="SECONDS", help="For the search for better solutions.")]
+ReleaseName = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Name of the release, if not that of the table.")
+]
+
+
+def anonymize(
+    relation: Relation,
+    k: People,
+    quasi_identifiers: QuasiIdentifiers = None,
+    sensitive: Sensitive = None,
+    method: Method = "auto",
+    l: L = None,  # noqa: E741 - the parameter's standard name
+    diversity: Diversity = None,
+    p: P = None,
+    t: T = None,
+    distance: Distance = None,
+    fewest_classes: FewestClasses = None,
+    most_classes: MostClasses = None,
+    suppressed_rows: SuppressedRows = None,
+    patterns: Patterns = None,
+    hierarchies: Hierarchies = None,
+    time_limit: TimeLimit = DEFAULT_SECONDS,
+    release: ReleaseName = None,
+    seed: Seed = None,
+    client: Client = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Publish a k-anonymous release of a table.
+
+    It is a view in schema safe. Prints what is proven about it. Interrupting it (Ctrl-C) leaves
+    everything as it was.
+    """
+    arguments = fields_in(ANONYMIZE, locals())
+    with errors_as(as_json):
+        arguments["patterns"] = read_patterns(patterns)
+        arguments["hierarchies"] = _hierarchies(hierarchies or [])
+        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+            report = interface.anonymize(arguments, advance)
+        show(report, as_json, report_facts)
+
+
+def _hierarchies(given: list[str]) -> dict[str, Any] | None:
+    hierarchies: dict[str, Any] = {}
+    for text in given:
+        column, separator, wish = text.partition("=")
+        if not separator or not wish:
+            raise InputError(
+                "A hierarchy is not written COLUMN=NAME or COLUMN=JSON.",
+                hint="For example: --hierarchy age=ages",
+            )
+        try:
+            hierarchies[column] = json.loads(wish) if wish.lstrip().startswith("{") else wish
+        except ValueError:
+            raise InputError(
+                "The JSON object of a hierarchy is not valid.",
+                hint='For example: --hierarchy \'age={"hierarchy": "ages", "lowest": 1}\'',
+            ) from None
+    return hierarchies or None

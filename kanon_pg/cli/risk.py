@@ -1,4 +1,8 @@
-"""The command ``risk``: how likely people are found again in a table and its releases."""
+"""The commands ``risk`` and ``identify``.
+
+How likely people are found again in a table and its releases; which few columns tell rows apart as well as
+all columns do.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,17 @@ from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from kanon_pg import client
-from kanon_pg.audit.request import RISK
-from kanon_pg.audit.risk_findings import RiskFigures
+from kanon_pg.audit.findings import IdentifyingSet, RiskFigures
+from kanon_pg.audit.request import IDENTIFY, RISK
 from kanon_pg.cli.arguments import AnyRelation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show, with_notes
+from kanon_pg.cli.output import Json, errors_as, facts, listing, progress_bar, show, with_notes
 from kanon_pg.core.risk import THRESHOLD
-from kanon_pg.release.request import DEFAULT_SECONDS
+from kanon_pg.relations.arguments import DEFAULT_SECONDS
 
 _MOST_NAMED = 8
 """Columns that are named; JSON has all of them."""
@@ -100,7 +105,7 @@ def _lines(figures: RiskFigures) -> Iterator[tuple[str, str]]:
         yield "alone by more columns", figures.termination.words
     for one in figures.homogeneous:
         classes = "1 class" if one.classes == 1 else f"{one.classes:,} classes"
-        yield f"{one.column} is told", f"of {_people(one.people)}, by {classes} of one value"
+        yield f"{one.column} is disclosed", f"of {_people(one.people)}, by {classes} of one value"
 
 
 def _named(columns: tuple[str, ...]) -> str:
@@ -115,3 +120,48 @@ def _people(number: int) -> str:
 
 def _chances(highest: float, average: float) -> str:
     return f"{highest:.2%} at worst, {average:.2%} on average"
+
+
+_HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "distinction", "found by", "search")
+
+
+def identify(
+    relation: AnyRelation,
+    columns: Annotated[
+        list[str] | None, column_list("--column", "What to choose from, in place of all but identifiers.")
+    ] = None,
+    time_limit: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="The best set found by then is shown with what is proven."),
+    ] = DEFAULT_SECONDS,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Find few columns that tell rows apart as well as all columns do.
+
+    Two sets: the smallest one, with a proof of how few columns are possible, and the one that is left when
+    columns are left out one by one. Needs no more than the right to read; works also where kanon is not
+    installed; changes nothing and shows names and counts only.
+    """
+    arguments = fields_in(IDENTIFY, locals())
+    with errors_as(as_json):
+        with connected(dsn) as connection, progress_bar(not as_json) as advance:
+            found = client.identify(connection, on_progress=with_notes(advance), **arguments)
+        show(found, as_json, _identifying_table)
+
+
+def _identifying_table(found: tuple[IdentifyingSet, ...]) -> Table:
+    rows = [
+        (
+            ", ".join(one.columns) or "(none)",
+            f"{one.size}",
+            one.kind,
+            f"{one.at_least}",
+            f"{one.distinct_rows:,}",
+            f"{one.distinction:.4f}",
+            one.method,
+            one.termination.words,
+        )
+        for one in found
+    ]
+    return listing(_HEADINGS, rows, frozenset(_HEADINGS) - {"columns", "kind", "found by", "search"})

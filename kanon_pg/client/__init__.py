@@ -12,19 +12,36 @@ Examples
 
 from __future__ import annotations
 
-from kanon_pg.client.asking import check_query, protect, query, unprotect
-from kanon_pg.client.auditing import audit, identify, is_anonymous, risk, suggest
-from kanon_pg.client.grouping import groups, intervals, rectangles, regions
-from kanon_pg.client.hierarchy import (
+from kanon_pg.client.operations import (
+    anonymize,
+    audit,
     build_hierarchy,
+    check_query,
+    curve,
+    declare,
     define_hierarchy,
+    drop,
     drop_hierarchy,
+    groups,
     hierarchies,
     hierarchy_content,
+    identify,
+    intervals,
+    is_anonymous,
     load_hierarchy,
+    measure,
+    protect,
+    query,
+    rectangles,
+    refresh,
+    regions,
+    releases,
+    risk,
     show_hierarchy,
+    suggest,
+    undeclare,
+    unprotect,
 )
-from kanon_pg.client.release import anonymize, curve, declare, drop, measure, refresh, releases, undeclare
 
 __all__ = [
     "anonymize",

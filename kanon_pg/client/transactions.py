@@ -89,8 +89,6 @@ def take_back(db: Database, relation: str, role: str) -> None:
     ----------
     db : Database
         Acts with the rights of the owner role.
-    relation : str
-        The relation, as SQL writes it.
     role : str
         The login, whose right revoking is, as lending was.
     """

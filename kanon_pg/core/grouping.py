@@ -1,4 +1,4 @@
-"""What a worker is asked when values of one attribute are grouped, its answer, and what classes are called.
+"""Requests to group the values of one attribute, the answers, and what classes are called.
 
 Imports the standard library alone, so that a PostgreSQL backend can load it at no cost.
 """
@@ -50,7 +50,7 @@ def unpacked(kind: Kind, data: bytes) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupingQuestion:
+class GroupingTask:
     """What to group.
 
     Parameters
@@ -77,8 +77,8 @@ class GroupingQuestion:
         return [data for _, data in self.arrays.values()]
 
     @classmethod
-    def from_parts(cls, header: Mapping[str, Any], buffers: Sequence[bytes]) -> GroupingQuestion:
-        """Rebuild a question from `header` and `buffers`."""
+    def from_parts(cls, header: Mapping[str, Any], buffers: Sequence[bytes]) -> GroupingTask:
+        """Rebuild a task from `header` and `buffers`."""
         arrays = {name: (kind, data) for (name, kind), data in zip(header["arrays"], buffers, strict=True)}
         return cls(header["task"], header["options"], arrays)
 
@@ -93,9 +93,6 @@ class GroupingAnswer:
         Class of each value, whole numbers.
     boxes : bytes
         Of rectangles: four doubles per class; else empty.
-    cost, lower_bound : int
-    method, bound_method : str
-    other, degree : int or None
     termination : Termination
         How the search ended.
     """

@@ -1,4 +1,4 @@
-"""What a solver is asked, and what it answers: the contract between the interfaces and the solvers."""
+"""Requests to solvers and their answers: the contract between the interfaces and the solvers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ METHODS = ("auto", "greedy", "exact", "pairs", "row_assignment", "mondrian", "lo
 """Names a request may give as method.
 
 `kanon_pg.worker.solvers.registry` has the solver of each, and with hierarchies
-`kanon_pg.worker.solvers.recoding.search`.
+`kanon_pg.worker.solvers.recoding.methods`.
 """
 
 KERNELS = ("plain", "models", "recoding", "audit", "pairs")
 """Sets of kernels that are compiled together, the longest first."""
+
+DEMO_KERNELS = ("plain", "audit")
+"""Those of `KERNELS` that ``kanon demo`` uses, so that a first look need not wait for the rest."""
 
 DIVERSITIES = ("frequency", "entropy", "distinct")
 """Meanings of l: no value more often than 1/l, entropy of at least log l, at least l distinct values."""
@@ -69,8 +72,6 @@ class SolveRequest:
 
     Parameters
     ----------
-    k : int
-        Fewest people per class, >= 2.
     method : str
         A name of `kanon_pg.worker.solvers.registry`.
     patterns : list or mapping, optional
@@ -154,7 +155,7 @@ class SolveOutcome:
         signed 64-bit big-endian (see `kanon_pg.worker.verification.certificate`); empty if the bound has
         another proof.
     entropy_loss, marginal_divergence : float or None
-        See `kanon_pg.worker.measures.usefulness.Utility`.
+        See `kanon_pg.worker.measures.Utility`.
     termination : Termination
         How the search ended.
     """

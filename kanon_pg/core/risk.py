@@ -47,7 +47,6 @@ class Homogeneous:
 
     Parameters
     ----------
-    column : str
     classes, people, rows : int
         Number of these classes, and the people (each class counted for itself) and rows in them.
     """
@@ -88,7 +87,6 @@ class Risk:
     ----------
     people : int
         Sum of the class sizes; exceeds the number of people if somebody is in several classes.
-    classes : int
     prosecutor : AttackerRisk
         The attacker knows that a person is in the table: 1 / class size.
     journalist : AttackerRisk

@@ -25,7 +25,7 @@ class Termination(StrEnum):
 
     @property
     def words(self) -> str:
-        """What readers are told."""
+        """What it says to readers."""
         return _WORDS[self]
 
     @property

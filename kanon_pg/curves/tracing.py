@@ -2,51 +2,102 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
-from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.core.request import PrivacyModels, SolveRequest, kernels_for
 from kanon_pg.curves.points import Curve, Solved, points_of
-from kanon_pg.curves.request import CurveRequest
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
+from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
-from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, UnsuitableColumn
-from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
-from kanon_pg.release.counting import Counted, count_row_types
-from kanon_pg.release.declaration import Declaration, check_roles, entity_column
-from kanon_pg.release.settings import exact_text, working_memory
-from kanon_pg.runner.parent import solve_in_child, start_worker
-from kanon_pg.runner.preparation import compile_once, memory_budget
+from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded
+from kanon_pg.relations.arguments import (
+    DEFAULT_SECONDS,
+    AnyRelation,
+    QuasiIdentifiers,
+    Seed,
+    check_k,
+    check_search,
+)
+from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.counting import Counted, count_row_types
+from kanon_pg.relations.subject import (
+    Roles,
+    Subject,
+    linked_columns,
+    refuse_identifying,
+    require_quasi_identifiers,
+    require_usable,
+    resolve,
+)
+from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
+
+DEFAULT_KS = (2, 3, 5, 10, 25, 50, 100)
+"""Values of k unless others are given."""
+
+MOST_KS = 100
+"""Most values of k in one call."""
+
+_EXAMPLE = "Give the values of k, for example 2, 5 and 10."
 
 
 @dataclass(frozen=True, slots=True)
-class CurveSubject:
-    """A relation with the columns of its row types.
+class CurveRequest:
+    """The arguments of ``kanon_curve``.
 
     Parameters
     ----------
-    relation : RelationFacts
-        Table or view.
-    columns : tuple of CanonicalColumn
-        The quasi-identifiers with their weights, at least one.
-    entity : CanonicalColumn or None
-        What identifies a person; None: each row is a person.
+    ks : sequence of int
+        All different, at most `MOST_KS`.
+    patterns : list or dict, optional
+        Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
+    method : str
+        One of `kanon_pg.core.request.METHODS`.
     """
 
-    relation: RelationFacts
-    columns: tuple[CanonicalColumn, ...]
-    entity: CanonicalColumn | None
+    relation: AnyRelation
+    ks: Annotated[Sequence[int], Argument("integer[]", "Values of k, each at least 2.")] = DEFAULT_KS
+    quasi_identifiers: QuasiIdentifiers = None
+    patterns: Annotated[list[Any] | dict[str, Any] | None, Argument("jsonb", "As in kanon_anonymize.")] = None
+    method: Annotated[str, Argument("text", "As in kanon_anonymize.")] = "auto"
+    time_limit: Annotated[float, Argument("interval", "For all k together: how long to search.")] = (
+        DEFAULT_SECONDS
+    )
+    seed: Seed = None
+
+    def check(self) -> None:
+        """Refuse what is wrong whatever the database holds."""
+        _check_ks(self.ks)
+        check_search(self.method, self.time_limit, self.seed)
 
 
-def resolve_subject(db: Database, request: CurveRequest) -> CurveSubject:
-    """Find out what to count, as ``kanon_anonymize`` would, and check that the caller may read it.
+CURVE = Operation(CurveRequest)
 
-    Without a declaration, or without the right to read declarations, every column is a quasi-identifier
-    except single-column keys.
+
+def _check_ks(ks: Any) -> None:
+    if ks is None:
+        raise InputError("ks is NULL.", hint=_EXAMPLE)
+    if not isinstance(ks, Sequence) or isinstance(ks, str) or any(isinstance(k, Sequence) for k in ks):
+        raise InputError("ks must be a plain list of integers.", hint=_EXAMPLE)
+    if not ks:
+        raise InputError("ks is empty.", hint=_EXAMPLE)
+    if len(ks) > MOST_KS:
+        raise InputError(
+            f"{len(ks)} values of k are more than the {MOST_KS} that one call can have.",
+            hint="Choose fewer; a curve is smooth enough with ten.",
+        )
+    if any(k is None for k in ks):
+        raise InputError("ks contains NULL.", hint=_EXAMPLE)
+    for k in ks:
+        check_k(k)
+        if list(ks).count(k) > 1:
+            raise InputError(f"k = {k} is given twice.", hint="Give each value of k once.")
+
+
+def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
+    """Find out what to count, as ``kanon_anonymize`` would, with the caller's own rights.
 
     Raises
     ------
@@ -59,77 +110,15 @@ def resolve_subject(db: Database, request: CurveRequest) -> CurveSubject:
     NotPermitted
         If the caller may not read the columns.
     """
-    context = db.row(statement("measure_context"))
-    facts = describe(db, request.relation, context["role"])
-    declaration = _declared(db, facts) if context["declarations"] else None
-    known = declaration or Declaration()
-    if request.quasi_identifiers is not None:
-        names = tuple(request.quasi_identifiers)
-    elif declaration is not None:
-        names = known.quasi_identifiers
-    else:
-        names = tuple(column.name for column in facts.columns if not column.is_key)
-    check_roles(facts, Declaration((), names, entity=known.entity, weights=known.weights))
-    _refuse_identifying(facts, known, names)
-    quasi = tuple(facts.column(name) for name in names)
-    entity = None if known.entity is None else entity_column(facts.column(known.entity))
-    _check_columns(facts, quasi)
-    _check_types(db, facts, quasi, entity, context["role"])
-    return CurveSubject(facts, canonical_columns(quasi, dict(known.weights or {})), entity)
-
-
-def _declared(db: Database, facts: RelationFacts) -> Declaration | None:
-    found = db.rows(statement("curve_declared"), facts.oid)
-    if not found:
-        return None
-    row = found[0]
-    declaration = Declaration(
-        identifiers=tuple(row["identifiers"]),
-        quasi_identifiers=tuple(row["quasi_identifiers"]),
-        entity=row["entity"],
-        weights=json.loads(row["weights"]) if row["weights"] else None,
-    )
-    facts.require_declared(declaration.names())
-    return declaration
-
-
-def _refuse_identifying(facts: RelationFacts, declaration: Declaration, names: tuple[str, ...]) -> None:
-    for name in names:
-        if name == declaration.entity or name in declaration.identifiers:
-            raise UnsuitableColumn(
-                f"Column {facts.column(name).identifier} is declared to identify people; "
-                "no release could publish it.",
-                hint="Leave it out, or declare it with another role first.",
-            )
-
-
-def _check_columns(facts: RelationFacts, quasi: tuple[ColumnFacts, ...]) -> None:
-    if not quasi:
-        raise InputError(
-            f"No quasi-identifier is left in {facts.identifier}.",
-            hint="Name the columns that others could link: quasi_identifiers => '{zip,sex}'.",
-        )
-    if len(quasi) > MAX_COLUMNS:
-        raise InputError(
-            f"{len(quasi)} quasi-identifiers are more than the {MAX_COLUMNS} that a release can have.",
-            hint="Name only those that others could link: quasi_identifiers => '{zip,sex}'.",
-        )
-
-
-def _check_types(
-    db: Database,
-    facts: RelationFacts,
-    quasi: tuple[ColumnFacts, ...],
-    entity: CanonicalColumn | None,
-    role: str,
-) -> None:
-    require_readable(facts, quasi + (() if entity is None else (entity.facts,)), role)
-    require_equality(db, facts, quasi)
-    if entity is not None:
-        require_equality(db, facts, (entity.facts,), "identify people")
-
-
-_HASH_SEED = 0
+    subject = resolve(db, request.relation)
+    known = subject.declared or Roles()
+    names = linked_columns(subject, request.quasi_identifiers)
+    Roles(quasi_identifiers=names, entity=known.entity, weights=known.weights).check(subject.relation)
+    refuse_identifying(subject, names)
+    quasi = subject.columns(names)
+    require_quasi_identifiers(subject.relation, quasi)
+    require_usable(db, subject, quasi)
+    return subject, canonical_columns(quasi, dict(known.weights or {}))
 
 
 def curve(db: Database, request: CurveRequest) -> Curve:
@@ -138,29 +127,17 @@ def curve(db: Database, request: CurveRequest) -> Curve:
     The row types are counted once. The largest k comes first, each gets an equal share of the time for
     searching that is left. A first solution is found for each, whatever it takes.
 
-    Parameters
-    ----------
-    db : Database
-        Acts with the rights of the caller. No statement writes.
-    request : CurveRequest
-        What is asked.
-
     Returns
     -------
     Curve
         One point per k, see `kanon_pg.curves.points.points_of`.
-
-    Raises
-    ------
-    KanonError
-        Any error of the tree.
     """
     request.check()
-    subject = resolve_subject(db, request)
+    subject, columns = curve_columns(db, request)
     memory = memory_budget(db)
     compile_once(db, memory, kernels_for(request.method, PrivacyModels()))
     with working_memory(db, memory), exact_text(db):
-        counted = _count(db, subject, memory)
+        counted = _count(db, subject, columns, memory)
         ks = sorted(request.ks)
         _require_people(subject, counted, ks)
         solved = _Solving(db, request, counted, memory).all(ks)
@@ -169,26 +146,25 @@ def curve(db: Database, request: CurveRequest) -> Curve:
         rows=counted.rows,
         people=counted.people,
         row_types=len(counted.row_types),
-        quasi_identifiers=tuple(column.facts.name for column in subject.columns),
-        row_weight=sum(column.weight for column in subject.columns),
-        points=points_of(ks, solved, counted.rows * len(subject.columns)),
+        quasi_identifiers=tuple(column.facts.name for column in columns),
+        row_weight=sum(column.weight for column in columns),
+        points=points_of(ks, solved, counted.rows * len(columns)),
     )
 
 
-def _count(db: Database, subject: CurveSubject, memory: int) -> Counted:
+def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...], memory: int) -> Counted:
     start_worker()
     db.progress("counting")
     return count_row_types(
         db,
         subject.relation.identifier,
-        subject.columns,
+        columns,
         subject.entity,
-        hash_seed=_HASH_SEED,
         memory_bytes=memory,
     )
 
 
-def _require_people(subject: CurveSubject, counted: Counted, ks: Sequence[int]) -> None:
+def _require_people(subject: Subject, counted: Counted, ks: Sequence[int]) -> None:
     name = subject.relation.identifier
     if not counted.rows:
         raise InfeasibleError(f"{name} is empty.", hint="Load data first.")

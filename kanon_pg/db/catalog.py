@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kanon_pg.db.failures import FEATURE_NOT_SUPPORTED, INSUFFICIENT_PRIVILEGE, UNDEFINED_FUNCTION
-from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.failures import (
+    FEATURE_NOT_SUPPORTED,
+    INSUFFICIENT_PRIVILEGE,
+    INVALID_NAME,
+    SYNTAX_ERROR,
+    UNDEFINED_FUNCTION,
+)
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InputError, NotPermitted, UnknownName, UnsuitableColumn
@@ -20,7 +26,12 @@ KINDS = {
 }
 """Kinds of relation that have rows, by ``pg_class.relkind``."""
 
+_LINKING = "be a quasi-identifier"
+
 _LAST_OID = (1 << 32) - 1
+
+_NO_NAME = (INVALID_NAME, SYNTAX_ERROR, FEATURE_NOT_SUPPORTED)
+"""SQLSTATEs of texts that are no names, have too many parts, or name another database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +195,6 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
 
     Parameters
     ----------
-    db : Database
-        An open database.
     relation : str
         A relation's name as SQL writes it (quoted if need be), or ``regclass`` text.
     role : str, optional
@@ -229,6 +238,21 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
     )
 
 
+def describe_readable(db: Database, relation: str | None, role: str) -> RelationFacts:
+    """Look a relation up that a role may read as a whole.
+
+    Raises
+    ------
+    InputError, UnknownName
+        As `describe`.
+    NotPermitted
+        If it may not.
+    """
+    facts = describe(db, relation, role)
+    require_readable(facts, facts.columns, role)
+    return facts
+
+
 def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], role: str) -> None:
     """Refuse unless a role may read the relation, or at least all of the columns.
 
@@ -251,18 +275,12 @@ def require_equality(
     db: Database,
     relation: RelationFacts,
     columns: tuple[ColumnFacts, ...],
-    purpose: str = "be a quasi-identifier",
+    purpose: str = _LINKING,
 ) -> None:
     """Refuse columns that GROUP BY and PARTITION BY cannot compare, by asking the planner itself.
 
     Parameters
     ----------
-    db : Database
-        Its role may read the relation.
-    relation : RelationFacts
-        The relation.
-    columns : tuple of ColumnFacts
-        The columns.
     purpose : str
         What they are to do, for the sentence.
 
@@ -271,17 +289,35 @@ def require_equality(
     UnsuitableColumn
         Names the first column whose type has no equality or no order.
     """
-    if _what_lacks(db, relation, columns) is None:
+    if has_equality(db, relation, columns):
         return
     for column in columns:
         lacks = _what_lacks(db, relation, (column,))
         if lacks is not None:
+            other = "Take another column"
+            if purpose == _LINKING:
+                other = "Declare it as sensitive, insensitive or identifier"
             raise UnsuitableColumn(
                 f"Column {column.identifier} of type {column.type} cannot {purpose}: "
                 f"the type has no {lacks}.",
-                hint="Declare the column as sensitive, insensitive or identifier, or cast it in a view "
-                "(for example json to jsonb).",
+                hint=f"{other}, or cast it in a view (for example json to jsonb).",
             )
+
+
+def has_equality(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> bool:
+    """Return whether GROUP BY can compare all of some columns."""
+    return not columns or _what_lacks(db, relation, columns) is None
+
+
+def equality_operator(db: Database, relation: RelationFacts, column: ColumnFacts) -> Fragment:
+    """Return the operator of GROUP BY for a column, spelled so that the search_path cannot replace it.
+
+    A bare ``=`` on a type of an extension that is not on the path would compare something else (citext
+    as text).
+    """
+    own = db.rows(statement("measure_equality"), relation.oid, column.name)
+    schema, name = (own[0]["schema"], own[0]["name"]) if own else ("pg_catalog", "=")
+    return Fragment(f"OPERATOR({Identifier.of(schema)}.{name})")
 
 
 def _what_lacks(db: Database, relation: RelationFacts, columns: tuple[ColumnFacts, ...]) -> str | None:
@@ -310,6 +346,8 @@ def _resolve(db: Database, relation: str) -> int | None:
             # Who may not use the schema is refused later, by a sentence that says so.
             oid = db.row(statement("find_relation"), relation)["oid"]
             return oid
+        if error.server_state not in _NO_NAME:
+            raise
         raise UnknownName(
             "The relation's name is not a valid SQL name.",
             hint='Write it as in SQL, for example public.patients or "My Table".',

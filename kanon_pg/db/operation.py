@@ -30,11 +30,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from kanon_pg.db.arguments import read_json, read_names
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.queries import Statement, render
+from kanon_pg.errors import InputError
 
 Request = TypeVar("Request")
+
+SqlValue = Any
+"""An argument as PL/Python hands it over; None for NULL, which the services judge."""
 
 _KEYWORDS = {"column"}
 """Names of arguments that SQL takes in quotes only."""
@@ -88,6 +91,8 @@ class Operation(Generic[Request]):
     ----------
     request : type
         A dataclass, see the head of this module.
+    kept : tuple of str
+        Arguments that the function for users does not hand to the one in PL/Python.
     **spread : Spread
         Further arguments of SQL, after all others.
 
@@ -101,7 +106,7 @@ class Operation(Generic[Request]):
         The defaults of both in Python, `dataclasses.MISSING` where there is none.
     """
 
-    def __init__(self, request: type[Request], **spread: Spread) -> None:
+    def __init__(self, request: type[Request], *, kept: tuple[str, ...] = (), **spread: Spread) -> None:
         hints = get_type_hints(request, include_extras=True)
         own: tuple[Field[Any], ...] = fields(request)  # type: ignore[arg-type]
         described = {
@@ -117,6 +122,7 @@ class Operation(Generic[Request]):
             **dict.fromkeys(spread),
         }
         self.arguments: dict[str, Argument] = {**described, **spread}
+        self._passed = {name: one for name, one in self.arguments.items() if name not in kept}
 
     @property
     def parameters(self) -> Fragment:
@@ -133,7 +139,7 @@ class Operation(Generic[Request]):
             f"{name}_seconds double precision"
             if argument.type == "interval"
             else f"{_quoted(name)} {argument.type}"
-            for name, argument in self.arguments.items()
+            for name, argument in self._passed.items()
         )
 
     @property
@@ -144,7 +150,7 @@ class Operation(Generic[Request]):
                 f"extract(epoch FROM {name})::double precision"
                 if argument.type == "interval"
                 else _quoted(name)
-                for name, argument in self.arguments.items()
+                for name, argument in self._passed.items()
             )
         )
 
@@ -154,8 +160,8 @@ class Operation(Generic[Request]):
         lines = "\n".join(f"{name}: {argument.help}" for name, argument in self.arguments.items())
         return Fragment(lines.replace("'", "''"))
 
-    def request(self, *values: Any) -> Request:
-        """Make the request of what PL/Python hands over: all arguments, in SQL's order.
+    def read(self, *values: SqlValue) -> dict[str, Any]:
+        """Return by name what PL/Python hands over: all arguments passed to it, in SQL's order.
 
         Raises
         ------
@@ -163,10 +169,14 @@ class Operation(Generic[Request]):
             If an array is not a plain list of names, or JSON is nested too deeply.
         """
         given: dict[str, Any] = {}
-        for (name, argument), value in zip(self.arguments.items(), values, strict=True):
+        for (name, argument), value in zip(self._passed.items(), values, strict=True):
             read = _read(name, argument.type, value)
             given |= argument.fields(read) if isinstance(argument, Spread) else {name: read}
-        return self._request(**given)
+        return given
+
+    def request(self, *values: SqlValue) -> Request:
+        """Make the request of what PL/Python hands over, see `read`."""
+        return self._request(**self.read(*values))
 
     def statement(self, name: str) -> Statement:
         """Return the named query that calls the SQL function, for `values`.
@@ -182,7 +192,7 @@ class Operation(Generic[Request]):
             f"{_quoted(argument)} => {how.format(f'${number}')}"
             for number, (argument, how) in enumerate(zip(self.arguments, made, strict=True), 1)
         )
-        return Statement(render(name, arguments=arguments).text, types)
+        return Statement(render(name, arguments=arguments).text, types, name)
 
     def values(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the parameters of `statement`.
@@ -191,6 +201,11 @@ class Operation(Generic[Request]):
         ----------
         given : dict
             All fields by name; a relation as its oid.
+
+        Raises
+        ------
+        InputError
+            If a name is longer than PostgreSQL's.
         """
         return tuple(
             _sent(argument.type, argument.value(given) if isinstance(argument, Spread) else given[name])
@@ -224,7 +239,7 @@ def _default(kind: str, value: Any) -> str:
 
 def _read(name: str, kind: str, value: Any) -> Any:
     if kind == "name[]":
-        return read_names(name, value)
+        return _read_names(name, value)
     return read_json(value) if kind == "jsonb" else value
 
 
@@ -233,4 +248,66 @@ def _sent(kind: str, value: Any) -> Any:
         return None
     if kind == "jsonb":
         return json.dumps(value)
+    if kind == "name":
+        return Identifier.of(value).name  # a cast would cut a longer one off without a word
+    if kind == "name[]":
+        return [Identifier.of(name).name for name in value]
     return list(value) if kind.endswith("[]") else value
+
+
+def _read_names(argument: str, names: Any) -> list[str] | None:
+    """Take a one-dimensional array without NULLs; PL/Python nests lists for further dimensions."""
+    if names is None:
+        return None
+    if not all(isinstance(name, str) for name in names):
+        raise InputError(
+            f"Argument {argument} must be a plain list of column names.",
+            hint="Without NULLs and nested arrays, for example '{zip,sex}'.",
+        )
+    return list(names)
+
+
+_DEEPEST = 64
+"""Levels of lists and objects; no argument has more than ten, and Python's own limit differs by version."""
+
+
+def read_json(text: str | None) -> Any:
+    """Return what a text in JSON says; None for NULL.
+
+    Raises
+    ------
+    InputError
+        If it is nested too deeply.
+    """
+    try:
+        value = None if text is None else json.loads(text, parse_int=_number)
+    except RecursionError as error:
+        raise _too_deep() from error
+    if _is_deeper(value, _DEEPEST):
+        raise _too_deep()
+    return value
+
+
+def _too_deep() -> InputError:
+    return InputError("A JSON argument is nested too deeply.", hint="Give plain lists and objects.")
+
+
+def _is_deeper(value: Any, most: int) -> bool:
+    """Whether a value has more than so many levels of lists and objects; goes level by level."""
+    level = [value]
+    for _ in range(most + 1):
+        inner: list[Any] = []
+        for part in level:
+            if isinstance(part, dict):
+                inner.extend(part.values())
+            elif isinstance(part, list):
+                inner.extend(part)
+        if not inner:
+            return False
+        level = inner
+    return True
+
+
+def _number(digits: str) -> int | float:
+    """Take an integer, which may have thousands of digits; infinity is refused where it arrives."""
+    return int(digits) if len(digits) < 20 else float(digits)

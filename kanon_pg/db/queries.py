@@ -9,7 +9,8 @@ programming error that raises, so no value can become SQL text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,16 +26,24 @@ _PARAMETER = re.compile(r"^-- \$(\d+) (.+)$", re.MULTILINE)
 class Statement:
     """A statement ready to run.
 
+    What a database without SQL answers by, the name and the parts, does not make two statements differ.
+
     Parameters
     ----------
     text : str
         SQL with ``$1`` placeholders.
     types : tuple of str
         SQL type of each parameter.
+    name : str
+        The named query that it was rendered from; empty for other texts.
+    parts : mapping
+        What was filled in.
     """
 
     text: str
     types: tuple[str, ...] = ()
+    name: str = field(default="", compare=False)
+    parts: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @cache
@@ -96,4 +105,4 @@ def render(name: str, /, **parts: Any) -> Fragment:
 
 def statement(name: str, /, **parts: Any) -> Statement:
     """Render a named query into a statement with its parameter types."""
-    return Statement(render(name, **parts).text, _parameter_types(name))
+    return Statement(render(name, **parts).text, _parameter_types(name), name, parts)

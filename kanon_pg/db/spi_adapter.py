@@ -75,17 +75,19 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
 _PROGRESS_SECONDS = 0.2
 Answer = TypeVar("Answer")
-_plans: dict[Statement, Any] = {}
+_plans: dict[tuple[str, tuple[str, ...]], Any] = {}
 
 
 def _plan(command: Statement) -> Any:
     # Only statements with parameters are worth keeping: texts without any are DDL, different each time.
-    if command not in _plans:
+    # What was filled into a text is not kept.
+    key = command.text, command.types
+    if key not in _plans:
         plan = plpy.prepare(command.text, list(command.types))
         if not command.types:
             return plan
-        _plans[command] = plan
-    return _plans[command]
+        _plans[key] = plan
+    return _plans[key]
 
 
 class SpiDatabase:

@@ -220,8 +220,6 @@ class ScannedQuery:
 
     Parameters
     ----------
-    qualified_names : tuple of QualifiedName
-        The names in it.
     common_tables : frozenset of str
         Names of its common table expressions.
     """
@@ -237,8 +235,6 @@ class ScannedStatement:
 
     Parameters
     ----------
-    part : StatementPart
-        What its kind says.
     query : ScannedQuery or None
         The query in it.
     """
@@ -249,13 +245,7 @@ class ScannedStatement:
 
 @dataclass(frozen=True)
 class ScannedText:
-    """A text split into statements.
-
-    Parameters
-    ----------
-    text : str
-        As the client wrote it.
-    """
+    """A text split into statements."""
 
     text: str
     tokens: Sequence[Token]

@@ -11,11 +11,12 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from kanon_pg.db.psycopg_adapter import Endpoint, endpoint
 from kanon_pg.errors import ClusterError, InputError
-from kanon_pg.gateway.server_messages import fatal
+from kanon_pg.gateway.places import Place
 from kanon_pg.gateway.session import ClientSession
 from kanon_pg.gateway.source import DatabaseSource
 from kanon_pg.gateway.state import ClientLimits, GatewayState, Upstream
@@ -23,6 +24,7 @@ from kanon_pg.gateway.wire import Wire
 
 _log = logging.getLogger("kanon_pg.gateway")
 _STOPPING_SECONDS = 5.0
+_GAVE_WAY_LOGGED = 1_000  # one line of the log for so many
 
 
 class Listener:
@@ -30,8 +32,6 @@ class Listener:
 
     Parameters
     ----------
-    shared : GatewayState
-        What all sessions share.
     host : str
         Address to listen on; with a leading slash a folder for a Unix socket.
     port : int
@@ -42,7 +42,9 @@ class Listener:
         self._shared = shared
         self._host = host
         self._port = port
-        self._sessions: dict[asyncio.Task[None], ClientSession] = {}
+        self._sessions: dict[Place, ClientSession] = {}
+        self._tasks: dict[Place, asyncio.Task[None]] = {}
+        self._gave_way = 0
         self._accepting: asyncio.Server | None = None
 
     @property
@@ -90,18 +92,25 @@ class Listener:
         connection = wire.transport.get_extra_info("socket")
         if connection is not None and connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        if len(self._sessions) >= self._shared.limits.connections:
-            _log.warning("a client is turned away: there are too many")
-            wire.transport.write(fatal("53300", "The gateway has too many clients already.").encode())
-            wire.finish()
-            return
-        session = ClientSession(wire, self._shared)
+        place, leaving = self._shared.places.enter(wire.address)
+        session = ClientSession(wire, self._shared, place)
         task = asyncio.get_running_loop().create_task(session.run())
-        self._sessions[task] = session
-        task.add_done_callback(self._ended)
+        self._sessions[place] = session
+        self._tasks[place] = task
+        task.add_done_callback(partial(self._ended, place))
+        if leaving is not None:
+            self._give_way(leaving)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        del self._sessions[task]
+    def _give_way(self, leaving: Place) -> None:
+        self._gave_way += 1
+        if self._gave_way == 1 or not self._gave_way % _GAVE_WAY_LOGGED:
+            _log.warning("too many connections do not log in: %d gave way to others", self._gave_way)
+        self._sessions[leaving].give_way()
+        self._tasks[leaving].cancel()
+
+    def _ended(self, place: Place, task: asyncio.Task[None]) -> None:
+        self._shared.places.leave(place)
+        del self._sessions[place], self._tasks[place]
         if not task.cancelled() and task.exception() is not None:
             _log.error("a session ended by a defect: %s", type(task.exception()).__name__)
 
@@ -112,7 +121,7 @@ class Listener:
         if self._host.startswith("/"):
             with suppress(OSError):
                 self._path.unlink()
-        running = list(self._sessions)
+        running = list(self._tasks.values())
         stopping = [
             session.stop("57P01", "The gateway is shutting down.") for session in self._sessions.values()
         ]

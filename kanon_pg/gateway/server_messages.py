@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kanon_pg.gateway import protocol
+from kanon_pg.gateway.places import Place
 from kanon_pg.gateway.protocol import Fields, Message, ProtocolViolation, error_message
 from kanon_pg.gateway.state import GatewayState
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.request import refused
 
+_SYNTAX_CODES = frozenset({"G004", "G005", "Q008", "Q010"})
+_SHOWN_CHARACTERS = 60
 _POSITION_FIELDS = (b"P", b"p", b"q", b"W")
 
 
@@ -25,9 +28,16 @@ def fatal(code: str, sentence: str, hint: str | None = None) -> Message:
 
 
 def refusal(findings: Sequence[Finding], text: str) -> Message:
-    """Return the error for a refused text, as the server words it: the first finding is the message."""
+    """Return the error for a refused text, as the server words it: the first finding is the message.
+
+    What cannot be read at all is a syntax error, in PostgreSQL's words and with its code.
+    """
     error, first = refused(findings), findings[0]
-    fields = {b"S": b"ERROR", b"V": b"ERROR", b"C": error.sqlstate.encode(), b"M": error.message.encode()}
+    sqlstate, sentence = error.sqlstate, error.message
+    if first.code in _SYNTAX_CODES:
+        piece = text[first.start : first.end][:_SHOWN_CHARACTERS]
+        sqlstate, sentence = "42601", f'syntax error at or near "{piece}"'
+    fields = {b"S": b"ERROR", b"V": b"ERROR", b"C": sqlstate.encode(), b"M": sentence.encode()}
     for code, value in ((b"D", error.detail), (b"H", error.hint)):
         if value:
             fields[code] = value.encode()
@@ -41,14 +51,15 @@ def without_positions(fields: Fields) -> Message:
     return error_message({code: value for code, value in fields.items() if code not in _POSITION_FIELDS})
 
 
-INSPECTED = b"RSKZEGWC"
+INSPECTED = b"RSKZEGWCN"
 """Types of the messages to look at; all others pass."""
 
 _AUTHENTICATION = b"R"
 _OK, _SASL = 0, 10
 _CHALLENGES = frozenset({2, 3, 5, 6, 7, 9, _SASL})
 _REFUSED_TOKEN = re.compile(rb"kanon_refused_[0-9a-f]{32}")
-_KEPT_SETTINGS = {"client_encoding": "UTF8", "standard_conforming_strings": "on"}
+_KEPT_SETTINGS = {"client_encoding": ("UTF8", "UNICODE"), "standard_conforming_strings": ("on",)}
+_SHOWN_NOTICES = (b"NOTICE", b"WARNING", b"INFO")
 _CATALOG_CHANGED = (b"42P01", b"42703", b"42501", b"42883", b"42804")
 
 
@@ -58,8 +69,6 @@ class SessionState:
 
     Parameters
     ----------
-    user : str
-        Who it is for.
     start_path, path, path_before : tuple of str
         Search path: at the start, now, and before the transaction; None until it is needed.
     rolled_back : bool
@@ -98,8 +107,6 @@ class ServerMessages:
 
     Parameters
     ----------
-    shared : GatewayState
-        What all sessions share.
     state : SessionState
         Of the session; kept up to date.
 
@@ -109,20 +116,21 @@ class ServerMessages:
         Keys for cancelling that the client got.
     """
 
-    def __init__(self, shared: GatewayState, state: SessionState) -> None:
+    def __init__(self, shared: GatewayState, state: SessionState, place: Place) -> None:
         self._shared = shared
         self.state = state
+        self._place = place
         self.keys: list[bytes] = []
 
-    def translated(self, message: Message) -> Message:
-        """Return what the client gets in place of a message."""
+    def translated(self, message: Message) -> Message | None:
+        """Return what the client gets in place of a message, None if it gets nothing."""
         state = self.state
         match message.kind:
             case b"R":
                 return self._authentication(message)
             case b"S":
                 name, value = protocol.setting(message.body)
-                if _KEPT_SETTINGS.get(name, value) != value:
+                if value not in _KEPT_SETTINGS.get(name, (value,)):
                     raise ProtocolViolation("A setting that the gateway relies on has changed.")
             case b"K":
                 return self._key(message)
@@ -130,6 +138,10 @@ class ServerMessages:
                 self._ready(message.body)
             case b"C":
                 state.rolled_back = state.rolled_back or message.body.startswith(b"ROLLBACK")
+            case b"N":
+                # debug messages and log lines tell what the server did, whatever set their level
+                severity = protocol.notice_fields(message.body).get(b"V")
+                return message if severity in _SHOWN_NOTICES else None
             case b"E":
                 state.rolled_back = True
                 return self._error(message)
@@ -146,6 +158,8 @@ class ServerMessages:
                 "The server let this role in without a password, which the gateway does not allow.",
                 hint="Let pg_hba.conf ask connections from the gateway for scram-sha-256.",
             )
+        if code == _OK:
+            self._shared.places.log_in(self._place)
         if code != _SASL:
             return message
         # the channel that a client could bind to ends at the gateway

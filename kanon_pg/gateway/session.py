@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from kanon_pg.errors import DatabaseError, KanonError, NotPermitted
 from kanon_pg.gateway import protocol
+from kanon_pg.gateway.places import Place, TooManyClients
 from kanon_pg.gateway.protocol import Incoming, Message, Outgoing, ProtocolViolation
 from kanon_pg.gateway.rewrite import Refused, Rewritten, rewrite
 from kanon_pg.gateway.scanned_text import scan_text
 from kanon_pg.gateway.server_messages import INSPECTED, ServerMessages, SessionState, fatal, refusal
-from kanon_pg.gateway.session_settings import listed_path, start_parameters
 from kanon_pg.gateway.state import GatewayState, connect
+from kanon_pg.gateway.statements import listed_path, start_parameters
 from kanon_pg.gateway.wire import Wire
 from kanon_pg.queries.check.findings import Finding, Refusal
 
@@ -38,8 +39,13 @@ class ClientLogin:
     search_path: tuple[str, ...] | None
 
 
-async def accept_login(client: Wire, shared: GatewayState) -> ClientLogin | None:
+async def accept_login(client: Wire, shared: GatewayState, address: str) -> ClientLogin | None:
     """Answer first packets until one begins a login, and pass that on.
+
+    Parameters
+    ----------
+    address : str
+        The client's, as `kanon_pg.gateway.places.client_address` gives it.
 
     Returns
     -------
@@ -52,6 +58,8 @@ async def accept_login(client: Wire, shared: GatewayState) -> ClientLogin | None
         If a packet is malformed.
     NotPermitted
         If the client asks for something that does not pass.
+    TooManyClients
+        If there is no place for one more session.
     DatabaseError
         If the server cannot be reached.
     """
@@ -70,7 +78,7 @@ async def accept_login(client: Wire, shared: GatewayState) -> ClientLogin | None
             elif code in (protocol.SSL_REQUEST, protocol.GSS_REQUEST):
                 await client.send(b"N")
             else:
-                return await _login(client, packet, shared)
+                return await _login(client, packet, shared, address)
     raise ProtocolViolation("Too many requests came before the login.")
 
 
@@ -84,7 +92,7 @@ async def _packet(client: Wire) -> bytes | None:
     return await client.read_exactly(length - 4)
 
 
-async def _login(client: Wire, packet: bytes, shared: GatewayState) -> ClientLogin:
+async def _login(client: Wire, packet: bytes, shared: GatewayState, address: str) -> ClientLogin:
     version = protocol.request_code(packet)
     if version[0] != protocol.PROTOCOL_3:
         raise ProtocolViolation("This version of the protocol is not supported.")
@@ -93,6 +101,7 @@ async def _login(client: Wire, packet: bytes, shared: GatewayState) -> ClientLog
     given = protocol.startup_parameters(packet)
     parameters = start_parameters(given, shared.upstream.database)
     path = parameters.get("search_path")
+    shared.places.require_free(address)
     server = await _connect_upstream(shared)
     await server.send(protocol.startup_packet(version, parameters))
     user = parameters["user"]
@@ -114,9 +123,11 @@ async def _cancel(packet: bytes, shared: GatewayState) -> None:
     if key is None:
         return
     server = await _connect_upstream(shared)
-    await server.send(protocol.with_length(packet[:4] + key))
-    await server.read()  # PostgreSQL closes once it has sent the signal
-    server.abort()
+    try:
+        await server.send(protocol.with_length(packet[:4] + key))
+        await server.read()  # PostgreSQL closes once it has sent the signal
+    finally:
+        server.abort()
 
 
 _log = logging.getLogger("kanon_pg.gateway")
@@ -136,24 +147,25 @@ class ClientSession:
 
     Parameters
     ----------
-    shared : GatewayState
-        What all sessions share.
+    place : Place
+        The connection's; it becomes a session's once the login is complete.
     """
 
-    def __init__(self, client: Wire, shared: GatewayState) -> None:
+    def __init__(self, client: Wire, shared: GatewayState, place: Place) -> None:
         self._client = client
         self._shared = shared
+        self._place = place
         self._server: Wire | None = None
         self._incoming = Incoming(protocol.MAX_LOGIN_BYTES)
         self._outgoing = Outgoing(INSPECTED)
         self._state = SessionState("")
-        self._server_messages = ServerMessages(shared, self._state)
-        self._last_activity = asyncio.get_running_loop().time()
+        self._server_messages = ServerMessages(shared, self._state, place)
+        self._began = self._last_activity = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
         """Serve the client until it or the server ends, or something is wrong."""
         try:
-            login = await accept_login(self._client, self._shared)
+            login = await accept_login(self._client, self._shared, self._place.address)
             if login is None:
                 return
             self._server, self._state.user = login.server, login.user
@@ -162,6 +174,9 @@ class ClientSession:
             await self._converse()
         except ProtocolViolation as error:
             _log.warning("session of %r ends: %s", self._state.user or "?", error.message)
+            await self._say(fatal(error.sqlstate, error.message, error.hint))
+        except TooManyClients as error:
+            _log.warning("a client from %s is turned away: there are too many", self._client.peer)
             await self._say(fatal(error.sqlstate, error.message, error.hint))
         except KanonError as error:
             _log.warning("session of %r ends: %s", self._state.user or "?", error.message)
@@ -182,6 +197,13 @@ class ClientSession:
                 "session of %r ended: %d statements, %d queries, %d refused",
                 state.user, state.statements, state.queries, state.refusals,
             )  # fmt: skip
+
+    def give_way(self) -> None:
+        """Close, and say why unless the client has sent no login and expects no message yet."""
+        if self._server is not None and self._outgoing.between_messages:
+            error = TooManyClients()
+            self._client.transport.write(fatal(error.sqlstate, error.message).encode())
+        self._client.finish()  # `run` may not have begun
 
     async def stop(self, code: str, sentence: str) -> None:
         """End the session from outside, with a reason if a message may be sent."""
@@ -211,7 +233,7 @@ class ClientSession:
         """End a login that takes too long, and a session that is silent for too long."""
         clock = asyncio.get_running_loop()
         limits = self._shared.limits
-        await asyncio.sleep(limits.login_seconds)
+        await asyncio.sleep(max(0.0, self._began + limits.login_seconds - clock.time()))
         if not self._state.ready:
             raise ProtocolViolation("The login takes too long.")
         while True:
@@ -327,9 +349,10 @@ class ClientSession:
             self._last_activity = asyncio.get_running_loop().time()
             pieces = []
             for piece in self._outgoing.feed(data):
-                pieces.append(
-                    self._server_messages.translated(piece).encode() if isinstance(piece, Message) else piece
-                )
+                if not isinstance(piece, Message):
+                    pieces.append(piece)
+                elif (message := self._server_messages.translated(piece)) is not None:
+                    pieces.append(message.encode())
             if self._state.ready:
                 self._incoming.longest = self._shared.limits.message_bytes
             await self._client.send(b"".join(pieces))

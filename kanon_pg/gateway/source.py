@@ -19,7 +19,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import InstallError, KanonError, NotPermitted
 from kanon_pg.gateway.allowed_names import AllowedNames
 from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten
-from kanon_pg.gateway.session_settings import listed_path
+from kanon_pg.gateway.statements import listed_path
 from kanon_pg.queries.answer import verdict_on
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.verdict import Verdict

@@ -7,6 +7,7 @@ import ssl
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from kanon_pg.gateway.places import Places
 from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten
 from kanon_pg.gateway.wire import Wire
 
@@ -19,15 +20,21 @@ class ClientLimits:
     ----------
     connections : int
         Sessions at the same time, >= 1.
+    per_address : int
+        Sessions of one address, >= 1.
+    strangers : int
+        Connections at the same time whose login is not complete, beside the sessions, >= 1.
     message_bytes : int
         Longest message of a client, >= 1024.
     login_seconds : float
-        Until a login must be complete.
+        From the connection until its login must be complete.
     idle_seconds : float
         Until a session that waits for nothing is ended.
     """
 
     connections: int = 100
+    per_address: int = 50
+    strangers: int = 50
     message_bytes: int = 16 * 1024 * 1024
     login_seconds: float = 60.0
     idle_seconds: float = 3600.0
@@ -91,6 +98,11 @@ class GatewayState:
         Whether a role may come in that the server does not ask for a password.
     keys : dict
         Keys for cancelling that clients got, with those of the server.
+
+    Attributes
+    ----------
+    places : Places
+        Those of the connections.
     """
 
     upstream: Upstream
@@ -99,6 +111,11 @@ class GatewayState:
     tls: ssl.SSLContext | None = None
     trusts_server: bool = False
     keys: dict[bytes, bytes] = field(default_factory=dict)
+    places: Places = field(init=False)
+
+    def __post_init__(self) -> None:
+        limits = self.limits
+        self.places = Places(limits.connections, limits.per_address, limits.strangers)
 
 
 async def connect(upstream: Upstream) -> Wire:
@@ -116,10 +133,15 @@ async def connect(upstream: Upstream) -> Wire:
         return wire
     _, wire = await loop.create_connection(Wire, upstream.host, upstream.port)
     if upstream.tls is not None:
-        await wire.send(_SSL_REQUEST)
-        if await wire.read_exactly(1) != b"S" or not await wire.start_tls(upstream.tls, name=upstream.host):
+        try:
+            await wire.send(_SSL_REQUEST)
+            if await wire.read_exactly(1) != b"S" or not await wire.start_tls(
+                upstream.tls, name=upstream.host
+            ):
+                raise ConnectionError("the server offers no TLS")
+        except BaseException:  # a login that gives way is cancelled
             wire.abort()
-            raise ConnectionError("the server offers no TLS")
+            raise
     return wire
 
 

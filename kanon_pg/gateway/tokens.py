@@ -3,6 +3,9 @@
 Only for what passes without being a query: transactions, settings, cursors, catalog queries of tools.
 PostgreSQL's lexer depends on two settings that the gateway keeps fixed for the whole session: UTF-8, and
 ``standard_conforming_strings``. Forms that it reads differently from version to version are refused.
+
+Why no library: the binding of PostgreSQL's own lexer that is kept, pglast, is under the GNU GPL; sqlglot,
+which the checker uses for queries, takes all of EXECUTE but its first word for one string, for example.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ def tokens(text: str) -> list[Token]:
     Raises
     ------
     Refusal
-        Codes G001 to G003: the text is too long, or holds a piece that is refused everywhere.
+        Codes G001 to G005: the text is too long, or holds a piece that is refused everywhere.
     """
     if len(text) > MAX_TEXT_CHARACTERS:
         raise Refusal(
@@ -139,16 +142,19 @@ def _comment_end(text: str, start: int) -> int:
     while depth:
         edge = _COMMENT_EDGE.search(text, position)
         if edge is None:
-            raise Refusal("G003", Span(start, start + 2), "A comment does not end.", "Add the closing */.")
+            raise Refusal("G005", Span(start, start + 2), "A comment does not end.", "Add the closing */.")
         depth += 1 if edge.group() == "/*" else -1
         position = edge.end()
     return position
 
 
-_FORBIDDEN_CHARACTERS = {
-    "$": ("Dollar quotes are not allowed.", "Write strings in single quotes: 'text'."),
+_UNCLOSED = {
     "'": ("A string does not end.", "Add the closing quote."),
     '"': ("A quoted name does not end or is empty.", "Add the closing quote."),
+}
+_FORBIDDEN_CHARACTERS = {
+    "$": ("Dollar quotes are not allowed.", "Write strings in single quotes: 'text'."),
+    **_UNCLOSED,
     **dict.fromkeys("uUbBxXnN", ("Strings with this prefix are not allowed.", "Write a string: 'text'.")),
 }
 
@@ -156,7 +162,8 @@ _FORBIDDEN_CHARACTERS = {
 def _refused(text: str, position: int) -> Refusal:
     plain = ("This character has no place in a statement.", "Leave it out.")
     sentence, hint = _FORBIDDEN_CHARACTERS.get(text[position], plain)
-    return Refusal("G003", Span(position, position + 1), sentence, hint)
+    code = "G005" if text[position] in _UNCLOSED else "G003"
+    return Refusal(code, Span(position, position + 1), sentence, hint)
 
 
 def statements(found: Sequence[Token]) -> Iterator[Sequence[Token]]:

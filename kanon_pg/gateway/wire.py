@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+import struct
 from collections.abc import Callable
+
+from kanon_pg.gateway.places import client_address
 
 _MAX_UNREAD_BYTES = 256 * 1024
 _HANDSHAKE_SECONDS = 15.0
 _LAST_SECONDS = 5.0
+_CREDENTIALS = struct.Struct("3i")  # of a process: its number, account and group
 
 
 class Wire(asyncio.Protocol):
@@ -42,6 +47,18 @@ class Wire(asyncio.Protocol):
         """Address of the other side, for the log."""
         address = self.transport.get_extra_info("peername")
         return f"{address[0]}:{address[1]}" if isinstance(address, tuple) else "socket"
+
+    @property
+    def address(self) -> str:
+        """What of the other side counts as one address: on a Unix socket its account."""
+        address = self.transport.get_extra_info("peername")
+        if isinstance(address, tuple):
+            return client_address(address[0])
+        connection = self.transport.get_extra_info("socket")
+        if hasattr(socket, "SO_PEERCRED"):
+            found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+            return f"account {_CREDENTIALS.unpack(found)[1]}"
+        return "socket"
 
     @property
     def encrypted(self) -> bool:

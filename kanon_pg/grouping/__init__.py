@@ -1,1 +1,4 @@
-"""Generalizes one column of a relation: counts its values, groups them and names the classes."""
+"""Generalizes one column of a relation: counts its values, has a worker group them, and names the classes.
+
+With the caller's rights; changes nothing. How groups are found is in `kanon_pg.worker.grouping`.
+"""

@@ -10,31 +10,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion, Kind, class_names, packed, unpacked
+from kanon_pg.core.grouping import GroupingAnswer, GroupingTask, Kind, class_names, packed, unpacked
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
+from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import UnsuitableColumn, VerificationFailed
 from kanon_pg.grouping.counting import (
     Counted,
-    Subject,
+    Weighing,
     coordinates,
     count_points,
     count_values,
     neighbours,
     numbered,
     require_enough,
-    resolve,
+    resolve_weighing,
     value_column,
 )
 from kanon_pg.grouping.found import Box, FoundClass, FoundValue, Grouped
-from kanon_pg.grouping.request import GroupingCall, IntervalsCall, LabelsCall, RectanglesCall, RegionsCall
+from kanon_pg.grouping.request import (
+    GroupingRequest,
+    IntervalsRequest,
+    LabelsRequest,
+    RectanglesRequest,
+    RegionsRequest,
+)
 from kanon_pg.hierarchies.ranges import ELEMENTS, range_type
-from kanon_pg.release.settings import exact_text, working_memory
-from kanon_pg.runner.parent import group_in_child, start_worker
-from kanon_pg.runner.preparation import memory_budget
+from kanon_pg.runner.parent import group_in_child, memory_budget, start_worker
 
 _GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
 
@@ -64,8 +69,6 @@ def interval_labels(
 
     Parameters
     ----------
-    db : Database
-        Makes the ranges.
     column : ColumnFacts
         Of the values.
     values : sequence of FoundValue
@@ -84,16 +87,16 @@ def interval_labels(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """A database, and the memory there is."""
+class _Session:
+    """A database, the worker, and the memory there is."""
 
     db: Database
     memory: int
 
-    def ask(self, task: str, call: GroupingCall, counted: Counted, arrays: Any, **options: Any) -> _Answer:
+    def ask(self, task: str, call: GroupingRequest, counted: Counted, arrays: Any, **options: Any) -> _Answer:
         """Have the worker group values."""
         weights: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", counted.weights()))}
-        question = GroupingQuestion(
+        question = GroupingTask(
             task,
             {"k": call.k, "cost": call.cost, "seconds": call.time_limit, **options},
             {**weights, **arrays},
@@ -124,70 +127,58 @@ class _Answer:
 
 
 @contextmanager
-def _asking(db: Database, call: GroupingCall) -> Iterator[_Asking]:
+def _session(db: Database, call: GroupingRequest) -> Iterator[_Session]:
     call.check()
     with exact_text(db):
         memory = memory_budget(db)
         with working_memory(db, memory):
             start_worker()
-            yield _Asking(db, memory)
+            yield _Session(db, memory)
 
 
-def intervals(db: Database, call: IntervalsCall) -> Grouped:
+def intervals(db: Database, call: IntervalsRequest) -> Grouped:
     """Group the values of an ordered column into intervals, at the least cost there is.
 
     Missing values are a class of their own.
-
-    Parameters
-    ----------
-    db : Database
-        Acts with the rights of the caller. No statement writes.
-    call : IntervalsCall
-        What is asked.
-
-    Raises
-    ------
-    KanonError
-        Any error of the tree.
     """
-    with _asking(db, call) as asking:
-        subject = resolve(db, call)
-        column = value_column(db, subject, str(call.column))
+    with _session(db, call) as worker:
+        weighing = resolve_weighing(db, call)
+        column = value_column(db, weighing, str(call.column))
         require_range(column.facts)
-        counted = require_enough(count_values(db, subject, column), call.k, missing_apart=True)
-        answer = asking.ask("intervals", call, counted, {})
+        counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=True)
+        answer = worker.ask("intervals", call, counted, {})
         labels = interval_labels(db, column.facts, counted.values, answer.classes)
-    return _grouped("intervals", call, subject, (column.facts.name,), counted, answer, labels)
+    return _grouped("intervals", call, weighing, (column.facts.name,), counted, answer, labels)
 
 
-def labels(db: Database, call: LabelsCall) -> Grouped:
+def labels(db: Database, call: LabelsRequest) -> Grouped:
     """Group the values of a column without order; parameters and errors as of `intervals`.
 
     A missing value is a label like others.
     """
-    with _asking(db, call) as asking:
-        subject = resolve(db, call)
-        column = value_column(db, subject, str(call.column))
-        counted = require_enough(count_values(db, subject, column), call.k, missing_apart=False)
-        answer = asking.ask("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
+    with _session(db, call) as worker:
+        weighing = resolve_weighing(db, call)
+        column = value_column(db, weighing, str(call.column))
+        counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=False)
+        answer = worker.ask("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
     names = class_names(counted.weighed(), answer.classes, answer.count)
-    return _grouped("labels", call, subject, (column.facts.name,), counted, answer, names)
+    return _grouped("labels", call, weighing, (column.facts.name,), counted, answer, names)
 
 
-def regions(db: Database, call: RegionsCall) -> Grouped:
+def regions(db: Database, call: RegionsRequest) -> Grouped:
     """Group the values of a column into regions of neighbours; parameters and errors as of `intervals`.
 
     A missing value has no neighbours.
     """
-    with _asking(db, call) as asking:
-        subject = resolve(db, call)
-        column = value_column(db, subject, str(call.column))
-        positions = None if call.positions is None else coordinates(subject, *call.positions)
-        counted = count_values(db, subject, column, positions)
+    with _session(db, call) as worker:
+        weighing = resolve_weighing(db, call)
+        column = value_column(db, weighing, str(call.column))
+        positions = None if call.positions is None else coordinates(db, weighing, *call.positions)
+        counted = count_values(db, weighing, column, positions)
         counted = require_enough(counted, call.k, missing_apart=False)
-        edges = neighbours(db, call, subject, counted)
+        edges = neighbours(db, call, weighing, counted)
         flat = packed("<i8", [place for edge in edges for place in edge])
-        answer = asking.ask(
+        answer = worker.ask(
             *("regions", call, counted, {"edges": ("<i8", flat)}),
             method=call.method,
             on_light=call.on_light,
@@ -199,31 +190,31 @@ def regions(db: Database, call: RegionsCall) -> Grouped:
             "class, which is not connected."
         )
     names = class_names(counted.weighed(), answer.classes, answer.count, other)
-    return _grouped("regions", call, subject, (column.facts.name,), counted, answer, names, edges)
+    return _grouped("regions", call, weighing, (column.facts.name,), counted, answer, names, edges)
 
 
-def rectangles(db: Database, call: RectanglesCall) -> Grouped:
+def rectangles(db: Database, call: RectanglesRequest) -> Grouped:
     """Group points into rectangles; parameters and errors as of `intervals`.
 
     Rows without a whole point are a class of their own.
     """
-    with _asking(db, call) as asking:
-        subject = resolve(db, call)
-        x, y = coordinates(subject, str(call.x), call.y)
-        counted = require_enough(count_points(db, subject, x, y), call.k, missing_apart=True)
+    with _session(db, call) as worker:
+        weighing = resolve_weighing(db, call)
+        x, y = coordinates(db, weighing, str(call.x), call.y)
+        counted = require_enough(count_points(db, weighing, x, y), call.k, missing_apart=True)
         arrays = {
             name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
         }
-        answer = asking.ask("rectangles", call, counted, arrays, method=call.method)
+        answer = worker.ask("rectangles", call, counted, arrays, method=call.method)
     names = [f"({box[0]:g},{box[1]:g}),({box[2]:g},{box[3]:g})" for box in answer.boxes]
     columns = tuple(name for name in (call.x, call.y) if name is not None)
-    return _grouped("rectangles", call, subject, columns, counted, answer, names)
+    return _grouped("rectangles", call, weighing, columns, counted, answer, names)
 
 
 def _grouped(
     kind: str,
-    call: GroupingCall,
-    subject: Subject,
+    call: GroupingRequest,
+    weighing: Weighing,
     columns: tuple[str, ...],
     counted: Counted,
     answer: _Answer,
@@ -242,11 +233,11 @@ def _grouped(
         cost, bound = (_with_missing(call, own, size) for own in (cost, bound))
     _require_k(classes, call.k)
     return Grouped(
-        relation=str(subject.relation.identifier),
+        relation=str(weighing.relation.identifier),
         columns=columns,
         kind=kind,
         k=call.k,
-        unit=subject.unit,
+        unit=weighing.unit,
         cost_kind=call.cost,
         cost=cost,
         lower_bound=bound,
@@ -262,7 +253,7 @@ def _grouped(
     )
 
 
-def _with_missing(call: GroupingCall, own: int, size: int) -> int:
+def _with_missing(call: GroupingRequest, own: int, size: int) -> int:
     """Return a cost or bound with the class of missing values, which every solution has."""
     return max(own, size) if call.cost == "max" else own + size * (size - call.k)
 

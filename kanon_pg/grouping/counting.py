@@ -13,34 +13,38 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, UnsuitableColumn
 from kanon_pg.grouping.found import FoundValue
-from kanon_pg.grouping.request import GroupingCall, RegionsCall
-from kanon_pg.release.canonical import CanonicalColumn
-from kanon_pg.release.declaration import entity_column
+from kanon_pg.grouping.request import GroupingRequest, RegionsRequest
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.subject import Subject, no_rows, require_usable, resolve
 
 WHOLE = frozenset({"int2", "int4", "int8"})
 NUMBERS = WHOLE | {"numeric", "float4", "float8"}
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class Weighing:
     """A relation and how its rows count.
 
     Parameters
     ----------
-    relation : RelationFacts
+    subject : Subject
         Table or view.
-    role : str
-        Whose rights count.
-    entity : CanonicalColumn or None
-        What identifies a person; None: each row counts, or has a weight.
     weight : ColumnFacts or None
-        What a row weighs.
+        What a row weighs; None: people count, or rows if nothing identifies people.
     """
 
-    relation: RelationFacts
-    role: str
-    entity: CanonicalColumn | None
+    subject: Subject
     weight: ColumnFacts | None
+
+    @property
+    def relation(self) -> RelationFacts:
+        """Table or view."""
+        return self.subject.relation
+
+    @property
+    def entity(self) -> CanonicalColumn | None:
+        """What identifies a person; None: each row counts, or has a weight."""
+        return self.subject.entity if self.weight is None else None
 
     @property
     def unit(self) -> str:
@@ -58,7 +62,7 @@ class Subject:
         }
 
 
-def resolve(db: Database, call: GroupingCall) -> Subject:
+def resolve_weighing(db: Database, call: GroupingRequest) -> Weighing:
     """Find out what a call is about.
 
     With a declared entity each person counts once, at the value that most of their rows have (the first of
@@ -73,26 +77,17 @@ def resolve(db: Database, call: GroupingCall) -> Subject:
     UnsuitableColumn
         If the weight is no whole or decimal number, or people cannot be told apart.
     """
-    context = db.row(statement("measure_context"))
-    relation = describe(db, call.relation, context["role"])
-    if call.weight is not None:
-        weight = relation.column(call.weight)
-        if weight.base_type not in WHOLE | {"numeric"}:
-            raise UnsuitableColumn(
-                f"Column {weight.identifier} of type {weight.type} cannot be a weight.",
-                hint="A weight is a whole number or a numeric; sums of floating-point numbers are not exact.",
-            )
-        return Subject(relation, context["role"], None, weight)
-    found = db.rows(statement("curve_declared"), relation.oid) if context["declarations"] else []
-    name = found[0]["entity"] if found else None
-    relation.require_declared([] if name is None else [name])
-    entity = None if name is None else entity_column(relation.column(name))
-    if entity is not None:
-        require_equality(db, relation, (entity.facts,), "identify people")
-    return Subject(relation, context["role"], entity, None)
+    subject = resolve(db, call.relation)
+    weight = None if call.weight is None else subject.relation.column(call.weight)
+    if weight is not None and weight.base_type not in WHOLE | {"numeric"}:
+        raise UnsuitableColumn(
+            f"Column {weight.identifier} of type {weight.type} cannot be a weight.",
+            hint="A weight is a whole number or a numeric; sums of floating-point numbers are not exact.",
+        )
+    return Weighing(subject, weight)
 
 
-def value_column(db: Database, subject: Subject, name: str) -> CanonicalColumn:
+def value_column(db: Database, weighing: Weighing, name: str) -> CanonicalColumn:
     """Return a column whose values are grouped.
 
     Raises
@@ -104,26 +99,21 @@ def value_column(db: Database, subject: Subject, name: str) -> CanonicalColumn:
     UnsuitableColumn
         If its type has no equality or order.
     """
-    facts = subject.relation.column(name)
-    require_columns(subject, (facts,))
-    require_equality(db, subject.relation, (facts,), "be grouped")
+    facts = weighing.relation.column(name)
+    _require_counted(db, weighing, (facts,))
+    require_equality(db, weighing.relation, (facts,), "be grouped")
     return CanonicalColumn(facts, Identifier.of("value"))
 
 
-def require_columns(subject: Subject, columns: tuple[ColumnFacts, ...]) -> None:
-    """Refuse unless the caller may read some columns, and those by which rows count.
-
-    Raises
-    ------
-    NotPermitted
-        If not.
-    """
-    counting = () if subject.entity is None else (subject.entity.facts,)
-    weight = () if subject.weight is None else (subject.weight,)
-    require_readable(subject.relation, columns + counting + weight, subject.role)
+def _require_counted(db: Database, weighing: Weighing, columns: tuple[ColumnFacts, ...]) -> None:
+    """Refuse unless the caller may read some columns and those by which rows count."""
+    if weighing.weight is None:
+        require_usable(db, weighing.subject, (), also_read=columns)
+    else:
+        require_readable(weighing.relation, (*columns, weighing.weight), weighing.subject.role)
 
 
-def coordinates(subject: Subject, x: str, y: str | None) -> tuple[Fragment, Fragment]:
+def coordinates(db: Database, weighing: Weighing, x: str, y: str | None) -> tuple[Fragment, Fragment]:
     """Return expressions for the coordinates of a row: of two columns of numbers, or of one of points.
 
     Points are PostgreSQL's own, or PostGIS's geometry and geography, wherever that is installed.
@@ -135,8 +125,8 @@ def coordinates(subject: Subject, x: str, y: str | None) -> tuple[Fragment, Frag
     UnsuitableColumn
         If a column has neither.
     """
-    columns = tuple(subject.relation.column(name) for name in (x, y) if name is not None)
-    require_columns(subject, columns)
+    columns = tuple(weighing.relation.column(name) for name in (x, y) if name is not None)
+    _require_counted(db, weighing, columns)
     if len(columns) == 1:
         found = _of_points(columns[0])
         if found is not None:
@@ -197,7 +187,7 @@ class Counted:
 
 def count_values(
     db: Database,
-    subject: Subject,
+    weighing: Weighing,
     column: CanonicalColumn,
     positions: tuple[Fragment, Fragment] | None = None,
 ) -> Counted:
@@ -205,9 +195,7 @@ def count_values(
 
     Parameters
     ----------
-    db : Database
-        Its role may read the columns.
-    subject : Subject
+    weighing : Weighing
         How rows count.
     column : CanonicalColumn
         What has the values.
@@ -222,25 +210,25 @@ def count_values(
         If there are more than `MOST_VALUES`.
     """
     x, y = positions or (None, None)
-    query = statement("group_values", value=column.expression, x=x, y=y, **subject.parts())
-    rows = _rows(db, subject, query)
+    query = statement("group_values", value=column.expression, x=x, y=y, **weighing.parts())
+    rows = _rows(db, weighing, query)
     values = [
-        FoundValue(row["shown"], 0, _weight(subject, row), row["x"] if x else None, row["y"] if x else None)
+        FoundValue(row["shown"], 0, _weight(weighing, row), row["x"] if x else None, row["y"] if x else None)
         for row in rows
     ]
     missing = values.pop() if values[-1].value is None else None
     return Counted(tuple(values), missing)
 
 
-def count_points(db: Database, subject: Subject, x: Fragment, y: Fragment) -> Counted:
+def count_points(db: Database, weighing: Weighing, x: Fragment, y: Fragment) -> Counted:
     """Return the different points of a relation; parameters and errors as of `count_values`."""
-    rows = _rows(db, subject, statement("group_points", x=x, y=y, **subject.parts()))
-    values = [FoundValue(None, 0, _weight(subject, row), row["x"], row["y"]) for row in rows]
+    rows = _rows(db, weighing, statement("group_points", x=x, y=y, **weighing.parts()))
+    values = [FoundValue(None, 0, _weight(weighing, row), row["x"], row["y"]) for row in rows]
     missing = values.pop() if values[-1].x is None else None
     return Counted(tuple(values), missing)
 
 
-def _rows(db: Database, subject: Subject, query: Statement) -> Sequence[Any]:
+def _rows(db: Database, weighing: Weighing, query: Statement) -> Sequence[Any]:
     db.progress("counting")
     rows = db.rows(query, MOST_VALUES + 1)
     if len(rows) > MOST_VALUES:
@@ -249,19 +237,16 @@ def _rows(db: Database, subject: Subject, query: Statement) -> Sequence[Any]:
             hint="Round them first, in a view.",
         )
     if not rows:
-        raise InputError(
-            f"Relation {subject.relation.identifier} has no rows.",
-            hint="Load data first, or check row-level security policies.",
-        )
+        raise no_rows(weighing.relation)
     return rows
 
 
-def _weight(subject: Subject, row: Any) -> int:
+def _weight(weighing: Weighing, row: Any) -> int:
     text = row["weight"]
     is_whole = text.lstrip("-").isdigit()
     if row["negative"] or not is_whole or int(text) >= _MOST_WEIGHT:
         raise InputError(
-            f"Column {Identifier.of(subject.unit)} has values that cannot be weights.",
+            f"Column {Identifier.of(weighing.unit)} has values that cannot be weights.",
             hint="Weights are finite and not negative.",
         )
     return int(text)
@@ -302,7 +287,7 @@ def require_enough(counted: Counted, k: int, *, missing_apart: bool) -> Counted:
 
 
 def neighbours(
-    db: Database, call: RegionsCall, subject: Subject, counted: Counted
+    db: Database, call: RegionsRequest, weighing: Weighing, counted: Counted
 ) -> tuple[tuple[int, int], ...]:
     """Return the pairs of neighbours as places in the values; others than those are left out.
 
@@ -313,7 +298,7 @@ def neighbours(
     InputError
         If the adjacency has fewer than two columns, too many rows, or no pair of two values.
     """
-    relation = describe(db, call.adjacency, subject.role)
+    relation = describe(db, call.adjacency, weighing.subject.role)
     names = call.neighbours or [column.name for column in relation.columns[:2]]
     if len(names) < 2:
         raise InputError(
@@ -321,7 +306,7 @@ def neighbours(
             hint="An adjacency has a row for each pair of neighbours.",
         )
     columns = tuple(relation.column(name) for name in names)
-    require_readable(relation, columns, subject.role)
+    require_readable(relation, columns, weighing.subject.role)
     one, other = (CanonicalColumn(facts, Identifier.of("value")).expression for facts in columns)
     query = statement("group_edges", relation=relation.identifier, one=one, other=other)
     rows = db.rows(query, MOST_EDGES + 1)

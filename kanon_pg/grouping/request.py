@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from kanon_pg.db.operation import Argument, Operation
-from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.release.request import DEFAULT_SECONDS, AnyRelation, TimeLimit, check_k
+from kanon_pg.errors import InputError
+from kanon_pg.relations.arguments import (
+    DEFAULT_SECONDS,
+    AnyRelation,
+    TimeLimit,
+    check_choice,
+    check_k,
+    check_time_limit,
+)
 
 COSTS = ("max", "sum")
 """Size of the largest class, or the sum over all people of what their class has beyond k."""
@@ -31,7 +37,7 @@ Cost = Annotated[
 ]
 
 
-class GroupingCall:
+class GroupingRequest:
     """What every way of grouping takes; each has these fields in its own order, which is SQL's.
 
     Parameters
@@ -53,23 +59,14 @@ class GroupingCall:
     time_limit: float
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds.
-
-        Raises
-        ------
-        InputError
-            With a sentence for the first argument that is wrong.
-        """
+        """Refuse what is wrong whatever the database holds."""
         check_k(self.k)
         check_choice("cost", self.cost, COSTS)
-        if self.time_limit is None or not math.isfinite(self.time_limit) or self.time_limit <= 0:
-            raise InputError(
-                "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
-            )
+        check_time_limit(self.time_limit)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalsCall(GroupingCall):
+@dataclass(frozen=True, slots=True)
+class IntervalsRequest(GroupingRequest):
     """The arguments of ``kanon_intervals``; `column` has numbers, dates or moments."""
 
     relation: AnyRelation
@@ -80,13 +77,13 @@ class IntervalsCall(GroupingCall):
     time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds."""
-        GroupingCall.check(self)
+        """Refuse what is wrong whatever the database holds."""
+        GroupingRequest.check(self)
         require_name("column", self.column)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelsCall(GroupingCall):
+@dataclass(frozen=True, slots=True)
+class LabelsRequest(GroupingRequest):
     """The arguments of ``kanon_groups``.
 
     Parameters
@@ -111,16 +108,16 @@ class LabelsCall(GroupingCall):
     time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds."""
-        GroupingCall.check(self)
+        """Refuse what is wrong whatever the database holds."""
+        GroupingRequest.check(self)
         require_name("column", self.column)
         check_choice("method", self.method, LABEL_METHODS)
         if self.epsilon is None or not 0 < self.epsilon < 0.5:
             raise InputError("epsilon must be above 0 and below 1/2.", hint="For example 0.25.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegionsCall(GroupingCall):
+@dataclass(frozen=True, slots=True)
+class RegionsRequest(GroupingRequest):
     """The arguments of ``kanon_regions``.
 
     Parameters
@@ -157,8 +154,8 @@ class RegionsCall(GroupingCall):
     positions: tuple[str, str] | None = None
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds."""
-        GroupingCall.check(self)
+        """Refuse what is wrong whatever the database holds."""
+        GroupingRequest.check(self)
         require_name("column", self.column)
         check_choice("method", self.method, REGION_METHODS)
         check_choice("on_light", self.on_light, ON_LIGHT)
@@ -171,8 +168,8 @@ class RegionsCall(GroupingCall):
             raise InputError("A place on the map needs two columns.", hint="For example: longitude,latitude.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RectanglesCall(GroupingCall):
+@dataclass(frozen=True, slots=True)
+class RectanglesRequest(GroupingRequest):
     """The arguments of ``kanon_rectangles``.
 
     Parameters
@@ -195,16 +192,16 @@ class RectanglesCall(GroupingCall):
     time_limit: TimeLimit = DEFAULT_SECONDS
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds."""
-        GroupingCall.check(self)
+        """Refuse what is wrong whatever the database holds."""
+        GroupingRequest.check(self)
         require_name("x", self.x)
         check_choice("method", self.method, RECTANGLE_METHODS)
 
 
-INTERVALS = Operation(IntervalsCall)
-GROUPS = Operation(LabelsCall)
-REGIONS = Operation(RegionsCall)
-RECTANGLES = Operation(RectanglesCall)
+INTERVALS = Operation(IntervalsRequest)
+GROUPS = Operation(LabelsRequest)
+REGIONS = Operation(RegionsRequest)
+RECTANGLES = Operation(RectanglesRequest)
 
 
 def require_name(argument: str, name: str | None) -> None:
@@ -217,15 +214,3 @@ def require_name(argument: str, name: str | None) -> None:
     """
     if name is None:
         raise InputError(f"{argument} is NULL.", hint="Name a column of the relation.")
-
-
-def check_choice(argument: str, given: Any, known: tuple[str, ...]) -> None:
-    """Refuse a word that is none of some.
-
-    Raises
-    ------
-    UnknownName
-        If it is not.
-    """
-    if given not in known:
-        raise UnknownName(f"There is no such {argument}.", hint="Choose one of: " + ", ".join(known) + ".")

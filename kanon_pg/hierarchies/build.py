@@ -19,10 +19,9 @@ from kanon_pg.errors import InputError, UnsuitableColumn
 from kanon_pg.hierarchies.classes import classes, finder_in_worker
 from kanon_pg.hierarchies.dates import calendar
 from kanon_pg.hierarchies.definition import HierarchyDefinition, take_storing_options
+from kanon_pg.hierarchies.inputs import ColumnValues, Spec, column_values
 from kanon_pg.hierarchies.intervals import intervals
 from kanon_pg.hierarchies.ranges import TEXT, range_type
-from kanon_pg.hierarchies.spec import Spec
-from kanon_pg.hierarchies.values import ColumnValues, column_values
 
 _LONGEST = 500
 
@@ -210,12 +209,6 @@ def build(
 
     Parameters
     ----------
-    db : Database
-        May read the column.
-    relation : RelationFacts
-        Table or view.
-    column : ColumnFacts
-        A column of it.
     spec : mapping
         ``{"builder": NAME, ...}`` with the name of a builder, and the keys of that builder.
     options : mapping, optional

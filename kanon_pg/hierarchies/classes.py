@@ -13,17 +13,15 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
-from kanon_pg.core.grouping import GroupingQuestion, Kind, class_names, packed, unpacked
+from kanon_pg.core.grouping import GroupingTask, Kind, class_names, packed, unpacked
 from kanon_pg.core.hierarchy import GeneralizationHierarchy, from_levels
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.hierarchies.dates import moment_of, moment_writer, roundest_moment
+from kanon_pg.hierarchies.inputs import ColumnValues, Spec
 from kanon_pg.hierarchies.intervals import plain, roundest
 from kanon_pg.hierarchies.ranges import half_open, range_type
-from kanon_pg.hierarchies.spec import Spec
-from kanon_pg.hierarchies.values import ColumnValues
-from kanon_pg.runner.parent import group_in_child
-from kanon_pg.runner.preparation import memory_budget
+from kanon_pg.runner.parent import group_in_child, memory_budget
 
 Task = Literal["intervals", "labels"]
 METHODS = ("spread", "fold")
@@ -55,7 +53,7 @@ def finder_in_worker(db: Database) -> ClassFinder:
         options = {"k": least, "cost": cost, "seconds": _SECONDS, "method": method, "epsilon": 0.25}
         arrays: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", weights))}
         answer = group_in_child(
-            GroupingQuestion(task, options, arrays),
+            GroupingTask(task, options, arrays),
             checkpoint=db.checkpoint,
             progress=db.progress,
             memory_bytes=memory_budget(db),
@@ -126,8 +124,6 @@ def classes(find: ClassFinder, values: ColumnValues, spec: Spec) -> Generalizati
 
     Parameters
     ----------
-    find : ClassFinder
-        Finds the classes.
     values : ColumnValues
         Values of any type; numbers, dates and timestamps are taken in their order.
     spec : Spec

@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from kanon_pg.core.hierarchy import MAX_VALUES, GeneralizationHierarchy, from_levels
 from kanon_pg.errors import InputError, UnsuitableColumn
+from kanon_pg.hierarchies.inputs import ColumnValues, Spec
 from kanon_pg.hierarchies.ranges import half_open
-from kanon_pg.hierarchies.spec import Spec
-from kanon_pg.hierarchies.values import ColumnValues
 
 _LAST_YEAR = 9999
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from kanon_pg.core.hierarchy import MAX_HEIGHT, MAX_VALUES, GeneralizationHierarchy, from_levels, hierarchy_of
 from kanon_pg.errors import InputError
+from kanon_pg.hierarchies.inputs import Spec
 from kanon_pg.hierarchies.ranges import OUTPUTS, TEXT
-from kanon_pg.hierarchies.spec import Spec
 
 
 def folded(hierarchy: GeneralizationHierarchy) -> list[Any]:
@@ -98,16 +98,12 @@ class HierarchyDefinition:
 
     Parameters
     ----------
-    hierarchy : GeneralizationHierarchy
-        Values and nodes.
     output : str
         One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
     kind : str
         One of `KINDS`.
     spec : mapping
         What it was made with, ready for JSON.
-    options : StoringOptions
-        Description and whether it is shared.
     """
 
     hierarchy: GeneralizationHierarchy

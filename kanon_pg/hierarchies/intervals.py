@@ -13,9 +13,8 @@ from itertools import accumulate, pairwise
 
 from kanon_pg.core.hierarchy import MAX_HEIGHT, MAX_VALUES, GeneralizationHierarchy, from_levels
 from kanon_pg.errors import InputError
+from kanon_pg.hierarchies.inputs import ColumnValues, Spec
 from kanon_pg.hierarchies.ranges import half_open, range_type
-from kanon_pg.hierarchies.spec import Spec
-from kanon_pg.hierarchies.values import ColumnValues
 
 _DIGITS = 2_000
 """Precision of the arithmetic; what needs more is refused."""

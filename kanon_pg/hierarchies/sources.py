@@ -19,8 +19,8 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.definition import HierarchyDefinition, StoringOptions, take_storing_options
+from kanon_pg.hierarchies.inputs import Spec
 from kanon_pg.hierarchies.ranges import ELEMENTS, TEXT
-from kanon_pg.hierarchies.spec import Spec
 
 _GZIP_START = b"\x1f\x8b"
 _HEADER_START = re.compile(r'"?level_0"?([^\w\r\n])')
@@ -200,8 +200,6 @@ def read_table(db: Database, relation: RelationFacts, options: Any = None) -> Hi
     ----------
     db : Database
         May read the relation; dates are written in ISO style.
-    relation : RelationFacts
-        Table or view.
     options : mapping, optional
         ``columns``: the column of the values and those of the levels, rising; all in the relation's order
         unless given. Or ``child`` and ``parent``: columns of a table of parents, with ``values`` 'leaves' or

@@ -31,8 +31,6 @@ class StoredHierarchy:
 
     Parameters
     ----------
-    name : str
-        Its name.
     version : int
         1, 2 ...
     kind : str
@@ -58,10 +56,6 @@ def stored_hierarchy(db: Database, name: str, role: str, version: int | None = N
 
     Parameters
     ----------
-    name : str
-        Name of the hierarchy.
-    role : str
-        Who wants to use it.
     version : int, optional
         The latest unless given.
 
@@ -99,8 +93,6 @@ def store(db: Database, name: str | None, definition: HierarchyDefinition, role:
         1 to 63 bytes.
     definition : HierarchyDefinition
         Checked already; only ranges are checked here, by the database.
-    role : str
-        Who stores it.
 
     Raises
     ------

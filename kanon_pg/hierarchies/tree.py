@@ -45,8 +45,6 @@ def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> Node:
 
     Parameters
     ----------
-    hierarchy : GeneralizationHierarchy
-        Checked.
     output : str
         Type of its nodes; in ranges of numbers a minus is a sign, elsewhere a hyphen.
     """
@@ -67,8 +65,6 @@ def tree_lines(top: Node, most: int = 10) -> Iterator[str]:
 
     Parameters
     ----------
-    top : Node
-        See `tree_of`.
     most : int
         Most children shown of each node, >= 1; a line says how many more there are.
     """

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from kanon_pg.db.catalog import ColumnFacts
-from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.catalog import ColumnFacts, equality_operator
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
-from kanon_pg.measure.subject import Subject
+from kanon_pg.relations.subject import Subject
 
 SCALES = frozenset(
     {
@@ -27,6 +29,54 @@ _ENDS = {
     "tstzrange": ("pg_catalog.date_part('epoch', {end})", 0),
 }
 """How an end of a range becomes a number, and how far its upper end lies above its last value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is measured: a relation by some of its columns.
+
+    Parameters
+    ----------
+    quasi_identifiers : tuple of ColumnFacts
+        At least one; their types have an equality.
+    sensitive : tuple of ColumnFacts
+        None of them a quasi-identifier.
+    losses : mapping of str to (float or None)
+        What a release with its own quasi-identifiers lost when it was published.
+    """
+
+    subject: Subject
+    quasi_identifiers: tuple[ColumnFacts, ...]
+    sensitive: tuple[ColumnFacts, ...]
+    losses: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def aliases(self) -> tuple[Identifier, ...]:
+        """Names of the quasi-identifiers inside queries, free of the user's names."""
+        return tuple(Identifier.of(f"q{number}") for number in range(1, len(self.quasi_identifiers) + 1))
+
+    @property
+    def suppressed(self) -> Identifier | None:
+        """In a release the column that lists the suppressed columns of a row."""
+        return None if self.subject.suppressed is None else self.subject.suppressed.identifier
+
+    def common_parts(self) -> dict[str, object]:
+        """Return what all queries interpolate, but for the columns."""
+        keys = [str(alias) for alias in self.aliases] + ["suppressed"] * self.subject.is_release
+        entity = self.subject.entity
+        return {
+            "relation": self.subject.relation.identifier,
+            "keys": Fragment(", ".join(keys)),
+            "suppressed": self.suppressed,
+            "entity": None if entity is None else entity.output,
+        }
+
+    def column_parts(self) -> list[dict[str, object]]:
+        """Return name, alias and quoted text of each quasi-identifier."""
+        return [
+            {"column": column.identifier, "alias": alias, "label": Literal(column.name)}
+            for column, alias in zip(self.quasi_identifiers, self.aliases, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +107,8 @@ class ClassCounts:
     diversity: float
 
 
-def count_classes(db: Database, subject: Subject) -> ClassCounts | None:
+def count_classes(db: Database, measured: Measured) -> ClassCounts | None:
     """Count the classes in one statement.
-
-    Parameters
-    ----------
-    db : Database
-        An open database whose role may read the relation.
-    subject : Subject
-        What to measure.
 
     Returns
     -------
@@ -73,20 +116,20 @@ def count_classes(db: Database, subject: Subject) -> ClassCounts | None:
         None if the relation has no rows.
     """
     # One key alone has the same groups as the whole key: no grouping set of its own then.
-    separate = len(subject.quasi_identifiers) > 1 or subject.suppressed is not None
+    separate = len(measured.quasi_identifiers) > 1 or measured.suppressed is not None
     marks = (
         Fragment("suppressed")
-        if subject.suppressed is not None
-        else Fragment(", ".join(map(str, subject.aliases[:2])))
+        if measured.suppressed is not None
+        else Fragment(", ".join(map(str, measured.aliases[:2])))
     )
     found = db.row(
         statement(
             "measure_classes",
-            **subject.common_parts(),
+            **measured.common_parts(),
             columns=[
                 common | _parts(column, number)
                 for number, (common, column) in enumerate(
-                    zip(subject.column_parts(), subject.quasi_identifiers, strict=True), 1
+                    zip(measured.column_parts(), measured.quasi_identifiers, strict=True), 1
                 )
             ],
             marks=marks,
@@ -104,7 +147,7 @@ def count_classes(db: Database, subject: Subject) -> ClassCounts | None:
         largest=found["largest"],
         discernibility=int(found["discernibility"]),
         diversity=sum(
-            _diversity(column, number, found) for number, column in enumerate(subject.quasi_identifiers, 1)
+            _diversity(column, number, found) for number, column in enumerate(measured.quasi_identifiers, 1)
         ),
     )
 
@@ -168,15 +211,13 @@ class SensitiveFigures:
 
 
 def measure_sensitive(
-    db: Database, subject: Subject, column: ColumnFacts, *, many_classes: bool
+    db: Database, measured: Measured, column: ColumnFacts, *, many_classes: bool
 ) -> SensitiveFigures:
     """Compute the figures of one sensitive column in one statement.
 
     Parameters
     ----------
-    db : Database
-        An open database whose role may read the relation.
-    subject : Subject
+    measured : Measured
         What to measure; at least one row.
     column : ColumnFacts
         One of its sensitive columns.
@@ -206,24 +247,13 @@ def measure_sensitive(
     found = db.row(
         statement(
             "measure_sensitive",
-            **subject.common_parts(),
-            columns=subject.column_parts(),
+            **measured.common_parts(),
+            columns=measured.column_parts(),
             sensitive=column.identifier,
             ordered=column.base_type in SCALES,
             many_classes=many_classes,
-            equals=_equality(db, subject, column),
+            equals=equality_operator(db, measured.subject.relation, column),
             people_once=False,
         )
     )
     return SensitiveFigures(**found)
-
-
-def _equality(db: Database, subject: Subject, column: ColumnFacts) -> Fragment:
-    """The operator of GROUP BY, spelled so that the search_path cannot replace it.
-
-    A bare ``=`` on a type of an extension that is not on the path would compare something else (citext
-    as text).
-    """
-    own = db.rows(statement("measure_equality"), subject.relation.oid, column.name)
-    schema, name = (own[0]["schema"], own[0]["name"]) if own else ("pg_catalog", "=")
-    return Fragment(f"OPERATOR({Identifier.of(schema)}.{name})")

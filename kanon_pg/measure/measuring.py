@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from kanon_pg.db.catalog import ColumnFacts, require_equality
+from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError
-from kanon_pg.measure.classes import ClassCounts, SensitiveFigures, count_classes, measure_sensitive
+from kanon_pg.measure.classes import (
+    ClassCounts,
+    Measured,
+    SensitiveFigures,
+    count_classes,
+    measure_sensitive,
+)
 from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.subject import Subject, resolve_subject
+from kanon_pg.relations.arguments import AnyRelation, QuasiIdentifiers, Sensitive
+from kanon_pg.relations.subject import Subject, no_quasi_identifier, no_rows, require_usable, resolve
 
 _ROWS_WORTH_STORING = 4
 """Rows per class from which storing the classes is cheaper than counting them twice (measured, 1M rows)."""
 
 
-def measure(
-    db: Database,
-    relation: str | None,
-    quasi_identifiers: Sequence[str] | None = None,
-    sensitive: Sequence[str] | None = None,
-) -> Measures:
+@dataclass(frozen=True, slots=True)
+class MeasureRequest:
+    """The arguments of ``kanon_measure``; an empty list of sensitive columns means none."""
+
+    relation: AnyRelation
+    quasi_identifiers: QuasiIdentifiers = None
+    sensitive: Sensitive = None
+
+
+MEASURE = Operation(MeasureRequest)
+
+
+def measure(db: Database, request: MeasureRequest) -> Measures:
     """Measure any table or view, with the caller's own rights, without changing anything.
 
     Parameters
     ----------
     db : Database
-        An open database; for one consistent figure its statements share a snapshot (a STABLE function, or
-        a REPEATABLE READ transaction).
-    relation : str
-        Table or view as SQL writes it.
-    quasi_identifiers, sensitive : sequence of str, optional
-        Column names; see `kanon_pg.measure.subject.resolve_subject` for the defaults. An empty list of
-        sensitive columns means none.
+        For one consistent figure its statements share a snapshot (a STABLE function, or a REPEATABLE READ
+        transaction).
 
     Raises
     ------
@@ -45,18 +56,62 @@ def measure(
     UnsuitableColumn
         If a column's type has no equality.
     """
-    return measure_subject(db, resolve_subject(db, relation, quasi_identifiers, sensitive))
+    return figures_of(db, resolve_measured(db, request))
 
 
-def measure_subject(db: Database, subject: Subject) -> Measures:
-    """Measure a relation whose columns' roles are known and checked.
+def resolve_measured(db: Database, request: MeasureRequest) -> Measured:
+    """Find out what to measure and check that it can be measured.
 
-    Parameters
-    ----------
-    db : Database
-        An open database whose role may read the relation.
-    subject : Subject
-        What to measure.
+    What the call does not name are the known roles; otherwise every column is a quasi-identifier except
+    single-column keys. A column named in the call leaves the other role's default.
+
+    Raises
+    ------
+    InputError, UnknownName, NotPermitted, UnsuitableColumn
+        As `measure`.
+    """
+    subject = resolve(db, request.relation)
+    given = None if request.quasi_identifiers is None else subject.columns(request.quasi_identifiers)
+    if request.sensitive is not None:
+        sensitive = subject.columns(request.sensitive)
+    else:
+        known = () if subject.roles is None else subject.columns(subject.roles.sensitive)
+        sensitive = tuple(column for column in known if column not in (given or ()))
+    for column in given or ():
+        if column in sensitive:
+            raise InputError(
+                f"Column {column.identifier} is named both as quasi-identifier and as sensitive.",
+                hint="Name each column once.",
+            )
+    usual = _usual_quasi_identifiers(subject)
+    if given is None:
+        if subject.is_release and subject.roles is None:
+            db.notice(
+                "The roles of this release's columns are unknown; all others count as quasi-identifiers."
+            )
+        given = tuple(column for column in usual if column not in sensitive)
+    _require_measurable(db, subject, given, sensitive)
+    return Measured(subject, given, sensitive, subject.losses if given == usual else {})
+
+
+def _usual_quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
+    if subject.roles is not None:
+        return subject.columns(subject.roles.quasi_identifiers)
+    return tuple(c for c in subject.without_identifiers() if c != subject.suppressed)
+
+
+def _require_measurable(
+    db: Database, subject: Subject, quasi: tuple[ColumnFacts, ...], sensitive: tuple[ColumnFacts, ...]
+) -> None:
+    if not quasi:
+        raise no_quasi_identifier(subject.relation)
+    own = () if subject.suppressed is None else (subject.suppressed,)
+    require_usable(db, subject, quasi, also_read=(*sensitive, *own))
+    require_equality(db, subject.relation, sensitive, "be measured")
+
+
+def figures_of(db: Database, measured: Measured) -> Measures:
+    """Measure what was resolved before.
 
     Raises
     ------
@@ -64,19 +119,15 @@ def measure_subject(db: Database, subject: Subject) -> Measures:
         If the relation has no rows.
     """
     db.progress("counting classes")
-    counts = count_classes(db, subject)
+    counts = count_classes(db, measured)
     if counts is None:
-        raise InputError(
-            f"Relation {subject.relation.identifier} has no rows.",
-            detail="Without an equivalence class no measure is defined.",
-            hint="Load data first, or check row-level security policies.",
-        )
+        raise no_rows(measured.subject.relation, "Without an equivalence class no measure is defined.")
     many_classes = counts.classes * _ROWS_WORTH_STORING > counts.rows
     figures = []
-    for number, column in enumerate(subject.sensitive):
-        db.progress("measuring sensitive columns", number / len(subject.sensitive))
-        figures.append(measure_sensitive(db, subject, column, many_classes=many_classes))
-    return replace(combine(counts, figures), **subject.losses)
+    for number, column in enumerate(measured.sensitive):
+        db.progress("measuring sensitive columns", number / len(measured.sensitive))
+        figures.append(measure_sensitive(db, measured, column, many_classes=many_classes))
+    return replace(combine(counts, figures), **measured.losses)
 
 
 def combine(counts: ClassCounts, figures: Sequence[SensitiveFigures]) -> Measures:

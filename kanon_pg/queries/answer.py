@@ -17,7 +17,7 @@ from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_records
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.record import record_query, start_ledger
+from kanon_pg.queries.record import needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
 from kanon_pg.queries.run import full_scans, needs_sets, run_query, without_statistics
 
@@ -76,9 +76,9 @@ def answer_query(
         given = parameter_values(verdict, query.text, query.parameters)
     except Refusal as refusal:
         raise refused((refusal.finding,)) from None
-    if any(loaded.rules[oid].ledger != "off" for oid in verdict.protected) and not has_folder(folder):
+    if needs_ledger(verdict, loaded.rules) and not has_folder(folder):
         raise InputError(
-            "The rules of a table want every query recorded, and this process has no folder for records.",
+            "The rules of a table want the query recorded, and this process has no folder for records.",
             hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
         )
     if not set(verdict.relations) <= set(locked):

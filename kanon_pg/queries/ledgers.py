@@ -161,7 +161,7 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
 
 
 def _log_row(relation: str, entry: list[Any]) -> dict[str, Any]:
-    time, login, query, outcome, reason = entry
+    time, login, query, outcome, reason, *_ = entry
     text, parameters, role = json.loads(query) if query is not None else (None, None, None)
     return {
         "relation": relation,

@@ -28,7 +28,9 @@ class ProtectionRules:
         'never', 'insensitive' or 'always', as in `kanon_pg.queries.check.catalog.Protection`.
     ledger : {'off', 'pairwise', 'linear'}
         As in `kanon_pg.worker.ledger.rules.LedgerRules`.
-    queries, refusals : int or None
+    margin, share : int, float
+        As in `kanon_pg.worker.ledger.rules.LedgerRules`.
+    queries, refusals, near_refusals : int or None
         Budget of each login within `period`, as in `kanon_pg.worker.ledger.rules.QueryBudget`.
     all_queries, all_refusals : int or None
         Budget of all logins together.
@@ -50,8 +52,11 @@ class ProtectionRules:
     ledger: Literal["off", "pairwise", "linear"] = "pairwise"
     one_sided: bool = False
     rank: int = 256
+    margin: int = 10
+    share: float = 0.5
     queries: int | None = None
     refusals: int | None = 50
+    near_refusals: int | None = 10
     all_queries: int | None = None
     all_refusals: int | None = None
     period: float = 86_400.0
@@ -115,8 +120,11 @@ _RULES: Mapping[str, tuple[OptionTest, str]] = {
     "ledger": _is_one_of("off", "pairwise", "linear"),
     "one_sided": (lambda value: isinstance(value, bool), "true or false"),
     "rank": (_is_whole(8, 2048), "a whole number from 8 to 2048"),
+    "share": (_is_number(0, 1), "a number above 0, at most 1"),
+    "margin": (_is_whole(1, 100), "a whole number from 1 to 100"),
     "queries": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
     "refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
+    "near_refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
     "all_queries": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
     "all_refusals": (_is_none_or(_is_whole(1, _LARGEST)), _COUNT),
     "period": (_is_number(0, _LONGEST), _SECONDS),

@@ -80,9 +80,10 @@ def record_query(
         Nothing may leave.
     """
     rules = {oid: _rules_of(db, oid) for oid in verdict.protected}
-    if not has_folder(folder) and all(rule.ledger == "off" for rule in rules.values()):
+    if not has_folder(folder) and not needs_ledger(verdict, rules):
         return outcome.answer is not None
-    query = _Recording(db, query_record, verdict, snapshot, rules, ledger_context(db, folder), outcome.sets)
+    context = ledger_context(db, folder)
+    query = _Recording(db, query_record, verdict, snapshot, rules, context, outcome.sets, outcome.left_out)
     if outcome.failure in _ABORTED:
         # a savepoint here, too: messages of the server at the level debug5 count them
         with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
@@ -95,6 +96,22 @@ def record_query(
         with suppress(KanonError), db.deadline(_SECONDS_FOR_REFUSALS):
             query.decide(outcome.failure or _failure(error), reads=False)
         raise
+
+
+def needs_ledger(verdict: Verdict, rules: Mapping[int, ProtectionRules]) -> bool:
+    """Return whether figures have to be compared with others: earlier ones, or others of the same query."""
+    return any(
+        rule.ledger != "off" or _has_parts(verdict, rules, rule.relation)
+        for rule in (rules[oid] for oid in verdict.protected)
+    )
+
+
+def _has_parts(verdict: Verdict, rules: Mapping[int, ProtectionRules], root: int) -> bool:
+    """Return whether a query has figures over several sets of people that nothing else compares."""
+    own = [item for item in verdict.entity_sets if rules[item.relation].relation == root]
+    return sum(item.kind != "known" for item in own) > 1 or any(
+        item.kind == "known" and item.filters for item in own
+    )
 
 
 def _failure(error: KanonError) -> Failure:
@@ -137,6 +154,7 @@ class _Recording:
     rules: Mapping[int, ProtectionRules]
     context: LedgerContext
     sets: Mapping[int, Sequence[bytes]]
+    left_out: bool
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
         """Return whether the answer may leave; without `reads` nothing is read of the relations."""
@@ -157,6 +175,7 @@ class _Recording:
                 "name": name,
                 **_terms(roots[root]),
                 "failure": failure,
+                "left_out": self.left_out,
                 **(self._contents(request, root, state, failure) if reads else _NOTHING),
             }
             for (root, name), state in zip(names.items(), known, strict=True)
@@ -176,7 +195,7 @@ class _Recording:
         self, request: Request, root: int, known: Mapping[str, Any], failure: Failure | None
     ) -> dict[str, Any]:
         """Return what the worker needs of a relation: its table snapshot and the sets behind the answer."""
-        if self._mode(root) == "off":
+        if self._mode(root) == "off" and not _has_parts(self.verdict, self.rules, root):
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
         seen, state, leaves = self._state(request, relation, known)
@@ -249,11 +268,17 @@ class _Recording:
             arguments = (*given, str(known["seed"])) if item.seed is not None else given
             key = set_key(self.verdict, item, arguments, self.context.zone)
             packed: dict[str, Any] = {
+                "kind": item.kind,
+                "level": item.level,
+                "chosen": item.chosen,
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,
                 "key": key,
+                # partitions and children have some of their parent's rows
+                "everybody": item.everybody and item.relation == root,
             }
-            if key is None or not may_be_known or key not in known["sets"]:
+            is_sent = key is None or not may_be_known or key not in known["sets"]
+            if is_sent and not packed["everybody"]:
                 parts = self.sets.get(number)
                 packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
             found.append(packed)
@@ -273,6 +298,7 @@ class _Recording:
             and cover.k >= own.k
             and cover.one_sided >= own.one_sided
             and cover.rank >= own.rank
+            and cover.margin >= own.margin
         )
 
 
@@ -296,8 +322,14 @@ def _terms(rules: ProtectionRules) -> dict[str, Any]:
             "mode": rules.ledger,
             "one_sided": rules.one_sided,
             "rank": rules.rank,
+            "margin": rules.margin,
+            "share": rules.share,
+            "suppresses": rules.mode == "suppress",
         },
-        "per_analyst": _budget(rules, rules.queries, rules.refusals),
+        "per_analyst": {
+            **_budget(rules, rules.queries, rules.refusals),
+            "near_refusals": rules.near_refusals,
+        },
         "overall": _budget(rules, rules.all_queries, rules.all_refusals),
     }
 

@@ -14,6 +14,14 @@ from kanon_pg.queries.ledgers import ledger_context
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.runner import ledger_parent
 
+_NEARLY_FULL = 80
+"""Percent."""
+
+_MORE_ROOM = (
+    "Answers that were given before, or follow from those, are always given. For others raise the rule rank;"
+    " of n people no more than 2 n / k independent answers can be compared."
+)
+
 
 def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
     """Report for every protected relation whether its record of queries can be used.
@@ -23,8 +31,9 @@ def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, 
     Returns
     -------
     list of dict
-        ``relation``, ``ok``; ``problem`` and ``remedy`` unless ``ok``. For curators: analysts are refused in
-        the same words for every reason.
+        ``relation``, ``ok``; ``problem`` and ``remedy`` unless ``ok``, or if not much is left of what the
+        ledger can compare; ``used``: how much of that answers have taken, in percent, None if old sets are
+        forgotten. For curators: analysts are refused in the same words for every reason.
 
     Raises
     ------
@@ -48,12 +57,21 @@ def _record_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dic
         present = json.loads(json.dumps(content_description(load_relation(db, row["oid"], row["role"]))))
         if present != read["description"]:
             problem = "The columns that queries may read, or the entity, changed since the record began."
+    used = None if read is None else read["use"]
     if problem is None:
-        return {"relation": row["relation"], "ok": True, "problem": None, "remedy": None}
+        is_nearly_full = used is not None and used >= _NEARLY_FULL
+        return {
+            "relation": row["relation"],
+            "ok": True,
+            "problem": f"{used} % of what answers can be compared by is taken." if is_nearly_full else None,
+            "remedy": _MORE_ROOM if is_nearly_full else None,
+            "used": used,
+        }
     return {
         "relation": row["relation"],
         "ok": False,
         "problem": f"{problem} Every answer is withheld.",
         "remedy": f"Begin a new record: SELECT kanon.restart_ledger({Literal(row['relation'])}); what was "
         "answered before is then no longer compared with new answers.",
+        "used": used,
     }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Any, Literal
 
+from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import AnswerWithheld, QueryRefused
 from kanon_pg.queries.check.findings import Finding
 
@@ -29,6 +30,27 @@ class QueryRequest:
     text: str
     parameters: tuple[str | None, ...] = ()
     search_path: tuple[str, ...] = ("public",)
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectRequest:
+    """The arguments of ``kanon_protect``.
+
+    Parameters
+    ----------
+    options : mapping, optional
+        Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
+    """
+
+    relation: Annotated[str, Argument("regclass", "Table or view, as SQL writes it.")]
+    k: Annotated[int, Argument("integer", "Fewest people behind every part of an answer, 2 to 100.")] = 5
+    options: Annotated[
+        Mapping[str, Any] | None,
+        Argument("jsonb", "Object: further rules; see the how-to on answering queries."),
+    ] = None
+
+
+PROTECT = Operation(ProtectRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +103,8 @@ class QueryOutcome:
         The answer; in the mode 'suppress' without the rows that were left out. None if there is none.
     failure : Failure or None
         Why there is none.
+    left_out : bool
+        Whether groups were left out whose size depends on sensitive columns; counts like a refusal.
     sets : Mapping of int to list of bytes
         By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
         answer.
@@ -88,6 +112,7 @@ class QueryOutcome:
 
     answer: AnswerTable | None
     failure: Failure | None = None
+    left_out: bool = False
     sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
 
 

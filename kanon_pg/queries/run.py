@@ -23,6 +23,7 @@ from kanon_pg.runner import ledger_parent
 
 _BACKED = "kanon_backed"
 _SET = "kanon_set"
+_LEFT_OUT = "kanon_left_out"
 
 
 def run_query(
@@ -66,9 +67,9 @@ def run_query(
     if combined_sql is not None:
         rows, sets = _split_rows(rows, verdict)
     if len(rows) > max_rows:
-        return QueryOutcome(None, "rows", sets)
+        return QueryOutcome(None, "rows", sets=sets)
     if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
-        return QueryOutcome(None, "size", sets)
+        return QueryOutcome(None, "size", sets=sets)
     shown = [f"c{number}" for number in range(1, len(verdict.outputs) + 1)]
     return QueryOutcome(
         AnswerTable(
@@ -76,6 +77,8 @@ def run_query(
             types=tuple(output.type_name for output in verdict.outputs),
             rows=tuple(tuple(row[name] for name in shown) for row in rows),
         ),
+        # of an answer without rows nobody can tell whether there was nothing or too little
+        left_out=verdict.left_out is not None and (not rows or any(row[_LEFT_OUT] for row in rows)),
         sets=sets,
     )
 
@@ -99,7 +102,7 @@ def _combined_text(verdict: Verdict, combined_sql: CombinedSql, limit: int) -> s
         ]
     )
     branches = [f"({checked} FROM ({combined_sql.body}) AS q {_columns(verdict)} LIMIT {limit})"]
-    answer = [_null("text")] * len(verdict.outputs) + [_null("bool")]
+    answer = [_null("text")] * len(verdict.outputs) + [_null("bool")] * 2
     for number, sql in combined_sql.sets.items():
         # a row of its own, because a row has a gigabyte at most
         parts = [*answer, str(number), "s.*", *[_null("bytea")] * (len(names) - counts[number])]
@@ -139,6 +142,10 @@ def _checked_columns(verdict: Verdict) -> str:
     ]
     texts = [f"CAST(q.{name} AS pg_catalog.text) AS {name}" for name in shown]
     texts.append(f"{' AND '.join(checked) or 'true'} AS {_BACKED}")
+    left_out = (
+        "false" if verdict.left_out is None else f"q.{hidden[verdict.left_out]} OPERATOR(pg_catalog.>) 0"
+    )
+    texts.append(f"{left_out} AS {_LEFT_OUT}")
     return f"SELECT {', '.join(texts)}"
 
 

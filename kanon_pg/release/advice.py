@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import UnsuitableColumn
 
 _ROWS_LOOKED_AT = 100_000
 _FEWEST_ROWS = 100
@@ -23,8 +22,6 @@ def tell_undeclared(db: Database, relation: RelationFacts) -> None:
 
     Parameters
     ----------
-    db : Database
-        Its user is told.
     relation : RelationFacts
         The base relation, of which nothing was declared or asked for.
     """
@@ -42,15 +39,11 @@ def tell_repeated_identifiers(db: Database, relation: RelationFacts, identifiers
 
     Parameters
     ----------
-    db : Database
-        May read the relation; its user is told.
-    relation : RelationFacts
-        The relation.
     identifiers : sequence of str
         Names of its columns that are declared as identifiers, while no column is the entity.
     """
     columns = [
-        c for c in map(relation.column, identifiers) if not c.is_key and _has_equality(db, relation, c)
+        c for c in map(relation.column, identifiers) if not c.is_key and has_equality(db, relation, (c,))
     ]
     if not columns:
         return
@@ -77,14 +70,10 @@ def tell_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Sequ
 
     Parameters
     ----------
-    db : Database
-        May read the relation; its user is told.
-    relation : RelationFacts
-        The relation.
     sensitive : sequence of ColumnFacts
         Columns that are published as they are.
     """
-    columns = [column for column in sensitive if _has_equality(db, relation, column)]
+    columns = [column for column in sensitive if has_equality(db, relation, (column,))]
     if not columns:
         return
     found = _asked_of_columns(db, "distinct_values", relation, columns)
@@ -102,10 +91,6 @@ def tell_much_suppressed(db: Database, release: Identifier, share: float) -> Non
 
     Parameters
     ----------
-    db : Database
-        Its user is told.
-    release : Identifier
-        The release.
     share : float
         Share of the cells of quasi-identifiers that are suppressed.
     """
@@ -131,11 +116,3 @@ def _asked_of_columns(
         )
     )
     return [found[alias.name] for alias in aliases]
-
-
-def _has_equality(db: Database, relation: RelationFacts, column: ColumnFacts) -> bool:
-    try:
-        require_equality(db, relation, (column,))
-    except UnsuitableColumn:
-        return False
-    return True

@@ -33,8 +33,6 @@ def write_hierarchies(db: Database, plan: ReleasePlan, tables: tuple[Identifier,
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What to publish.
     tables : tuple of Identifier
         The table to create for each generalized column.
 
@@ -247,8 +245,6 @@ def create_unknown_view(db: Database, plan: ReleasePlan, names: StorageNames) ->
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What is published.
     names : StorageNames
         The view to create and the tables it reads; nothing is done without generalized columns.
     """

@@ -6,21 +6,28 @@ import json
 from dataclasses import dataclass, field
 
 from kanon_pg.core.generalization import LevelFields
-from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.core.request import PrivacyModels
-from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import render, statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
 from kanon_pg.hierarchies.build import build
 from kanon_pg.hierarchies.storage import held_hierarchy
+from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.subject import (
+    Roles,
+    Subject,
+    linked_columns,
+    refuse_identifying,
+    require_quasi_identifiers,
+    require_usable,
+    resolve,
+)
 from kanon_pg.release.advice import tell_repeated_identifiers, tell_undeclared, tell_unique_sensitive
 from kanon_pg.release.base import require_suitable
-from kanon_pg.release.canonical import CanonicalColumn, canonical_columns
-from kanon_pg.release.declaration import Declaration, check_roles, declared, entity_column
-from kanon_pg.release.generalized import GeneralizedColumn, level_fields, require_fit
-from kanon_pg.release.request import AnonymizeRequest, HierarchyWish
+from kanon_pg.release.generalized import GeneralizedColumn, HierarchyWish, level_fields, require_fit
+from kanon_pg.release.request import AnonymizeRequest
 
 
 def plan_hierarchies(
@@ -34,10 +41,6 @@ def plan_hierarchies(
 
     Parameters
     ----------
-    base : RelationFacts
-        The base relation.
-    columns : tuple of CanonicalColumn
-        The quasi-identifiers.
     wishes : tuple of HierarchyWish
         What the call asks for.
     role : str
@@ -165,8 +168,6 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
 
     Parameters
     ----------
-    request : AnonymizeRequest
-        Already checked by itself.
     role : str
         Whose rights count.
 
@@ -175,27 +176,22 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     InputError
         With a sentence that says what to change.
     """
-    base = describe(db, request.relation, role)
-    require_readable(base, base.columns, role)
+    subject = resolve(db, request.relation, role=role)
+    base = subject.relation
     require_suitable(db, base)
-    recorded = declared(db, base)
-    if recorded is not None:
-        base.require_declared(recorded.names())
-    declaration = _roles(request, base, recorded)
-    check_roles(base, declaration)
-    quasi = tuple(base.column(name) for name in declaration.quasi_identifiers)
-    _check_quasi_identifiers(db, base, quasi)
-    entity = None if declaration.entity is None else entity_column(base.column(declaration.entity))
-    if entity is not None:
-        require_equality(db, base, (entity.facts,), "identify people")
-    columns = canonical_columns(quasi, dict(declaration.weights or {}))
+    roles = _roles(request, subject)
+    roles.check(base)
+    quasi = subject.columns(roles.quasi_identifiers)
+    require_quasi_identifiers(base, quasi)
+    require_usable(db, subject, quasi)
+    columns = canonical_columns(quasi, dict(roles.weights or {}))
     plan = ReleasePlan(
         base=base,
         name=base.name if request.release is None else request.release,
         quasi_identifiers=columns,
-        sensitive=tuple(base.column(name) for name in declaration.sensitive),
-        insensitive=tuple(base.column(name) for name in declaration.insensitive),
-        entity=entity,
+        sensitive=subject.columns(roles.sensitive),
+        insensitive=subject.columns(roles.insensitive),
+        entity=subject.entity,
         models=request.models,
         generalized=plan_hierarchies(db, base, columns, request.wishes, role),
     )
@@ -203,56 +199,27 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     _check_model_columns(db, plan)
     _check_names(plan)
     _check_release_is_ours(db, plan)
-    _advise(db, plan, request, recorded)
+    _advise(db, plan, request, subject.declared)
     return plan
 
 
-def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, recorded: Declaration | None) -> None:
-    if recorded is None and request.quasi_identifiers is None:
+def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared: Roles | None) -> None:
+    if declared is None and request.quasi_identifiers is None:
         tell_undeclared(db, plan.base)
-    elif recorded is not None and recorded.entity is None:
-        tell_repeated_identifiers(db, plan.base, recorded.identifiers)
+    elif declared is not None and declared.entity is None:
+        tell_repeated_identifiers(db, plan.base, declared.identifiers)
     tell_unique_sensitive(db, plan.base, plan.sensitive)
 
 
-def _roles(request: AnonymizeRequest, base: RelationFacts, declaration: Declaration | None) -> Declaration:
+def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:
     """Merge arguments, declaration and defaults: a column that nobody mentions is withheld."""
-    known = declaration or Declaration()
+    known = subject.declared or Roles()
     sensitive = known.sensitive if request.sensitive is None else tuple(request.sensitive)
-    if request.quasi_identifiers is not None:
-        quasi = tuple(request.quasi_identifiers)
-    elif declaration is not None:
-        quasi = tuple(name for name in known.quasi_identifiers)
-    else:
-        quasi = tuple(c.name for c in base.columns if not c.is_key and c.name not in sensitive)
-    chosen = set(quasi) | set(sensitive)
-    _refuse_identifiers(base, known, chosen)
+    quasi = linked_columns(subject, request.quasi_identifiers, but=sensitive)
+    chosen = {*quasi, *sensitive}
     insensitive = tuple(name for name in known.insensitive if name not in chosen)
-    return Declaration((), quasi, sensitive, insensitive, known.entity, known.weights)
-
-
-def _refuse_identifiers(base: RelationFacts, declaration: Declaration, published: set[str]) -> None:
-    for name in declaration.identifiers:
-        if name in published:
-            column = base.column(name).identifier
-            raise UnsuitableColumn(
-                f"Column {column} is declared as an identifier, which is never published.",
-                hint="Leave it out, or declare it with another role first.",
-            )
-
-
-def _check_quasi_identifiers(db: Database, base: RelationFacts, quasi: tuple[ColumnFacts, ...]) -> None:
-    if not quasi:
-        raise InputError(
-            f"No quasi-identifier is left in {base.identifier}.",
-            hint="Name the columns that others could link: quasi_identifiers => '{zip,sex}'.",
-        )
-    if len(quasi) > MAX_COLUMNS:
-        raise InputError(
-            f"{len(quasi)} quasi-identifiers are more than the {MAX_COLUMNS} that a release can have.",
-            hint="Declare columns that cannot be linked as insensitive or sensitive, or leave them out.",
-        )
-    require_equality(db, base, quasi)
+    refuse_identifying(subject, (*quasi, *sensitive, *insensitive))
+    return Roles((), quasi, sensitive, insensitive, known.entity, known.weights)
 
 
 def _check_model_columns(db: Database, plan: ReleasePlan) -> None:
@@ -281,11 +248,6 @@ def _check_names(plan: ReleasePlan) -> None:
                 f'A column is named "{name}", which a release adds itself.',
                 hint="Rename the column, or use a view that renames it.",
             )
-    if plan.entity is not None and plan.entity.facts.name in published:
-        raise UnsuitableColumn(
-            f"Column {plan.entity.output} identifies people (entity), so it cannot be published.",
-            hint="Declare it as identifier only; people are still counted by it.",
-        )
 
 
 def _check_release_is_ours(db: Database, plan: ReleasePlan) -> None:

@@ -8,9 +8,9 @@ from kanon_pg.db.failures import DEPENDENT_OBJECTS, LOCK_NOT_AVAILABLE
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.settings import setting
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.settings import setting
 from kanon_pg.release.storage import lasting_name
 
 _WAIT_SECONDS = 0.1
@@ -26,8 +26,6 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What is published.
     storage : Identifier
         The new materialized view.
     k : int

@@ -11,10 +11,12 @@ from dataclasses import asdict
 from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
+from kanon_pg.db.failures import INVALID_PARAMETER_VALUE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, UnknownName
+from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.node_tables import drop_hierarchies
 from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
@@ -31,7 +33,6 @@ def store_release(
     utility: ReleaseUtility,
     names: StorageNames,
     *,
-    hash_seed: int,
     role: str,
 ) -> None:
     """Record a release.
@@ -40,8 +41,6 @@ def store_release(
     ----------
     plan, request, report, utility, names
         What was asked, planned, found and created.
-    hash_seed : int
-        Seed of the row type's hash in the mapping.
     role : str
         Who published it.
     """
@@ -51,7 +50,7 @@ def store_release(
         plan.base.oid,
         str(names.storage),
         str(names.mapping),
-        hash_seed,
+        HASH_SEED,
         json.dumps(asdict(request) | {"hierarchies": recorded_hierarchies(request)}, default=list),
         [column.facts.name for column in plan.quasi_identifiers],
         [column.name for column in plan.sensitive],
@@ -72,11 +71,6 @@ def store_release(
 
 def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
     """Return the argument ``hierarchies`` without what only builders read: all curators may read the record.
-
-    Parameters
-    ----------
-    request : AnonymizeRequest
-        Already checked.
 
     Examples
     --------
@@ -211,7 +205,9 @@ def name_in_sql(db: Database, given: str) -> str | None:
     try:
         with db.savepoint():
             parts: list[str] = db.row(statement("load_parse_name"), given)["parts"]
-    except DatabaseError:
+    except DatabaseError as error:
+        if error.server_state != INVALID_PARAMETER_VALUE:
+            raise
         return None
     in_safe = len(parts) == 1 or (len(parts) == 2 and parts[0] == "safe")
     return parts[-1] if in_safe else None

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg.core.request import PrivacyModels, SolveOutcome
+from kanon_pg.db.catalog import equality_operator
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import VerificationFailed
-from kanon_pg.release.canonical import CanonicalColumn
-from kanon_pg.release.counting import Counted, fingerprint
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.counting import Counted, fingerprint
 from kanon_pg.release.generalized import node_parts, number
 from kanon_pg.release.plan import ReleasePlan
 
@@ -69,8 +70,6 @@ def recount(
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What is published.
     storage : Identifier
         The materialized view.
     k : int
@@ -186,8 +185,6 @@ def recount_levels(
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What is published.
     storage : Identifier
         The materialized view.
     nodes : tuple of Identifier
@@ -293,19 +290,12 @@ def _measured(
         "sensitive": column.output,
         "ordered": plan.models.t is not None and plan.models.distance == "ordered",
         "many_classes": found.classes * _ROWS_WORTH_STORING > found.rows,
-        "equals": _equality(db, plan, column),
+        "equals": equality_operator(db, plan.base, column.facts),
         "people_once": True,
     }
     people: list[Any] = [] if plan.entity is None else [Identifier.of("kanon_person")]
     for entity in (None, *people):
         yield db.row(statement("measure_sensitive", **parts, entity=entity))
-
-
-def _equality(db: Database, plan: ReleasePlan, column: CanonicalColumn) -> Fragment:
-    """The operator of GROUP BY, whatever the search_path is."""
-    own = db.rows(statement("measure_equality"), plan.base.oid, column.facts.name)
-    schema, name = (own[0]["schema"], own[0]["name"]) if own else ("pg_catalog", "=")
-    return Fragment(f"OPERATOR({Identifier.of(schema)}.{name})")
 
 
 _ROUNDING = 1e-9
@@ -318,8 +308,6 @@ def is_what_was_solved(
     counted: Counted,
     outcome: SolveOutcome,
     found: Recount,
-    *,
-    hash_seed: int,
 ) -> bool:
     """Whether the release holds exactly the rows that were solved for.
 
@@ -330,8 +318,6 @@ def is_what_was_solved(
     ----------
     plan, counted, outcome, found
         What the steps of the release gave.
-    hash_seed : int
-        As in `kanon_pg.release.counting.count_row_types`.
 
     Raises
     ------
@@ -345,7 +331,6 @@ def is_what_was_solved(
             plan.quasi_identifiers,
             plan.entity,
             sensitive=plan.model_columns,
-            hash_seed=hash_seed,
         )
         if now != (counted.rows, counted.fingerprint):
             db.notice(

@@ -12,16 +12,16 @@ from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
+from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import (
     DatabaseError,
     InfeasibleError,
     ReleaseBusy,
     ReleaseError,
 )
+from kanon_pg.relations.counting import Counted, count_row_types
 from kanon_pg.release.advice import tell_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
-from kanon_pg.release.counting import Counted, count_row_types
-from kanon_pg.release.models import require_classes, require_sensitive
 from kanon_pg.release.node_tables import (
     Hierarchies,
     create_unknown_view,
@@ -34,13 +34,9 @@ from kanon_pg.release.publish import drop_view, name_storage, swap_view
 from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
-from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.settings import exact_text, working_memory
+from kanon_pg.release.request import AnonymizeRequest, require_classes, require_sensitive
 from kanon_pg.release.storage import create_storage, parts_of, storage_names, write_mapping, write_parts
-from kanon_pg.runner.parent import solve_in_child, start_worker
-from kanon_pg.runner.preparation import compile_once, memory_budget
-
-_HASH_SEED = 0
+from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +54,6 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
 
     Parameters
     ----------
-    request : AnonymizeRequest
-        What the data owner asks for.
     role : str, optional
         Whose rights count; the caller's unless given.
 
@@ -99,11 +93,11 @@ def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     if names.parts is not None and parts is not None:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
-    create_storage(db, plan, names, k=k, hash_seed=_HASH_SEED)
+    create_storage(db, plan, names, k=k)
     create_unknown_view(db, plan, names)
     db.progress("recounting")
     found = recount(db, plan, names.storage, k=k, nodes=names.nodes)
-    certified = is_what_was_solved(db, plan, counted, outcome, found, hash_seed=_HASH_SEED)
+    certified = is_what_was_solved(db, plan, counted, outcome, found)
     require_models(db, plan, names.storage, found, is_whole=certified)
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
@@ -113,7 +107,7 @@ def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
-    store_release(db, plan, work.request, report, utility, names, hash_seed=_HASH_SEED, role=work.role)
+    store_release(db, plan, work.request, report, utility, names, role=work.role)
     tell_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
@@ -128,7 +122,6 @@ def _count_and_solve(work: _Work, hierarchies: Hierarchies) -> tuple[Counted, So
         plan.quasi_identifiers,
         plan.entity,
         sensitive=plan.model_columns,
-        hash_seed=_HASH_SEED,
         memory_bytes=work.memory,
     )
     _require_people(plan, counted, request.k)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kanon_pg.core.request import SolveOutcome
 from kanon_pg.core.termination import Termination
-from kanon_pg.release.counting import Counted
+from kanon_pg.relations.counting import Counted
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.recount import Recount
 

@@ -1,153 +1,112 @@
-"""What a data owner asks for, checked before anything is read.
-
-The argument ``hierarchies`` names hierarchies of columns, how fine these may be published, what levels cost.
-"""
+"""What a data owner asks for: declarations and releases, checked before anything is read."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, Any
 
-from kanon_pg.core.request import METHODS, PrivacyModels
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.core.request import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.db.operation import Argument, Operation, Spread
-from kanon_pg.errors import InputError, UnknownName
-from kanon_pg.release.models import (
-    check_classes,
-    check_models,
-    check_suppressed_rows,
-    field_options,
-    option_fields,
+from kanon_pg.errors import InputError, UnknownName, VerificationFailed
+from kanon_pg.relations.arguments import (
+    DEFAULT_SECONDS,
+    OwnRelation,
+    QuasiIdentifiers,
+    Seed,
+    Sensitive,
+    check_choice,
+    check_k,
+    check_search,
 )
+from kanon_pg.release.generalized import HierarchyWish, parse_hierarchies
 
-LOSSES = ("ncp", "levels")
-"""Names of losses: the share of values that a node stands for, and the share of the height."""
+OPTIONS = ("diversity", "distance", "classes", "suppressed_rows")
+"""Keys of the argument ``options``."""
 
-_EXAMPLE = """For example: hierarchies => '{"age": "ages", "zip": {"hierarchy": "zips", "lowest": 1}}'."""
-_LOSS_HINT = (
-    'Give "ncp", "levels", or one number per level from 0 to the top: not falling, the last one 1, '
-    "for example [0, 0.2, 0.6, 1]."
-)
+_CLASS_LIMITS = ("min", "max", "exact")
+_FIELDS_OF_LIMITS = {"min": "fewest_classes", "max": "most_classes"}
+_MOST = (1 << 31) - 1
+"""Largest ``integer`` of SQL."""
+
+_EXAMPLE = """For example: options => '{"diversity": "entropy", "classes": {"max": 100}}'."""
+_CLASSES_EXAMPLE = """For example: options => '{"classes": {"min": 10, "max": 100}}'."""
 
 
-@dataclass(frozen=True, slots=True)
-class HierarchyWish:
-    """What is asked for one column.
+def option_fields(options: Any) -> dict[str, Any]:
+    """Turn the argument ``options`` into fields of `AnonymizeRequest`.
 
     Parameters
     ----------
-    column : str
-        Name of the quasi-identifier.
-    hierarchy : str or None
-        Name of a stored hierarchy.
-    builder : mapping or None
-        How to build one from the column instead; exactly one of the two is given.
-    lowest : int
-        Finest level at which a cell may be published, >= 0.
-    loss : str or tuple of float
-        One of `LOSSES`, or the loss of a cell per level: 0 to 1, not falling, the last one 1.
-    """
-
-    column: str
-    hierarchy: str | None = None
-    builder: Mapping[str, Any] | None = None
-    lowest: int = 0
-    loss: str | tuple[float, ...] = "ncp"
-
-
-def parse_hierarchies(argument: Any) -> tuple[HierarchyWish, ...]:
-    """Read the argument ``hierarchies`` as far as that needs no database.
-
-    Parameters
-    ----------
-    argument : dict or None
-        Parsed JSON: column -> name of a stored hierarchy, or an object with ``hierarchy`` or ``builder``,
-        and optionally ``lowest`` and ``loss``; further keys belong to the builder.
+    options : dict or None
+        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows`` and ``classes``, the last with ``min``
+        and ``max`` or with ``exact``. A null stands for a key that is not given.
 
     Returns
     -------
-    tuple of HierarchyWish
-        In the order given; empty for None.
+    dict
+        The fields that were given; their values are checked with the request.
 
     Raises
     ------
     InputError
-        With the column, for the first wish that cannot be understood.
+        If this is no object, or ``classes`` is none or contradicts itself.
+    UnknownName
+        If there is no such option.
+
+    Examples
+    --------
+    >>> option_fields({"diversity": "entropy", "classes": {"exact": 7}})
+    {'diversity': 'entropy', 'fewest_classes': 7, 'most_classes': 7}
     """
-    if argument is None:
-        return ()
-    if not isinstance(argument, Mapping):
-        raise InputError("Argument hierarchies must be a JSON object of columns.", hint=_EXAMPLE)
-    return tuple(_wish(column, asked) for column, asked in argument.items())
+    if options is None:
+        return {}
+    _require_object("options", options, OPTIONS, _EXAMPLE)
+    given = {name: value for name, value in options.items() if value is not None}
+    classes = given.pop("classes", None)
+    return given if classes is None else given | _class_fields(classes)
 
 
-def _wish(column: str, asked: Any) -> HierarchyWish:
-    quoted = Identifier.of(column)
-    if isinstance(asked, str):
-        asked = {"hierarchy": asked}
-    if not isinstance(asked, Mapping):
-        raise InputError(
-            f"The hierarchy of column {quoted} is neither a name nor a JSON object.", hint=_EXAMPLE
-        )
-    named, built = asked.get("hierarchy"), asked.get("builder")
-    if (named is None) == (built is None):
-        raise InputError(
-            f"Column {quoted} needs either the name of a stored hierarchy or a builder.", hint=_EXAMPLE
-        )
-    if not isinstance(built if named is None else named, str):
-        raise InputError(f"The name of the hierarchy of column {quoted} is no text.", hint=_EXAMPLE)
-    rest = {key: value for key, value in asked.items() if key not in ("hierarchy", "lowest", "loss")}
-    if named is not None and set(rest) - {"builder"}:
-        raise InputError(
-            f"The stored hierarchy of column {quoted} takes lowest and loss, and nothing else.", hint=_EXAMPLE
-        )
-    return HierarchyWish(
-        column=column,
-        hierarchy=named,
-        builder=rest if named is None else None,
-        lowest=_lowest(quoted, asked.get("lowest")),
-        loss=_loss(quoted, asked.get("loss")),
-    )
+def field_options(fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the argument ``options`` that says what some fields of the request say.
+
+    Parameters
+    ----------
+    fields : dict
+        Fields of `AnonymizeRequest`; None where nothing is asked for.
+
+    Examples
+    --------
+    >>> field_options({"diversity": "entropy", "fewest_classes": 7, "most_classes": None})
+    {'diversity': 'entropy', 'classes': {'min': 7}}
+    """
+    limits = {limit: fields.get(field) for limit, field in _FIELDS_OF_LIMITS.items()}
+    classes = {limit: value for limit, value in limits.items() if value is not None}
+    given = {name: fields.get(name) for name in OPTIONS} | {"classes": classes or None}
+    return {name: value for name, value in given.items() if value is not None} or None
 
 
-def _lowest(column: Identifier, lowest: Any) -> int:
-    if lowest is None:
-        return 0
-    if not isinstance(lowest, int) or isinstance(lowest, bool) or lowest < 0:
-        raise InputError(
-            f"The lowest level of column {column} is not a whole number of at least 0.",
-            hint="Level 0 publishes values, level 1 at least their nodes.",
-        )
-    return lowest
+def _class_fields(classes: Any) -> dict[str, Any]:
+    _require_object("option classes", classes, _CLASS_LIMITS, _CLASSES_EXAMPLE)
+    given = {name: value for name, value in classes.items() if value is not None}
+    if "exact" in given:
+        if len(given) > 1:
+            raise InputError(
+                "Option classes has exact beside min or max.", hint="Give either exact, or min and max."
+            )
+        return {"fewest_classes": given["exact"], "most_classes": given["exact"]}
+    return {_FIELDS_OF_LIMITS[name]: value for name, value in given.items()}
 
 
-def _loss(column: Identifier, loss: Any) -> str | tuple[float, ...]:
-    if loss is None:
-        return "ncp"
-    if isinstance(loss, str) and loss in LOSSES:
-        return loss
-    if not isinstance(loss, Sequence) or isinstance(loss, str) or not _is_scale(loss):
-        raise InputError(f"The loss of column {column} is not one of those there are.", hint=_LOSS_HINT)
-    return tuple(float(number) for number in loss)
-
-
-def _is_scale(losses: Sequence[Any]) -> bool:
-    if not all(isinstance(n, int | float) and not isinstance(n, bool) and math.isfinite(n) for n in losses):
-        return False
-    rising = all(low <= high for low, high in pairwise(losses))
-    return len(losses) >= 2 and rising and losses[0] >= 0 and losses[-1] == 1
-
-
-DEFAULT_SECONDS = 30.0
-"""Default time limit of a search for better solutions."""
-
-AnyRelation = Annotated[str | None, Argument("regclass", "Any table, view or release that you may read.")]
-QuasiIdentifiers = Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")]
-Seed = Annotated[int | None, Argument("integer", "Breaks ties at random, reproducibly.")]
-TimeLimit = Annotated[float, Argument("interval", "How long to search; what is not proven by then is said.")]
+def _require_object(what: str, value: Any, keys: Sequence[str], example: str) -> None:
+    if not isinstance(value, dict):
+        raise InputError(f"{what.capitalize()} must be a JSON object.", hint=example)
+    for key in value:
+        if key not in keys:
+            shown = str(key)[:64].replace('"', '""')
+            raise UnknownName(
+                f'{what.capitalize()} has no key "{shown}".', hint="Keys are: " + ", ".join(keys) + "."
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +124,7 @@ class AnonymizeRequest:
     patterns : list or dict, optional
         Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
     hierarchies : dict, optional
-        Hierarchies of quasi-identifiers, see `kanon_pg.release.request.parse_hierarchies`.
+        Hierarchies of quasi-identifiers, see `kanon_pg.release.generalized.parse_hierarchies`.
     time_limit : float
         Seconds for the search for better solutions, > 0; counting, a first solution and publishing take
         what they take.
@@ -181,10 +140,10 @@ class AnonymizeRequest:
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
     """
 
-    relation: Annotated[str, Argument("regclass", "Table or view, as SQL writes it.")]
+    relation: OwnRelation
     k: Annotated[int, Argument("integer", "Fewest people who share their values, at least 2.")]
     quasi_identifiers: QuasiIdentifiers = None
-    sensitive: Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")] = None
+    sensitive: Sensitive = None
     method: Annotated[str, Argument("text", "How to solve; see the page on arguments.")] = "auto"
     l: Annotated[  # noqa: E741 - the field's standard name, fixed by the SQL surface
         int | None, Argument("integer", "l-diversity of the sensitive columns, at least 2.")
@@ -234,18 +193,12 @@ class AnonymizeRequest:
         )
 
     def check(self) -> None:
-        """Refuse arguments that are wrong whatever the database holds.
-
-        Raises
-        ------
-        InputError
-            With a sentence for the first argument that is wrong.
-        """
+        """Refuse what is wrong whatever the database holds."""
         check_k(self.k)
         check_search(self.method, self.time_limit, self.seed)
-        check_models(self)
-        check_classes(self)
-        check_suppressed_rows(self)
+        _check_models(self)
+        _check_classes(self)
+        _check_suppressed_rows(self)
         parse_hierarchies(self.hierarchies)
 
 
@@ -260,40 +213,145 @@ ANONYMIZE = Operation(
 )
 
 
-def check_search(method: str, time_limit: float | None, seed: int | None) -> None:
-    """Refuse an unknown method, a time limit that is no time, and a negative seed.
+@dataclass(frozen=True, slots=True)
+class DeclareRequest:
+    """The arguments of ``kanon_declare``; None stands for no column.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        Cost of a suppressed cell per column, > 0; 1 where not mentioned.
+    """
+
+    relation: OwnRelation
+    identifiers: Annotated[Sequence[str] | None, Argument("name[]", "Name a person; never published.")] = ()
+    quasi_identifiers: Annotated[
+        Sequence[str] | None, Argument("name[]", "Can be linked with other sources.")
+    ] = ()
+    sensitive: Annotated[
+        Sequence[str] | None,
+        Argument("name[]", "Must not be learned about a person; published unchanged."),
+    ] = ()
+    insensitive: Annotated[
+        Sequence[str] | None, Argument("name[]", "Tell nothing about a person; published unchanged.")
+    ] = ()
+    entity: Annotated[
+        str | None, Argument("name", "Names the person, where a person may have several rows.")
+    ] = None
+    weights: Annotated[
+        Mapping[str, float] | None,
+        Argument("jsonb", "Object: cost of a suppressed cell per column, 1 where not mentioned."),
+    ] = None
+
+
+DECLARE = Operation(DeclareRequest)
+
+
+def _check_models(request: AnonymizeRequest) -> None:
+    """Refuse privacy models that make no sense whatever the table holds."""
+    _require_integer("l", request.l, 2, "l => 3 lets no sensitive value have more than a third of a class.")
+    _require_integer("p", request.p, 2, "p => 2 demands two different sensitive values in each class.")
+    if request.t is not None and not (_is_number(request.t) and 0 <= request.t < 1):
+        raise InputError(
+            "t must be a number of at least 0 and less than 1.",
+            hint="It is the greatest distance of a class from the whole table, for example t => 0.2.",
+        )
+    _require_choice("diversity", request.diversity, DIVERSITIES, of="l", given=request.l is not None)
+    _require_choice("distance", request.distance, DISTANCES, of="t", given=request.t is not None)
+    if request.sensitive is not None and not request.sensitive:
+        require_sensitive(request, ())
+
+
+def require_sensitive(request: AnonymizeRequest, sensitive: Sequence[object]) -> None:
+    """Refuse a privacy model without a sensitive column that it could speak of.
+
+    Parameters
+    ----------
+    sensitive : sequence
+        The sensitive columns, given or declared.
 
     Raises
     ------
     InputError
-        With a sentence for the first of them that is wrong.
+        If there are none.
     """
-    if method not in METHODS:
-        raise UnknownName("There is no such method.", hint="Choose one of: " + ", ".join(METHODS) + ".")
-    if time_limit is None or not math.isfinite(time_limit) or time_limit <= 0:
+    for name in ("l", "p", "t"):
+        if getattr(request, name) is not None and not sensitive:
+            raise InputError(
+                f"Argument {name} is about sensitive columns, but there are none.",
+                hint="Name them, for example sensitive => '{diagnosis}', or declare them.",
+            )
+
+
+def _check_classes(request: AnonymizeRequest) -> None:
+    """Refuse limits for the number of classes that make no sense."""
+    fewest, most = request.fewest_classes, request.most_classes
+    _require_integer("The least number of classes", fewest, 1, _CLASSES_EXAMPLE)
+    _require_integer("The largest number of classes", most, 1, _CLASSES_EXAMPLE)
+    if fewest is not None and most is not None and fewest > most:
         raise InputError(
-            "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
+            f"At least {fewest} classes and at most {most} classes contradict each other.",
+            hint=_CLASSES_EXAMPLE,
         )
-    if seed is not None and seed < 0:
-        raise InputError("seed must not be negative.", hint="Any other integer does, for example 1.")
 
 
-def check_k(k: Any) -> None:
-    """Refuse a k that is no integer or less than 2.
+def _check_suppressed_rows(request: AnonymizeRequest) -> None:
+    """Refuse a largest share of suppressed rows that is no share, or that the method does not know."""
+    share = request.suppressed_rows
+    if share is None:
+        return
+    if not (_is_number(share) and 0 <= share <= 1):
+        raise InputError(
+            "Option suppressed_rows must be a number from 0 to 1.",
+            hint="It is the largest share of rows in which everything is suppressed, for example 0.05.",
+        )
+    if request.method != "full_domain":
+        raise InputError(
+            "Option suppressed_rows is for method full_domain.",
+            hint="Other methods suppress what costs least; leave the option out.",
+        )
+
+
+def require_classes(request: AnonymizeRequest, classes: int) -> None:
+    """Refuse a solution whose number of classes is not what was asked for.
+
+    Parameters
+    ----------
+    classes : int
+        Classes of the solution.
 
     Raises
     ------
-    InputError
-        With a sentence for what is wrong.
+    VerificationFailed
+        If it has too few or too many.
     """
-    if k is None:
-        raise InputError("k is NULL.", hint="Give the fewest people a class may have, for example 5.")
-    if not isinstance(k, int) or isinstance(k, bool):
-        raise InputError(
-            "k must be an integer.", hint="Give the fewest people a class may have, for example 5."
+    fewest, most = request.fewest_classes, request.most_classes
+    if (fewest is not None and classes < fewest) or (most is not None and classes > most):
+        raise VerificationFailed(
+            f"The solution has {classes} classes, which is not what was asked for; nothing was published.",
+            hint="This is a defect: please report it.",
         )
-    if k < 2:
+
+
+def _require_integer(what: str, value: Any, least: int, hint: str) -> None:
+    if value is None:
+        return
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InputError(f"{what} must be an integer.", hint=hint)
+    if not least <= value <= _MOST:
+        raise InputError(f"{what} must be at least {least} and at most {_MOST}, not {value}.", hint=hint)
+
+
+def _require_choice(name: str, value: Any, choices: Sequence[str], *, of: str, given: bool) -> None:
+    if value is None:
+        return
+    check_choice(name, value, choices)
+    if not given:
         raise InputError(
-            f"k must be at least 2, not {k}.",
-            hint="With k = 1 every row could be published as it is; 5 is a common choice.",
+            f"Option {name} says what {of} means, but {of} is not given.",
+            hint=f"Give {of} too, or leave {name} out.",
         )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

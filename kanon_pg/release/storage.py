@@ -22,7 +22,8 @@ from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, ReleaseError
-from kanon_pg.release.canonical import CanonicalColumn
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.generalized import node_parts
 from kanon_pg.release.plan import ReleasePlan
 
@@ -114,13 +115,7 @@ _STEPS = ("unit", "cell", "whole", "curve", "step", "satisfying")
 
 
 def model_parts(models: PrivacyModels) -> dict[str, Any]:
-    """Return the thresholds of the models, None for what is not demanded.
-
-    Parameters
-    ----------
-    models : PrivacyModels
-        Already checked.
-    """
+    """Return the thresholds of the models, None for what is not demanded."""
     diversity = {models.diversity: models.l}
     return {
         "distinct": max(1, models.p or 0, diversity.get("distinct") or 0),
@@ -232,19 +227,15 @@ def write_mapping(
     db.execute(statement("analyze", relation=mapping))
 
 
-def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int, hash_seed: int) -> None:
+def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: int) -> None:
     """Create and fill the materialized view whose own definition withholds what must not be published.
 
     Parameters
     ----------
-    plan : ReleasePlan
-        What to publish.
     names : StorageNames
         The view to create and the tables it reads.
     k : int
         Fewest people per class.
-    hash_seed : int
-        Seed of the row type's hash in `mapping`.
     """
     db.execute(
         statement(
@@ -254,7 +245,7 @@ def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: i
             mapping=names.mapping,
             parts=names.parts,
             k=k,
-            hash_seed=hash_seed,
+            hash_seed=HASH_SEED,
         )
     )
     db.execute(statement("analyze", relation=names.storage))

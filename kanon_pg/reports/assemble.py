@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kanon_pg.audit.findings import AuditResult, Suggestion
 from kanon_pg.audit.sentences import counted, headline, next_steps, percent, sentences
-from kanon_pg.audit.suggest import declaring
+from kanon_pg.audit.suggesting import declaring
 from kanon_pg.curves.points import Curve
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.reports.costs import curve_section, releases_section
@@ -61,8 +61,6 @@ def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Sect
 
     Parameters
     ----------
-    audit : AuditResult
-        With details.
     suggestions : sequence of Suggestion
         Proposed roles, if any were asked for.
     """

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from kanon_pg.audit.findings import AuditResult
-from kanon_pg.audit.risk_findings import ReleaseRisk, RiskFigures
+from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
 from kanon_pg.audit.sentences import column_list, counted, percent
 from kanon_pg.curves.points import Curve, CurvePoint
-from kanon_pg.reports.charts import Bar, curve_chart, grouped_bars
-from kanon_pg.reports.document import Figure, Section, Table
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table
 from kanon_pg.reports.wording import number
 
 
@@ -16,8 +14,6 @@ def curve_section(curve: Curve, k: int) -> Section:
 
     Parameters
     ----------
-    curve : Curve
-        At least one point.
     k : int
         The one that was audited.
     """
@@ -37,11 +33,11 @@ def curve_section(curve: Curve, k: int) -> Section:
     figure = Figure(
         "cost-curve",
         "Share of suppressed cells over k",
-        f"A curve that rises from {shares[0]} at k = {number(first.k)} to {shares[-1]} at k = "
+        f"Bars that grow from {shares[0]} at k = {number(first.k)} to {shares[-1]} at k = "
         f"{number(last.k)}; {sum(point.optimal for point in curve.points)} of "
-        f"{counted(len(curve.points), 'point')} proven to be the least"
+        f"{counted(len(curve.points), 'bar')} proven to be the least"
         + (f", {ended_early} from searches that a limit cut." if ended_early else "."),
-        curve_chart(curve),
+        _bars(curve),
         Table(
             "What each k costs",
             ("k", "suppressed cells", "share", "at least", "classes", "average class", "search"),
@@ -49,6 +45,27 @@ def curve_section(curve: Curve, k: int) -> Section:
         ),
     )
     return Section("curve", "What each k would cost", tuple(sentences), (figure,))
+
+
+def _bars(curve: Curve) -> BarChart:
+    """Return what each k costs, and how much of that is proven to be necessary."""
+    whole = curve.rows * curve.row_weight
+    bars = []
+    for point in curve.points:
+        found = point.weighted_cost / whole
+        proven = found if point.optimal else (point.lower_bound or 0.0) / whole
+        cut = f" {_CUT}" if point.termination.is_cut else ""
+        bars.append(Bar(found, f"{percent(found)}{cut}", "safe", label=f"k = {point.k:,}", proven=proven))
+    legend = [("safe", "suppressed cells, proven to be necessary")]
+    if not all(point.optimal for point in curve.points):
+        has_cut = any(point.termination.is_cut for point in curve.points)
+        note = f"; {_CUT}: a limit cut the search" if has_cut else ""
+        legend.append(("tint", f"found, but may be avoidable{note}"))
+    return BarChart((BarGroup("", tuple(bars)),), tuple(legend))
+
+
+_CUT = "cut"
+"""What stands beside costs whose search a limit ended."""
 
 
 def _named(columns: tuple[str, ...], most: int = 6) -> str:
@@ -69,13 +86,7 @@ def _point(point: CurvePoint, whole: float) -> tuple[str, ...]:
 
 
 def releases_section(audit: AuditResult) -> Section | None:
-    """Return the releases of the table beside it; None if there is none.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        With details.
-    """
+    """Return the releases of the table beside it; None if there is none."""
     if not audit.releases:
         return None
     return Section(
@@ -112,7 +123,7 @@ def _losses(release: ReleaseRisk) -> tuple[tuple[str, str], ...]:
         ("certainty lost, of all", _share(release.certainty_penalty)),
         ("height of generalization, of all", _share(release.generalization_height)),
         ("information lost, of all", _share(release.entropy_loss)),
-        ("columns told wrong, in bits", None if divergence is None else f"{divergence:.3f}"),
+        ("divergence of the columns, in bits", None if divergence is None else f"{divergence:.3f}"),
     )
     return tuple((name, text) for name, text in found if text is not None)
 
@@ -128,19 +139,19 @@ def _figure(release: ReleaseRisk, place: int) -> Figure:
             _measures(release.before), _measures(release.after), strict=True
         )
     ]
-    groups = [
-        (name, (Bar("", before, percent(before), "risk"), Bar("", after, percent(after), "safe")))
+    groups = tuple(
+        BarGroup(name, (Bar(before, percent(before), "risk"), Bar(after, percent(after), "safe")))
         for name, before, after in pairs
-    ]
-    told = "; ".join(
+    )
+    figures = "; ".join(
         f"{name}: {percent(before)} before, {percent(after)} after" for name, before, after in pairs
     )
     legend = (("risk", f"before: {release.before.relation}"), ("safe", f"after: {release.after.relation}"))
     return Figure(
         f"release-{place}",
         f"Risk before and after release {release.release}",
-        f"Pairs of bars. {told}.",
-        grouped_bars(groups, legend, 1.0),
+        f"Pairs of bars. {figures}.",
+        BarChart(groups, legend, 1.0),
         Table(
             f"Before and after release {release.release}",
             ("measure", "before", "after"),

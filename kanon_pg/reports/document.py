@@ -1,12 +1,14 @@
-"""What a report consists of: sections of sentences, figures and the tables behind them.
+"""What a report consists of: sections of sentences, charts and the tables behind them.
 
-Charts and tables hold counts and column names, never a person's values.
+Charts and tables hold counts and column names, never a person's values. A chart is data here: the template
+lays it out as text with bars beside it, which is legible at every width, in the dark and on paper. What has
+axes is a figure in a file, see `kanon_pg.reports.plots`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from xml.etree.ElementTree import Element
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +17,6 @@ class Table:
 
     Parameters
     ----------
-    caption : str
-        What it is about.
     headings : tuple of str
         One per column.
     rows : tuple of tuple of str
@@ -34,22 +34,108 @@ class Table:
     note: str = ""
 
 
+Kind = Literal["risk", "safe", "quiet"]
+"""What a colour of the page stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar with its number.
+
+    Parameters
+    ----------
+    value : float
+        Its length, >= 0.
+    text : str
+        The number that is written beside it.
+    label : str
+        What it stands for; empty where the name of its group says so.
+    proven : float or None
+        Which part of the length is proven to be necessary; the rest is tinted. None: nothing is tinted.
+    """
+
+    value: float
+    text: str
+    kind: Kind
+    label: str = ""
+    proven: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BarGroup:
+    """Bars below a name, which may be empty."""
+
+    name: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Groups of bars, which lie on their side, so that labels are read without turning the head.
+
+    Parameters
+    ----------
+    groups : tuple of BarGroup
+        From top to bottom.
+    legend : tuple of (str, str)
+        Kind of bar, or ``tint``, and what it means.
+    whole : float
+        What the longest possible bar stands for; the longest of the bars if it is 0.
+    """
+
+    groups: tuple[BarGroup, ...]
+    legend: tuple[tuple[str, str], ...] = ()
+    whole: float = 0.0
+
+    def share(self, value: float) -> float:
+        """Return the length of a bar as a share of the longest possible one."""
+        longest = self.whole or max((bar.value for group in self.groups for bar in group.bars), default=0)
+        return min(1.0, value / longest) if longest else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SetLine:
+    """A set of columns in a `SetMatrix`."""
+
+    columns: frozenset[str]
+    bar: Bar
+
+
+@dataclass(frozen=True, slots=True)
+class SetMatrix:
+    """Sets of columns, a line each with a dot for each of its columns, below the title of their level."""
+
+    columns: tuple[str, ...]
+    levels: tuple[tuple[str, tuple[SetLine, ...]], ...]
+    measure: str
+
+    def share(self, value: float) -> float:
+        """Return the length of a bar as a share of the longest one."""
+        longest = max((line.bar.value for _, lines in self.levels for line in lines), default=0)
+        return value / longest if longest else 0.0
+
+    def marks(self, line: SetLine) -> list[str]:
+        """Return classes for each column: ``in``, ``out``, or ``between`` columns of the set."""
+        inside = [place for place, name in enumerate(self.columns) if name in line.columns]
+        marks = ["out"] * len(self.columns)
+        marks[inside[0] : inside[-1]] = ["between"] * (inside[-1] - inside[0])
+        for place in inside:
+            marks[place] = "in"
+        marks[inside[0]] += " first"
+        marks[inside[-1]] += " last"
+        return marks
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing with the text that stands for it.
+    """A chart with the text that stands for it.
 
     Parameters
     ----------
     name : str
         Part of identifiers in the page: lower-case letters and hyphens.
-    title : str
-        What it shows.
     description : str
         The same for those who cannot see it: what can be read off it.
-    drawing : Element
-        Inline SVG without title and description.
-    table : Table
-        The figures behind it.
     note : str
         What is left out, and by which rule; empty if nothing is.
     """
@@ -57,7 +143,7 @@ class Figure:
     name: str
     title: str
     description: str
-    drawing: Element
+    chart: BarChart | SetMatrix
     table: Table
     note: str = ""
 
@@ -145,8 +231,6 @@ class Document:
         What to do, in a sentence.
     key_figures : tuple of KeyFigure
         Shown large.
-    sections : tuple of Section
-        In order.
     made : str
         When and by what it was made.
     """

@@ -6,13 +6,12 @@ import base64
 import hashlib
 import re
 from typing import Any
-from xml.etree import ElementTree
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kanon_pg.reports.document import Document, Figure
-from kanon_pg.reports.wording import visible
+from kanon_pg.reports.document import Document, SetMatrix
+from kanon_pg.reports.wording import shortened, visible
 
 _LETTERS = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"
 _RIGHT_TO_LEFT = re.compile(f"{_LETTERS}(?:[ _]+{_LETTERS})*")
@@ -46,21 +45,6 @@ def _prose(value: Any) -> Any:
     return Markup(_RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped))  # noqa: S704  # escaped above
 
 
-def _drawing(figure: Figure) -> Markup:
-    """Return the inline SVG of a figure, named by its title and description."""
-    picture = figure.drawing
-    attributes = {
-        "id": f"{figure.name}-drawing",
-        "class": "chart",
-        "role": "img",
-        "aria-labelledby": f"{figure.name}-title {figure.name}-description",
-    }
-    root = ElementTree.Element("svg", {**picture.attrib, **attributes})
-    root.extend(picture)
-    drawn = ElementTree.tostring(root, encoding="unicode")
-    return Markup(drawn)  # noqa: S704  # escaped by the serializer
-
-
 def _exact(text: str) -> Markup:
     """Return a text, escaped but otherwise to the letter: a statement must name what is there."""
     # A browser would read a carriage return as a line feed.
@@ -72,6 +56,11 @@ def _plain(text: str) -> Markup:
     return escape(visible(text))
 
 
+def _width(share: float, most: float = 1.0) -> str:
+    """Return a length, 0 to 1 of the longest, as an attribute has it; what is not nothing is seen."""
+    return f"{100 * most * max(share, 0.005):.2f}%"
+
+
 _ENVIRONMENT = Environment(
     loader=PackageLoader("kanon_pg.reports"),
     autoescape=True,
@@ -80,4 +69,5 @@ _ENVIRONMENT = Environment(
     lstrip_blocks=True,
     finalize=_prose,
 )
-_ENVIRONMENT.filters.update(drawing=_drawing, exact=_exact, plain=_plain)
+_ENVIRONMENT.filters.update(exact=_exact, plain=_plain, shortened=shortened, width=_width)
+_ENVIRONMENT.tests["matrix"] = lambda chart: isinstance(chart, SetMatrix)

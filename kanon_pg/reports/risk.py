@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from kanon_pg.audit.findings import AuditResult, ClassSizes, Whole
-from kanon_pg.audit.risk_findings import RiskFigures
+from collections.abc import Sequence
+
+from kanon_pg.audit.findings import AuditResult, ClassSizes, RiskFigures, Whole
 from kanon_pg.audit.sentences import column_list, counted, percent
 from kanon_pg.core.risk import DEEPEST
-from kanon_pg.reports.charts import Bar, bar_chart
-from kanon_pg.reports.document import Figure, Section, Table
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Kind, Section, Table
 from kanon_pg.reports.wording import number, sizes
 
 
 def classes_section(audit: AuditResult) -> Section | None:
-    """Return the histogram of class sizes by the quasi-identifiers; None if it was not counted.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        With details.
-    """
+    """Return the histogram of class sizes by the quasi-identifiers; None if it was not counted."""
     whole = audit.quasi_identifiers
     if whole is None or not whole.sizes:
         return None
@@ -45,19 +39,19 @@ def named_columns(columns: tuple[str, ...], audit: AuditResult, most: int = 6) -
     return f"the {len(columns)} quasi-identifiers"
 
 
-def risky_bars(bars: tuple[ClassSizes, ...], k: int) -> int | None:
-    """Return the number of the first bar of classes with at least k people; None if there is no border."""
-    first = sum(bar.smallest < k for bar in bars)
-    return first if 0 < first < len(bars) else None
+def _divided(bars: Sequence[tuple[ClassSizes, Bar]], k: int, title: str) -> BarChart:
+    """Return bars of which those with at least k people in a class stand below a title."""
+    risky = tuple(bar for sizes, bar in bars if sizes.smallest < k)
+    others = tuple(bar for sizes, bar in bars if sizes.smallest >= k)
+    groups = (BarGroup("", risky), BarGroup(title if risky else "", others))
+    return BarChart(tuple(group for group in groups if group.bars))
 
 
 def _class_sizes(k: int, whole: Whole) -> Figure:
     bars = [
-        Bar(
-            sizes(bar.smallest, bar.largest),
-            bar.classes,
-            number(bar.classes),
-            "risk" if bar.smallest < k else "safe",
+        (
+            bar,
+            Bar(bar.classes, number(bar.classes), _kind(bar, k), label=sizes(bar.smallest, bar.largest)),
         )
         for bar in whole.sizes
     ]
@@ -68,7 +62,7 @@ def _class_sizes(k: int, whole: Whole) -> Figure:
         f"{counted(len(bars), 'bar')}. Most classes, {number(tallest.classes)}, have "
         f"{sizes(tallest.smallest, tallest.largest)} people; {number(whole.classes_at_risk)} of "
         f"{number(whole.classes)} have fewer than {k}.",
-        bar_chart(bars, risky_bars(whole.sizes, k), f"at least {k} people"),
+        _divided(bars, k, f"at least {k} people"),
         Table(
             "Classes by their size",
             ("people in the class", "classes", "people", "rows"),
@@ -89,13 +83,7 @@ _UNCOUNTED = " There was no time for combinations of more columns."
 
 
 def risk_section(audit: AuditResult) -> Section | None:
-    """Return the risk distribution and the risk by attackers; None if it was not counted.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        With details.
-    """
+    """Return the risk distribution and the risk by attackers; None if it was not counted."""
     risk, whole = audit.risk, audit.quasi_identifiers
     if risk is None:
         return None
@@ -133,28 +121,27 @@ def _sentences(audit: AuditResult, risk: RiskFigures) -> list[str]:
 
 def _risky_classes(k: int, whole: Whole) -> Figure:
     people = sum(bar.people for bar in whole.sizes)
-    bars = [
-        Bar(
-            _chance(bar),
-            bar.people,
-            f"{number(bar.people)} ({percent(bar.people / people)})",
-            "risk" if bar.smallest < k else "safe",
-        )
-        for bar in whole.sizes
-    ]
+    bars = []
+    for bar in whole.sizes:
+        text = f"{number(bar.people)} ({percent(bar.people / people)})"
+        bars.append((bar, Bar(bar.people, text, _kind(bar, k), label=_chance(bar))))
     at_risk = sum(bar.people for bar in whole.sizes if bar.smallest < k)
     return Figure(
         "risk-distribution",
         "People by the chance of picking them",
         f"{counted(len(bars), 'bar')}, the greatest chance first. For {number(at_risk)} of {number(people)} "
         f"people ({percent(at_risk / people)}) the chance is greater than 1 in {k}.",
-        bar_chart(bars, risky_bars(whole.sizes, k), f"at most 1 in {k}"),
+        _divided(bars, k, f"at most 1 in {k}"),
         Table(
             "People by the chance that an attacker who knows their quasi-identifiers picks the right one",
             ("chance", "people", "share"),
             tuple((_chance(bar), number(bar.people), percent(bar.people / people)) for bar in whole.sizes),
         ),
     )
+
+
+def _kind(bar: ClassSizes, k: int) -> Kind:
+    return "risk" if bar.smallest < k else "safe"
 
 
 def _chance(bar: ClassSizes) -> str:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby, zip_longest
 
 from kanon_pg.audit.findings import AuditResult, ColumnFigures, ViolatingSet, Whole
 from kanon_pg.audit.sentences import column_list, counted
-from kanon_pg.reports.charts import MOST_COLUMNS, MOST_SETS, Bar, drawable, grouped_bars, set_matrix
-from kanon_pg.reports.document import Figure, Section, Table
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, SetLine, SetMatrix, Table
 from kanon_pg.reports.wording import number
+
+MOST_SETS = 24
+"""Sets that are drawn."""
+
+MOST_COLUMNS = 14
+"""Columns that are drawn, unless a single set has more."""
+
 
 MOST_LINES = 200
 """Sets in the table; JSON has all of them."""
@@ -27,13 +34,7 @@ _HEADINGS = (
 
 
 def sets_section(audit: AuditResult) -> Section:
-    """Return the sets level by level, as a drawing and as a table.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        With or without details.
-    """
+    """Return the sets level by level, as a drawing and as a table."""
     return Section(
         "sets",
         "Which columns single people out",
@@ -66,7 +67,6 @@ def _sentences(audit: AuditResult) -> list[str]:
 
 def _figure(audit: AuditResult) -> Figure:
     shown = drawable(audit.sets)
-    order = _by_frequency(audit)
     note = ""
     if len(shown) < len(audit.sets):
         note = (
@@ -81,10 +81,57 @@ def _figure(audit: AuditResult) -> Figure:
         f"{counted(len(audit.sets), 'set')}: {_levels(audit.sets)}. Each line is a set, each large dot one "
         "of its columns, each bar the number of people at risk. The first line is "
         f"{column_list(first.columns)} with {number(first.people_at_risk)} people at risk.",
-        set_matrix(shown, order, Counter(found.size for found in audit.sets)),
+        _matrix(audit, shown),
         _table(audit),
         note,
     )
+
+
+def drawable(sets: Sequence[ViolatingSet]) -> tuple[ViolatingSet, ...]:
+    """Return the sets that are drawn: from the levels in turn, most people first, as far as there is room.
+
+    Returns
+    -------
+    tuple of ViolatingSet
+        Fewest columns first; at most `MOST_SETS` with at most `MOST_COLUMNS` different columns, unless the
+        first has more. Each set is taken that still fits, so that every level is shown if it can be.
+    """
+    chosen: list[ViolatingSet] = []
+    columns: set[str] = set()
+    for found in _in_turn(sets):
+        together = columns.union(found.columns)
+        if len(chosen) < MOST_SETS and (len(together) <= MOST_COLUMNS or not chosen):
+            chosen.append(found)
+            columns = together
+    return tuple(sorted(chosen, key=_rank))
+
+
+def _in_turn(sets: Sequence[ViolatingSet]) -> Iterator[ViolatingSet]:
+    """Yield the first set of each level, then the second of each, and so on."""
+    levels = [list(level) for _, level in groupby(sorted(sets, key=_rank), key=lambda found: found.size)]
+    for places in zip_longest(*levels):
+        yield from (found for found in places if found is not None)
+
+
+def _rank(found: ViolatingSet) -> tuple[int, int, tuple[str, ...]]:
+    return found.size, -(found.people_at_risk or 0), found.columns
+
+
+def _matrix(audit: AuditResult, shown: Sequence[ViolatingSet]) -> SetMatrix:
+    sizes = Counter(found.size for found in audit.sets)
+    used = {name for found in shown for name in found.columns}
+    levels = []
+    for size, level in groupby(shown, key=lambda found: found.size):
+        lines = tuple(
+            SetLine(
+                frozenset(found.columns), Bar(found.people_at_risk or 0, number(found.people_at_risk), "risk")
+            )
+            for found in level
+        )
+        drawn = "" if len(lines) == sizes[size] else f"{len(lines)} of "
+        levels.append((f"{counted(size, 'column')}: {drawn}{counted(sizes[size], 'set')}", lines))
+    columns = tuple(name for name in _by_frequency(audit) if name in used)
+    return SetMatrix(columns, tuple(levels), "people at risk")
 
 
 def _levels(sets: Sequence[ViolatingSet]) -> str:
@@ -149,13 +196,7 @@ _COLUMN_HEADINGS = (
 
 
 def columns_section(audit: AuditResult) -> Section | None:
-    """Return the contribution of each column; None if it was not counted.
-
-    Parameters
-    ----------
-    audit : AuditResult
-        With details.
-    """
+    """Return the contribution of each column; None if it was not counted."""
     if audit.audited is None or not audit.column_figures:
         return None
     return Section(
@@ -198,29 +239,26 @@ def _figures(audit: AuditResult, whole: Whole) -> Iterator[Figure]:
             texts=2,
         )
         yield _people_figure(audit, whole, at_risk, table)
-    listed = sorted((column for column in columns if column.violating_sets), key=_sets_descending)
+    listed = [column for column in columns if column.violating_sets]
+    listed.sort(key=lambda column: -column.violating_sets)
     if listed and listed[0].violating_sets > 1:
         yield _sets_figure(audit, listed)
-
-
-def _sets_descending(column: ColumnFigures) -> int:
-    return -column.violating_sets
 
 
 def _people_figure(
     audit: AuditResult, whole: Whole, columns: Sequence[ColumnFigures], table: Table
 ) -> Figure:
     drawn = columns[:MOST_DRAWN]
-    groups = [
-        (
+    groups = tuple(
+        BarGroup(
             column.name,
             (
-                Bar("", column.people_at_risk, number(column.people_at_risk), "risk"),
-                Bar("", _saved(column, whole), number(_saved(column, whole)), "safe"),
+                Bar(column.people_at_risk, number(column.people_at_risk), "risk"),
+                Bar(_saved(column, whole), number(_saved(column, whole)), "safe"),
             ),
         )
         for column in drawn
-    ]
+    )
     legend = (
         ("risk", "people at risk by this column alone"),
         ("safe", "people spared if it is removed"),
@@ -232,7 +270,7 @@ def _people_figure(
         f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: "
         f"{number(drawn[0].people_at_risk)} at risk by it alone, {number(_saved(drawn[0], whole))} no longer "
         "at risk without it.",
-        grouped_bars(groups, legend, max(bar.value for _, bars in groups for bar in bars)),
+        BarChart(groups, legend),
         table,
         _note(
             len(drawn),
@@ -245,16 +283,16 @@ def _people_figure(
 
 def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> Figure:
     drawn = columns[:MOST_DRAWN]
-    groups = [
-        (column.name, (Bar("", column.violating_sets, number(column.violating_sets), "quiet"),))
+    groups = tuple(
+        BarGroup(column.name, (Bar(column.violating_sets, number(column.violating_sets), "quiet"),))
         for column in drawn
-    ]
+    )
     return Figure(
         "membership",
         "In how many of the minimal sets a column is",
         f"{counted(len(drawn), 'bar')}, out of {counted(len(audit.sets), 'set')}. The first is "
         f"{drawn[0].name}: in {counted(drawn[0].violating_sets, 'set')}.",
-        grouped_bars(groups, (), max(column.violating_sets for column in drawn)),
+        BarChart(groups),
         Table(
             "Minimal sets that contain each column",
             ("column", "sets", "different values"),

@@ -30,8 +30,6 @@ def shortened(name: str, most: float) -> str:
 
     Parameters
     ----------
-    name : str
-        As it is.
     most : float
         Width in letters such as n and o, > 1.
 

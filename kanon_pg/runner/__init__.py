@@ -1,5 +1,5 @@
 """The backend's side of the process wall: start workers, send jobs, wait, cancel.
 
-`parent`, `ledger_parent` and `preparation` are for services; `messages` and `limits` are shared with
+`parent` and `ledger_parent` are for services; `messages` and `limits` are shared with
 `kanon_pg.worker`. No array library and no solver is imported here.
 """

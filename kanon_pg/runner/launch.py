@@ -84,8 +84,6 @@ class Worker:
 
     Parameters
     ----------
-    process : subprocess.Popen
-        The worker.
     channel : socket
         This end of the pair.
     code : CodeFolder or None

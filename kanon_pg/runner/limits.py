@@ -30,8 +30,6 @@ def parse_memory_size(text: str, *, setting: str = "kanon.memory_budget") -> int
     text : str
         A positive number and a unit (``4GB``, ``1.5 GB``); units are ``B``, ``kB``, ``MB``, ``GB`` and ``TB``
         in multiples of 1024, upper and lower case as in PostgreSQL's own settings.
-    setting : str
-        Name of the setting, for the message.
 
     Raises
     ------
@@ -54,13 +52,7 @@ def parse_memory_size(text: str, *, setting: str = "kanon.memory_budget") -> int
 
 
 def format_memory_size(size: int) -> str:
-    """Return a number of bytes in the largest unit that leaves at least one, rounded down to a tenth.
-
-    Parameters
-    ----------
-    size : int
-        Bytes, >= 0.
-    """
+    """Return a number of bytes in the largest unit that leaves at least one, rounded down to a tenth."""
     for unit in reversed(_UNITS):
         factor = 1024 ** _UNITS[unit]
         if size >= factor:
@@ -70,13 +62,7 @@ def format_memory_size(size: int) -> str:
 
 
 def more_memory(budget: int) -> str:
-    """Return the hint for a request that exceeded its budget.
-
-    Parameters
-    ----------
-    budget : int
-        The budget, in bytes.
-    """
+    """Return the hint for a request that exceeded its budget."""
     return (
         f"Raise the setting kanon.memory_budget (it was {format_memory_size(budget)}) if the machine has "
         "more memory, or choose fewer quasi-identifiers."
@@ -142,11 +128,6 @@ def limited_memory(budget: int) -> Iterator[None]:
     """Let this process grow by at most `budget` bytes of address space within the block.
 
     Allocations beyond it fail, in native code too; the soft limit of before is restored at the end.
-
-    Parameters
-    ----------
-    budget : int
-        Bytes, >= 0.
     """
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     wanted = pages * resource.getpagesize() + budget

@@ -42,8 +42,6 @@ class Message:
         What the message is.
     fields : dict
         Its plain JSON values.
-    sizes : tuple of int
-        Bytes of each part.
     descriptor : int or None
         The memory file that holds the parts.
     """
@@ -120,8 +118,6 @@ class Attachment:
     ----------
     file : int
         Descriptor of the memory file.
-    sizes : tuple of int
-        Bytes of each part.
     """
 
     file: int
@@ -175,8 +171,6 @@ def send(
         What the message is.
     fields : mapping
         Plain JSON values, short.
-    attached : Attachment, optional
-        The parts.
 
     Raises
     ------

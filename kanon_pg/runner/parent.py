@@ -1,27 +1,32 @@
-"""Solve in a worker process while staying attentive to the caller: the side that asks.
+"""Solve in a worker process while staying attentive to the caller: the caller's side.
 
 Solvers are native code: they may not be stoppable, may hold the interpreter's lock for minutes, and when
 memory runs out in one of their threads they abort. In a PostgreSQL backend that would mean an uncancellable
 query, or the restart of the whole server. Here it is the end of a worker and one clean error.
 
-This module imports the standard library alone, starts no thread and sets no signal handler.
+Before that come the memory budget, which a setting of the session may name, and solvers that are compiled.
+This module starts no thread and sets no signal handler.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from kanon_pg.core.code_folders import folders, is_complete
-from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion
+from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
-from kanon_pg.runner.limits import more_memory
+from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
 from kanon_pg.runner.messages import Message, MessageError
 from kanon_pg.runner.session import Job, Session, Wording, parsed
+
+Found = TypeVar("Found")
 
 _MAX_OUTCOME_BYTES = 1024 * 1024
 _MAX_AUDIT_BYTES = 512 * 1024 * 1024
@@ -69,10 +74,6 @@ def solve_in_child(
 
     Parameters
     ----------
-    row_types : PackedRowTypes
-        What to anonymize.
-    request : SolveRequest
-        How.
     checkpoint : callable
         Called at least ten times a second. What it raises ends the worker and is raised on.
     progress : callable
@@ -98,10 +99,8 @@ def solve_in_child(
         Whatever the solver refused, as the same class.
     """
     parts = [json.dumps([row_types.header(), request.to_json()]).encode(), *row_types.buffers()]
-    if sum(map(len, parts)) > memory_bytes:
-        raise MemoryExceeded("The row types alone exceed the memory budget.", hint=more_memory(memory_bytes))
     job = Job("solve", parts, memory_bytes, checkpoint, progress)
-    return _session.done(job, lambda answer: _solved(answer, row_types, checkpoint))
+    return _done(job, "row types", lambda answer: _solved(answer, row_types, checkpoint))
 
 
 def audit_in_child(
@@ -117,12 +116,8 @@ def audit_in_child(
 
     Parameters
     ----------
-    tables : sequence of PackedRowTypes
-        What it is about.
     task : str
         A task of `kanon_pg.worker.audit.auditor`.
-    arguments : mapping
-        Its arguments, plain JSON values.
     checkpoint, progress, memory_bytes
         As in `solve_in_child`.
 
@@ -138,17 +133,14 @@ def audit_in_child(
     """
     buffers = [list(table.buffers()) for table in tables]
     headers = [[table.header(), len(own)] for table, own in zip(tables, buffers, strict=True)]
-    asked = {"task": task, "tables": headers, "arguments": dict(arguments)}
-    parts = [json.dumps(asked).encode(), *(buffer for own in buffers for buffer in own)]
-    if sum(map(len, parts)) > memory_bytes:
-        raise MemoryExceeded("The row types alone exceed the memory budget.", hint=more_memory(memory_bytes))
-    return _session.done(
-        Job("audit", parts, memory_bytes, checkpoint, progress), lambda answer: _audited(answer, checkpoint)
-    )
+    request = {"task": task, "tables": headers, "arguments": dict(arguments)}
+    parts = [json.dumps(request).encode(), *(buffer for own in buffers for buffer in own)]
+    job = Job("audit", parts, memory_bytes, checkpoint, progress)
+    return _done(job, "row types", lambda answer: _audited(answer, checkpoint))
 
 
 def group_in_child(
-    question: GroupingQuestion,
+    task: GroupingTask,
     *,
     checkpoint: Callable[[], None],
     progress: Callable[[str, float | None], None],
@@ -158,8 +150,6 @@ def group_in_child(
 
     Parameters
     ----------
-    question : GroupingQuestion
-        What to group.
     checkpoint, progress, memory_bytes
         As in `solve_in_child`.
 
@@ -168,12 +158,10 @@ def group_in_child(
     KanonError
         As in `solve_in_child`.
     """
-    parts = [json.dumps(question.header()).encode(), *question.buffers()]
-    if sum(map(len, parts)) > memory_bytes:
-        raise MemoryExceeded("The values alone exceed the memory budget.", hint=more_memory(memory_bytes))
-    values = len(question.arrays["weights"][1])
+    parts = [json.dumps(task.header()).encode(), *task.buffers()]
+    values = len(task.arrays["weights"][1])
     job = Job("group", parts, memory_bytes, checkpoint, progress)
-    return _session.done(job, lambda answer: _grouped(answer, values, checkpoint))
+    return _done(job, "values", lambda answer: _grouped(answer, values, checkpoint))
 
 
 def compile_solvers(
@@ -199,7 +187,7 @@ def compile_solvers(
     """
     if not solvers_are_compiled(kernels):
         job = Job("compile", [b""], memory_bytes, checkpoint, progress, {"kernels": kernels})
-        _session.done(job, _compiled)
+        _done(job, "names", lambda _answer: None)
 
 
 def solvers_are_compiled(kernels: str) -> bool:
@@ -207,9 +195,26 @@ def solvers_are_compiled(kernels: str) -> bool:
     return is_complete(kernels, folders(_session.current().code_folder))
 
 
+_ANSWERS = {"solve": "solved", "audit": "audited", "group": "grouped", "compile": "compiled"}
+"""What an answer is called, by what its request is called."""
+
+
+def _done(job: Job, parts: str, read: Callable[[Message], Found]) -> Found:
+    """Return what is read from the answer to a job, unless its parts exceed the budget by themselves."""
+    if sum(map(len, job.parts)) > job.memory_bytes:
+        raise MemoryExceeded(
+            f"The {parts} alone exceed the memory budget.", hint=more_memory(job.memory_bytes)
+        )
+
+    def read_answer(answer: Message) -> Found:
+        if answer.kind != _ANSWERS[job.kind]:
+            raise MessageError("the message is of an unknown kind")
+        return read(answer)
+
+    return _session.done(job, read_answer)
+
+
 def _solved(answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[], None]) -> SolveOutcome:
-    if answer.kind != "solved":
-        raise MessageError("the message is of an unknown kind")
     expected = len(row_types) * ITEM_BYTES
     parts = answer.copy_parts(_MAX_OUTCOME_BYTES + 5 * expected, tick=checkpoint)
     if len(parts) < 2 or len(parts[1]) != expected:
@@ -218,22 +223,58 @@ def _solved(answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[],
 
 
 def _audited(answer: Message, checkpoint: Callable[[], None]) -> dict[str, Any]:
-    if answer.kind != "audited":
-        raise MessageError("the message is of an unknown kind")
     (text,) = answer.copy_parts(_MAX_AUDIT_BYTES, tick=checkpoint)
     found: dict[str, Any] = parsed(lambda: json.loads(text))
     return found
 
 
 def _grouped(answer: Message, values: int, checkpoint: Callable[[], None]) -> GroupingAnswer:
-    if answer.kind != "grouped":
-        raise MessageError("the message is of an unknown kind")
     parts = answer.copy_parts(_MAX_OUTCOME_BYTES + 5 * values, tick=checkpoint)
     if len(parts) != 3 or len(parts[1]) != values:
         raise MessageError("the classes do not match the values")
     return parsed(lambda: GroupingAnswer.from_parts(json.loads(parts[0]), parts[1], parts[2]))
 
 
-def _compiled(answer: Message) -> None:
-    if answer.kind != "compiled":
-        raise MessageError("the message is of an unknown kind")
+def memory_budget(db: Database) -> int:
+    """Return the memory budget in bytes: ``kanon.memory_budget``, else a share of the machine.
+
+    Raises
+    ------
+    InputError
+        If the setting is not a memory size.
+    """
+    setting = db.row(statement("session_settings"))["memory_budget"]
+    return parse_memory_size(setting) if setting else default_memory_budget()
+
+
+COMPILED = {
+    "plain": "the solvers for k-anonymity",
+    "models": "the solvers for privacy models (l, p, t)",
+    "pairs": "the method 'pairs'",
+    "audit": "what audits use",
+    "recoding": "the solvers for hierarchies",
+}
+"""What each set of `kanon_pg.core.request.KERNELS` is for, in the words of a notice."""
+
+
+def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
+    """Compile solvers unless that was done ahead; the time limit is not for that.
+
+    Parameters
+    ----------
+    db : Database
+        Its user is told what takes so long.
+    memory_bytes : int
+        Budget of the worker.
+    kernels : str
+        A name of `kanon_pg.core.request.KERNELS`.
+    """
+    if not solvers_are_compiled(kernels):
+        db.notice(
+            f"Compiling {COMPILED[kernels]}, for this account of the operating system alone; this takes a "
+            "minute or two. Whoever owns the installed package can spare all accounts that: `kanon compile`."
+        )
+        db.progress("compiling")
+        compile_solvers(
+            kernels, checkpoint=db.checkpoint, progress=lambda *_: None, memory_bytes=memory_bytes
+        )

@@ -80,8 +80,6 @@ class Session(threading.local):
     ----------
     start : callable
         Starts a worker.
-    wording : Wording
-        For errors.
     """
 
     worker: Worker | None = None

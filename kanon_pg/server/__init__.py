@@ -17,16 +17,19 @@ from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    "asking": ("ask", "check_query", "hold_relations", "query", "record_query", "serve_query"),
-    "auditing": ("audit", "identify", "is_anonymous", "risk", "suggest"),
-    "grouping": ("groups", "intervals", "rectangles", "regions"),
-    "hierarchy": (
-        *("build_hierarchy", "drop_hierarchy", "hierarchy_values", "read_hierarchy", "show_hierarchy"),
-        "store_hierarchy",
+    "analyses": (
+        *("audit", "curve", "groups", "identify", "intervals", "is_anonymous", "measure", "rectangles"),
+        *("regions", "risk", "suggest"),
     ),
     "installation": ("install_check", "version"),
-    "protection": ("protect", "query_log", "record_states", "restart_ledger", "unprotect"),
-    "release": ("anonymize", "curve", "declare", "drop", "measure", "refresh", "undeclare"),
+    "queries": (
+        *("ask", "check_query", "hold_relations", "protect", "query", "query_log", "record_query"),
+        *("record_states", "restart_ledger", "serve_query", "unprotect"),
+    ),
+    "releases": (
+        *("anonymize", "build_hierarchy", "declare", "drop", "drop_hierarchy", "hierarchy_values"),
+        *("read_hierarchy", "refresh", "show_hierarchy", "store_hierarchy", "undeclare"),
+    ),
 }
 _MODULE_OF = {function: module for module, functions in _MODULES.items() for function in functions}
 

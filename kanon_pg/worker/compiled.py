@@ -36,6 +36,7 @@ Returned = TypeVar("Returned")
 numba.config.CPU_NAME, numba.config.CPU_FEATURES = processor(), ""
 
 _used: dict[str, None] = {}
+_digests: dict[str, str] = {}
 _watchers: list[Callable[[str], None]] = []
 
 
@@ -52,7 +53,8 @@ def kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retur
     callable
         The same function, compiled at its first call for each signature and kept on disk.
     """
-    return cast("Callable[Arguments, Returned]", _Kernel(function, {}, _OPTIONS))
+    # Explicit: a kernel compiled within an inner one would inherit that references are not counted, and fail.
+    return cast("Callable[Arguments, Returned]", _Kernel(function, {}, _OPTIONS | {"_nrt": True}))
 
 
 def inner_kernel(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
@@ -106,7 +108,9 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]  # numba has no types
         locals: dict[str, Any],  # noqa: A002 - numba calls it by name
         targetoptions: dict[str, Any],
     ) -> None:
-        super().__init__(py_func, locals, dict(targetoptions))
+        # numba would compile what a function without counted references calls without them, too
+        super().__init__(py_func, locals, {"_nrt": True} | targetoptions)
+        self.given_options = dict(targetoptions)
         self._cache = _KernelCache(py_func, targetoptions)
         self._called_by_kernels: _Kernel | None = None
 
@@ -122,7 +126,7 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]  # numba has no types
 
     def _inner(self) -> _Kernel:
         if self._called_by_kernels is None:
-            options = self.targetoptions | {"no_cpython_wrapper": True}
+            options = self.given_options | {"no_cpython_wrapper": True}
             self._called_by_kernels = _Kernel(self.py_func, {}, options)
         return self._called_by_kernels
 
@@ -177,7 +181,12 @@ class _KernelCache(_Cache):  # type: ignore[misc]  # numba has no types
         self._note(name)
 
     def _name(self, sig: Any) -> str:
-        made_of = repr((_digest(self._function), str(sig), self._options))
+        digest = _digest(self._function)
+        # Code is linked by this name, so that a kernel would call whichever of two was loaded first.
+        name = f"{self._function.__module__}.{self._function.__qualname__}"
+        if _digests.setdefault(name, digest) != digest:
+            raise TypeError(f"two kernels have the name {name}; give each a __qualname__ of its own")
+        made_of = repr((digest, str(sig), self._options))
         return f"{self._function.__name__}-{hashlib.sha256(made_of.encode()).hexdigest()[:24]}"
 
     def _note(self, name: str) -> None:
@@ -206,7 +215,8 @@ def _own() -> Path:
 def _digest(function: Callable[..., Any]) -> str:
     """Return what changes with a kernel, with any kernel that it calls, and with any constant that they use.
 
-    Compiled code contains all of them.
+    Compiled code contains all of them. Names of modules count, because they are in the names that code is
+    linked by: a kernel that has moved is compiled again.
     """
     return hashlib.sha256("\n".join(_ingredients(function, {function})).encode()).hexdigest()
 
@@ -221,7 +231,7 @@ def _ingredients(function: Callable[..., Any], met: set[Any]) -> Iterator[str]:
         yield f"{name} {_of_value(value)}"
         if isinstance(value, _Kernel) and value.py_func not in met:
             met.add(value.py_func)
-            yield repr(sorted(value.targetoptions.items()))
+            yield repr(sorted(value.given_options.items()))
             yield from _ingredients(value.py_func, met)
 
 

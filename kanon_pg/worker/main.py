@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_pg.core.code_folders import CODE_FOLDER, mark
-from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion
+from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.errors import SolverError, SolverUnavailable
@@ -29,7 +29,7 @@ PROGRESS_SECONDS = 0.1
 Progress = Callable[[str, float | None], None]
 Solve = Callable[[PackedRowTypes, SolveRequest, Progress], SolveOutcome]
 Audit = Callable[[str, list[PackedRowTypes], dict[str, Any], Progress], dict[str, Any]]
-Group = Callable[[GroupingQuestion, Progress], GroupingAnswer]
+Group = Callable[[GroupingTask, Progress], GroupingAnswer]
 
 
 def main(
@@ -132,7 +132,7 @@ def _group(job: Message, grouper: str, progress: Progress) -> Reply:
         work: Group = importlib.import_module(grouper).work
     with limited_memory(job.fields["memory_bytes"]):
         text, *buffers = job.map_parts()
-        question = GroupingQuestion.from_parts(json.loads(bytes(text)), [bytes(one) for one in buffers])
+        question = GroupingTask.from_parts(json.loads(bytes(text)), [bytes(one) for one in buffers])
         answer = work(question, progress)
     return Reply("grouped", {}, [json.dumps(answer.header()).encode(), answer.class_of, answer.boxes])
 

@@ -1,4 +1,4 @@
-"""A solution: how many rows of each row type are suppressed by which pattern vector."""
+"""A solution: how many rows of each row type are suppressed by which pattern vector, and what is proven."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.row_types import RowTypeTable
 
@@ -80,3 +81,37 @@ class Solution:
         is_main = np.zeros(order.size, dtype=np.bool_)
         is_main[order[is_first]] = True
         return self.vector[is_main], is_main
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A solution and what is proven about it.
+
+    Parameters
+    ----------
+    solution : Solution
+        Pattern vectors of the row types.
+    method : str
+        What found it, in words.
+    lower_bound : float or None
+        Proven lower bound on the weighted cost.
+    bound_method : str or None
+        What proved the bound.
+    notes : tuple of str
+        What the caller must know.
+    prices : ndarray of int64, shape (n,), optional
+        The certificate of the bound, see `kanon_pg.worker.verification.certificate`.
+    termination : Termination, optional
+        How the search ended, if that is not told by the clock and by whether the bound is reached.
+    is_best : bool
+        Whether `bound_method` proves that no solution of this kind costs less: its cost is the bound.
+    """
+
+    solution: Solution
+    method: str
+    lower_bound: float | None = None
+    bound_method: str | None = None
+    notes: tuple[str, ...] = ()
+    prices: NDArray[np.int64] | None = None
+    termination: Termination | None = None
+    is_best: bool = False

@@ -14,26 +14,24 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.worker.audit.auditor import work as audit
 from kanon_pg.worker.audit.grouping import People
 from kanon_pg.worker.audit.lines import lines_of_suffixes
-from kanon_pg.worker.audit.walks import walks
+from kanon_pg.worker.audit.violating import walks
 from kanon_pg.worker.clock import Clock, silent
 from kanon_pg.worker.compiled import used_files, watched
 from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.patterns import all_patterns
-from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounded_mask import bounded_mask
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
-from kanon_pg.worker.solvers.exact.search import search_exactly
-from kanon_pg.worker.solvers.models.order import by_content
-from kanon_pg.worker.solvers.models.rest import fill_rest_with_models
-from kanon_pg.worker.solvers.models.search import satisfy_models
-from kanon_pg.worker.solvers.pairs.search import search_by_pairs
-from kanon_pg.worker.solvers.recoding.rest import assign_rest
-from kanon_pg.worker.solvers.recoding.search import RECODINGS
+from kanon_pg.worker.solvers.exact.optimum import search_exactly
+from kanon_pg.worker.solvers.greedy.rest import fill_rest
+from kanon_pg.worker.solvers.heuristics import satisfy_models, search_greedily
+from kanon_pg.worker.solvers.pairs import search_by_pairs
+from kanon_pg.worker.solvers.recoding.greedy import assign_rest
+from kanon_pg.worker.solvers.recoding.methods import RECODINGS
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.registry import solve
-from kanon_pg.worker.solvers.search import search_greedily
 from kanon_pg.worker.verification.certificate import certified_bound
 
 _SECONDS = 0.02
@@ -99,7 +97,7 @@ def _satisfy(packed: PackedRowTypes) -> None:
     assigned[0] = (1 << table.width) - 1
     satisfy_models(table, all_patterns(table.columns), request, Clock(), assigned, "nothing")
     ordered, _ = by_content(table)
-    fill_rest_with_models(ordered, assigned, request.k, evaluator_of(ordered, request.models), Clock())
+    fill_rest(ordered, assigned, request.k, evaluator_of(ordered, request.models), Clock())
 
 
 def _pair() -> None:
@@ -176,7 +174,7 @@ def _recode() -> None:
 
 
 def _assign_all(packed: PackedRowTypes, request: SolveRequest) -> None:
-    """Seat row types where there is no class yet."""
+    """Assign row types where there is no class yet."""
     task = task_of(packed, RowTypeTable.from_packed(packed), request, Clock())
     everyone = np.arange(len(task.table), dtype=np.int32)
     nowhere = np.full(everyone.size, -1, dtype=np.int64)

@@ -22,6 +22,10 @@ CREATE TABLE IF NOT EXISTS kanon.protection (
     protected_at timestamptz NOT NULL DEFAULT pg_catalog.now()
 );
 ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS simulatable boolean NOT NULL DEFAULT false;
+ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS margin integer NOT NULL DEFAULT 10 CHECK (margin BETWEEN 1 AND 100);
+ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS share double precision NOT NULL DEFAULT 0.5
+CHECK (share > 0 AND share <= 1);
+ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS near_refusals integer DEFAULT 10 CHECK (near_refusals >= 1);
 -- Version 0.1.0 called queries questions.
 DO $renamed$
 BEGIN
@@ -58,5 +62,8 @@ COMMENT ON COLUMN kanon.protection.period IS 'Seconds that a query counts.';
 COMMENT ON COLUMN kanon.protection.lockout IS 'Seconds from the last of these withheld answers.';
 COMMENT ON COLUMN kanon.protection.seconds IS 'Longest time that one query may take.';
 COMMENT ON COLUMN kanon.protection.rows IS 'Most rows of one answer.';
+COMMENT ON COLUMN kanon.protection.margin IS 'Times k: how many people those that known columns choose differ by from earlier ones, where sensitive columns choose among them.';
+COMMENT ON COLUMN kanon.protection.near_refusals IS 'Withheld answers to one login within a period, because people differ little, after which it is locked out; NULL for no limit.';
+COMMENT ON COLUMN kanon.protection.share IS 'Part of what the ledger can compare that one login''s answers may take.';
 COMMENT ON COLUMN kanon.protection.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protection.protected_at IS 'When it was protected.';

@@ -25,7 +25,7 @@ def test_examples_of_a_module(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("name", ["kanon_pg.db.spi_adapter", "kanon_pg.server.release"])
+@pytest.mark.parametrize("name", ["kanon_pg.db.spi_adapter", "kanon_pg.server.releases"])
 def test_modules_of_the_server_need_plpy(name: str) -> None:
     with pytest.raises(ModuleNotFoundError, match="plpy"):
         import_module(name)

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import chdir
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -89,9 +91,29 @@ def run_through_gateway(dsn: str, block: Block, where: str, folder: Path) -> Non
     try:
         gateway.start()
         through = f"postgresql://{address.path}?host=127.0.0.1&port={gateway.port}"
-        check(block, psql(through, block.text, block.marks.get("as"), folder=folder), where)
+        if block.kind == "python":
+            run_program(through, at_gateway(block, gateway.port, address.path[1:], where), where, folder)
+        else:
+            check(block, psql(through, block.text, block.marks.get("as"), folder=folder), where)
     finally:
         gateway.stop()
+
+
+def at_gateway(block: Block, port: int, database: str, where: str) -> Block:
+    """Return a program with the gateway and the database of the test in place of those of the page."""
+    imported = set(re.findall(r"^import (\w+)", block.text, re.MULTILINE))
+    missing = sorted(name for name in imported if find_spec(name) is None)
+    if missing:
+        pytest.skip(f"{where} AND WHAT FOLLOWS ARE NOT TESTED: install {missing} (make development does)")
+    text = block.text
+    for shown, used in (
+        ("gateway.example.org:6432/clinic", f"127.0.0.1:{port}/{database}"),
+        ('"gateway.example.org"', '"127.0.0.1"'),
+        ("port=6432", f"port={port}"),
+        ('database="clinic"', f'database="{database}"'),
+    ):
+        text = text.replace(shown, used)
+    return replace(block, text=text)
 
 
 def run_exchange(readers: Sessions, block: Block, exchange: Exchange, where: str) -> None:

@@ -42,7 +42,7 @@ def random_table(interface: Interface, name: str, seed: int) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 def test_all_sets_and_figures_are_those_of_plain_sql(audit_interface: Interface, seed: int) -> None:
     name = f"random_{seed}"
     person = random_table(audit_interface, name, seed)
@@ -77,42 +77,10 @@ def test_both_interfaces_say_the_same(audit_interfaces: tuple[Interface, Interfa
         assert first
 
 
-def test_without_a_declaration_keys_are_not_audited_and_json_is_left_out(audit_interface: Interface) -> None:
-    audit_interface.notices.clear()
-    found = audit(audit_interface, "people", 2)
-    assert {name for one in found for name in one.columns} <= {"person", "age", "ward", "sex", "illness"}
-    assert "Left out, because their types have no equality: doc." in audit_interface.notices
-
-
-def test_declared_people_are_counted_not_rows(audit_interface: Interface) -> None:
-    """Two rows a person: 211 rows, 106 people; identifier and entity are not audited."""
-    found = audit(audit_interface, "of_persons", 107, columns=["sex"])
-    assert [one.columns for one in found] == [()]
-    assert (found[0].people_at_risk, found[0].smallest_class, found[0].kind) == (106, 106, "minimum")
-    names = {name for one in audit(audit_interface, "of_persons", 2) for name in one.columns}
-    assert not names & {"id", "person", "doc"}
-
-
-def test_an_identifier_can_be_audited_if_it_is_named(audit_interface: Interface) -> None:
-    found = audit(audit_interface, "of_persons", 2, columns=["id"])
-    assert [(one.columns, one.people_at_risk) for one in found] == [(("id",), 106)]
-
-
 def test_a_release_singles_nobody_out(audit_interface: Interface) -> None:
     audit_interface.anonymize("of_persons", 5)
     assert audit(audit_interface, "safe.of_persons", 5) == ()
     audit_interface.drop("of_persons")
-
-
-def test_names_that_need_quotes(audit_interface: Interface) -> None:
-    audit_interface.connection.execute(
-        'create table "Odd ""t" as select i % 7 as "A b""c" from generate_series(1, 9) i'
-    )
-    try:
-        found = audit(audit_interface, '"Odd ""t"', 2)
-        assert [one.columns for one in found] == [('A b"c',)]
-    finally:
-        audit_interface.connection.execute('drop table "Odd ""t"')
 
 
 def test_max_columns_says_what_is_open(audit_interface: Interface) -> None:
@@ -211,15 +179,3 @@ def test_details_agree_with_sql(audit_interfaces: tuple[Interface, Interface]) -
 
 def figures(interface: Interface, columns: Any) -> dict[str, Any]:
     return figures_in_sql(interface.connection, "of_persons", list(columns), 5, "person")
-
-
-def test_details_show_a_release_before_and_after(audit_interfaces: tuple[Interface, Interface]) -> None:
-    interface = audit_interfaces[1]
-    interface.anonymize("of_persons", 5)
-    result = client.audit(interface.connection, "of_persons", 5, details=True)
-    (release,) = result.releases
-    assert (release.release, release.k) == ("of_persons", 5)
-    assert release.before == result.risk
-    assert release.before.prosecutor_risk > release.after.prosecutor_risk
-    assert release.after.prosecutor_risk <= 1 / 5
-    interface.drop("of_persons")

@@ -128,7 +128,7 @@ def test_risk(audit_interfaces: tuple[Interface, Interface]) -> None:
         f"{expected.prosecutor_risk:.2%} at worst, {expected.prosecutor_average:.2%} on average",
         "(from: population table)",
         "alone by 2 columns",
-        "illness is told",
+        "illness is disclosed",
     ):
         assert text in shown.stdout
     (found,) = json.loads(kanon(interface.dsn, "risk", "people", *OPTIONS, "--json").stdout)

@@ -110,7 +110,7 @@ def test_a_page_is_written_although_its_curve_is_not_known(
     def refuses(*_: Any, **__: Any) -> None:
         raise LimitExceeded("There was no time.", hint="Take more.")
 
-    monkeypatch.setattr("kanon_pg.cli.audit_page.client.curve", refuses)
+    monkeypatch.setattr("kanon_pg.cli.audit.client.curve", refuses)
     path = tmp_path / "report.html"
     answer = audit(odd, path)
     assert answer.exit_code == 0, answer.output

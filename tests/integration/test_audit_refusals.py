@@ -11,7 +11,6 @@ import pytest
 from kanon_pg.errors import (
     InputError,
     KanonError,
-    MemoryExceeded,
     NotPermitted,
     UnknownName,
     UnsuitableColumn,
@@ -21,25 +20,7 @@ from tests.fixtures.interfaces import Interface, interface_of
 
 REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[KanonError], str]] = [
     (audit, ("people", None), {}, InputError, "k is NULL."),
-    (audit, ("people", 1), {}, InputError, "k must be at least 2, not 1."),
-    (audit, (None, 5), {}, InputError, "The relation is NULL."),
-    (audit, ("people", 5), {"max_columns": 0}, InputError, "max_columns must be an integer of at least 1."),
-    (audit, ("people", 5), {"time_limit": 0}, InputError, "time_limit must be a positive interval."),
     (audit, ("people", 5), {"time_limit": None}, InputError, "time_limit must be a positive interval."),
-    (
-        audit,
-        ("people", 5),
-        {"columns": ["height"]},
-        UnknownName,
-        'Relation "public"."people" has no column "height".',
-    ),
-    (
-        audit,
-        ("people", 5),
-        {"columns": []},
-        InputError,
-        'No column of "public"."people" is left to look at.',
-    ),
     (
         audit,
         ("people", 5),
@@ -47,36 +28,9 @@ REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[K
         UnsuitableColumn,
         'Column "doc" of type json cannot be compared: the type has no equality.',
     ),
-    (audit, ("empty", 5), {}, InputError, 'Relation "public"."empty" has no rows.'),
-    (is_anonymous, ("people", 1), {}, InputError, "k must be at least 2, not 1."),
     (is_anonymous, ("empty", 5), {}, InputError, 'Relation "public"."empty" has no rows.'),
-    (identify, ("empty",), {}, InputError, 'Relation "public"."empty" has no rows.'),
     (identify, ("people",), {"time_limit": -1}, InputError, "time_limit must be a positive interval."),
-    (suggest, ("empty",), {}, InputError, 'Relation "public"."empty" has no rows.'),
     (suggest, (None,), {}, InputError, "The relation is NULL."),
-    (risk, ("people",), {"threshold": 1.0}, InputError, "threshold must be at least 0 and below 1."),
-    (risk, ("people",), {"threshold": None}, InputError, "threshold must be at least 0 and below 1."),
-    (
-        risk,
-        ("people",),
-        {"sampling_fraction": 0.0},
-        InputError,
-        "sampling_fraction must be above 0 and at most 1.",
-    ),
-    (
-        risk,
-        ("people",),
-        {"sampling_fraction": 0.5, "population": "register"},
-        InputError,
-        "Both a population table and a sampling fraction are given.",
-    ),
-    (
-        risk,
-        ("people",),
-        {"columns": COLUMNS, "population": "coarse_register"},
-        UnsuitableColumn,
-        'Column "age" has type integer in "public"."people", but bigint in "public"."coarse_register".',
-    ),
     (
         risk,
         ("people",),
@@ -84,14 +38,8 @@ REFUSALS: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], type[K
         UnknownName,
         'Relation "public"."register" has no column "illness".',
     ),
-    (
-        risk,
-        ("people",),
-        {"columns": ["age"], "sensitive": ["age"]},
-        InputError,
-        'Column "age" is named both as sensitive and among those that link people.',
-    ),
 ]
+"""One of each function; all others are in ``tests/unit/services``."""
 
 
 @pytest.mark.parametrize(("ask", "arguments", "options", "kind", "sentence"), REFUSALS)
@@ -117,38 +65,6 @@ def test_nested_and_null_names_are_refused(audit_interfaces: tuple[Interface, In
     for names in (["age", None], [["age"], ["sex"]]):
         with pytest.raises(InputError, match="plain list of column names"):
             audit(audit_interfaces[0], "people", 5, columns=names)
-
-
-def test_too_many_columns_are_refused(audit_interface: Interface) -> None:
-    columns = ", ".join(f"{number} as c{number}" for number in range(63))
-    audit_interface.connection.execute(f"create table broad as select {columns}".encode())
-    try:
-        with pytest.raises(InputError, match="63 columns are more than the 62") as refused:
-            audit(audit_interface, "broad", 2)
-        assert 'SELECT * FROM kanon_suggest(\'"public"."broad"\') proposes which.' in (
-            refused.value.hint or ""
-        )
-        audit_interface.declare("broad", quasi_identifiers=["c1", "c2"])
-        with pytest.raises(InputError) as refused:
-            audit(audit_interface, "broad", 2)
-        assert refused.value.hint == "Name the declared quasi-identifiers: columns => ARRAY['c1', 'c2']."
-        assert len(audit(audit_interface, "broad", 2, columns=["c1", "c2"])) == 1
-    finally:
-        audit_interface.undeclare("broad")
-        audit_interface.connection.execute("drop table broad")
-
-
-def test_the_memory_budget_holds(audit_interface: Interface) -> None:
-    audit_interface.connection.execute(
-        "create table many as select i as a, i as b from generate_series(1, 30000) as i"
-    )
-    audit_interface.connection.execute("set kanon.memory_budget = '1MB'")
-    try:
-        with pytest.raises(MemoryExceeded, match="memory budget"):
-            audit(audit_interface, "many", 2)
-    finally:
-        audit_interface.connection.execute("reset kanon.memory_budget")
-        audit_interface.connection.execute("drop table many")
 
 
 # --- rights -----------------------------------------------------------------------------------------------
@@ -181,29 +97,6 @@ def test_only_who_may_read_may_ask(audit_interface: Interface, login: Callable[[
         ):
             with pytest.raises(NotPermitted, match="may not read"):
                 ask()
-
-
-def test_the_right_to_read_some_columns_suffices_for_these(
-    audit_interface: Interface, login: Callable[[str], str]
-) -> None:
-    analyst = login("kanon_analyst")
-    audit_interface.connection.execute(f"grant select (age, ward) on people to {analyst}".encode())
-    with interface_of(analyst, audit_interface) as own:
-        own_columns = ["age", "ward"]
-        assert audit(own, "people", 5, columns=own_columns) == audit(
-            audit_interface, "people", 5, columns=own_columns
-        )
-        with pytest.raises(NotPermitted, match="may not read"):
-            audit(own, "people", 5)
-
-
-def test_a_register_that_may_not_be_read_is_refused(
-    audit_interface: Interface, login: Callable[[str], str]
-) -> None:
-    analyst = login("kanon_analyst")
-    audit_interface.connection.execute(f"grant select on people to {analyst}".encode())
-    with interface_of(analyst, audit_interface) as own, pytest.raises(NotPermitted, match="register"):
-        risk(own, "people", columns=COLUMNS, population="register")
 
 
 def test_row_security_limits_what_is_counted(audit_interface: Interface, login: Callable[[str], str]) -> None:

@@ -84,9 +84,9 @@ def test_up_gives_a_server_of_an_unprivileged_account(running: Cluster) -> None:
 
 
 def test_superuser_may_act_for_any_role(running: Cluster) -> None:
-    running.instance.ask("create role visitor login")
+    running.instance.run_sql("create role visitor login")
     assert ask(running.dsn() + "&user=visitor", "select current_user") == "visitor"
-    running.instance.ask("drop role visitor")
+    running.instance.run_sql("drop role visitor")
 
 
 def test_encoding_and_locale_do_not_depend_on_the_machine(running: Cluster) -> None:
@@ -116,7 +116,7 @@ def test_up_again_leaves_the_running_server_alone(running: Cluster) -> None:
 
 
 def test_down_can_be_repeated_and_data_survive(running: Cluster) -> None:
-    running.instance.ask("create table kept as select 7 as number")
+    running.instance.run_sql("create table kept as select 7 as number")
     assert running.down().state is State.STOPPED
     assert running.down().state is State.STOPPED
     with pytest.raises(ClusterError, match="is not running") as raised:
@@ -124,7 +124,7 @@ def test_down_can_be_repeated_and_data_survive(running: Cluster) -> None:
     assert raised.value.hint == "Start it with 'kanon up --name one'."
     running.up()
     assert ask(running.dsn("postgres"), "select number from kept") == "7"
-    running.instance.ask("drop table kept")
+    running.instance.run_sql("drop table kept")
 
 
 def test_tcp_needs_the_password_and_lasts_until_down(running: Cluster) -> None:

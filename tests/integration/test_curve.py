@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from typer.testing import CliRunner
 from kanon_pg import client
 from kanon_pg.cli import app
 from kanon_pg.curves.points import CurvePoint
-from kanon_pg.errors import InfeasibleError
 from tests.fixtures.curves import COLUMNS, KS, without_times
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything
@@ -38,43 +36,6 @@ def test_both_interfaces_give_the_same_curve(curve_interfaces: tuple[Interface, 
             assert (client_.lower_bound or 0) <= server.weighted_cost
             if server.optimal and client_.optimal:
                 assert server.weighted_cost == client_.weighted_cost
-
-
-@pytest.mark.parametrize("relation", ["people", "of_persons"])
-def test_points_are_as_good_as_releases(curve_interface: Interface, relation: str) -> None:
-    """Declared weights and people count as they do for a release."""
-    points = curve_interface.curve(relation, ks=KS[::-1], quasi_identifiers=COLUMNS, method="greedy")
-    assert [point.k for point in points] == KS
-    for point in points:
-        release = curve_interface.anonymize(relation, point.k, quasi_identifiers=COLUMNS, method="greedy")
-        assert point.weighted_cost <= release.weighted_cost
-        assert point.lower_bound is not None
-        assert release.lower_bound is not None
-        assert release.lower_bound <= point.lower_bound <= point.weighted_cost
-        if point.method == release.method and point.weighted_cost == release.weighted_cost:
-            figures = ("suppressed_cells", "suppressed_share", "classes", "average_class")
-            assert {name: getattr(point, name) for name in figures} == pytest.approx(
-                {name: getattr(release, name) for name in figures}
-            )
-    for smaller, larger in pairwise(points):
-        assert smaller.weighted_cost <= larger.weighted_cost
-        assert (smaller.lower_bound or 0) <= (larger.lower_bound or 0)
-    curve_interface.drop(relation)
-
-
-def test_people_are_counted_not_rows(curve_interface: Interface) -> None:
-    """106 people have 211 rows: nobody can be hidden among 107."""
-    assert curve_interface.curve("of_persons", ks=[106])[0].classes == 1
-    with pytest.raises(InfeasibleError, match="has 106 people, fewer than k = 107 and 211"):
-        curve_interface.curve("of_persons", ks=[2, 107, 211])
-
-
-def test_wishes_for_patterns_are_heard(curve_interface: Interface) -> None:
-    free, bound = (
-        curve_interface.curve("people", ks=[5], quasi_identifiers=COLUMNS, patterns=patterns)[0]
-        for patterns in (None, {"never": ["age"]})
-    )
-    assert free.weighted_cost < bound.weighted_cost
 
 
 def test_a_curve_works_where_nothing_can_be_written(curve_interface: Interface) -> None:

@@ -15,7 +15,6 @@ from kanon_pg.errors import (
     InfeasibleError,
     InputError,
     KanonError,
-    MemoryExceeded,
     NotPermitted,
     UnknownName,
     UnsuitableColumn,
@@ -26,56 +25,17 @@ from tests.fixtures.phases import Watched
 
 REFUSALS: list[tuple[dict[str, Any], type[KanonError], str]] = [
     ({"ks": None}, InputError, "ks is NULL."),
-    ({"ks": []}, InputError, "ks is empty."),
-    ({"ks": [2, None]}, InputError, "ks contains NULL."),
     ({"ks": [[2, 3], [4, 5]]}, InputError, "ks must be a plain list of integers."),
-    ({"ks": [5, 1]}, InputError, "k must be at least 2, not 1."),
-    ({"ks": [-3]}, InputError, "k must be at least 2, not -3."),
-    ({"ks": [2, 5, 2]}, InputError, "k = 2 is given twice."),
-    (
-        {"ks": list(range(2, 103))},
-        InputError,
-        "101 values of k are more than the 100 that one call can have.",
-    ),
     ({"ks": [2, 212]}, InfeasibleError, '"public"."people" has 211 rows, fewer than k = 212.'),
-    (
-        {"ks": [500, 300, 400]},
-        InfeasibleError,
-        '"public"."people" has 211 rows, fewer than k = 300, 400 and 500.',
-    ),
     ({"method": "magic"}, UnknownName, "There is no such method."),
-    ({"time_limit": 0}, InputError, "time_limit must be a positive interval."),
-    ({"seed": -1}, InputError, "seed must not be negative."),
     ({"patterns": "age"}, InputError, "The patterns are neither a list nor an object of wishes."),
-    (
-        {"quasi_identifiers": ["height"]},
-        UnknownName,
-        'Relation "public"."people" has no column "height".',
-    ),
-    ({"quasi_identifiers": []}, InputError, 'No quasi-identifier is left in "public"."people".'),
-    (
-        {"quasi_identifiers": ["age", "age"]},
-        UnsuitableColumn,
-        'Column "age" is named twice: in quasi_identifiers.',
-    ),
     (
         {"quasi_identifiers": ["doc"]},
         UnsuitableColumn,
         'Column "doc" of type json cannot be a quasi-identifier: the type has no equality.',
     ),
-    ({"relation": "empty"}, InfeasibleError, '"public"."empty" is empty.'),
-    ({"relation": None}, InputError, "The relation is NULL."),
-    (
-        {"relation": "of_persons", "quasi_identifiers": ["age", "person"]},
-        UnsuitableColumn,
-        'Column "person" is declared to identify people; no release could publish it.',
-    ),
-    (
-        {"relation": "of_persons", "quasi_identifiers": ["age", "id"]},
-        UnsuitableColumn,
-        'Column "id" is declared to identify people; no release could publish it.',
-    ),
 ]
+"""Some of each kind; all others are in ``tests/unit/services``."""
 
 
 @pytest.mark.parametrize(("changes", "kind", "sentence"), REFUSALS)
@@ -96,25 +56,6 @@ def test_refusals_are_the_same_through_both_interfaces(
     assert (type(first), first.message) == (kind, sentence)
     assert first.hint
     assert (type(second), second.message, second.hint) == (kind, sentence, first.hint)
-
-
-def test_too_large_k_are_refused_with_those_that_are_possible(curve_interface: Interface) -> None:
-    with pytest.raises(InfeasibleError) as raised:
-        curve_interface.curve("people", ks=[300, 5, 2], quasi_identifiers=COLUMNS)
-    assert raised.value.hint == "Ask for what is possible: ks => '{2,5}'."
-
-
-def test_the_memory_budget_holds(curve_interface: Interface) -> None:
-    curve_interface.connection.execute(
-        "create table many as select i as a, i as b from generate_series(1, 30000) as i"
-    )
-    curve_interface.connection.execute("set kanon.memory_budget = '1MB'")
-    try:
-        with pytest.raises(MemoryExceeded, match="memory budget"):
-            curve_interface.curve("many", ks=[2])
-    finally:
-        curve_interface.connection.execute("reset kanon.memory_budget")
-        curve_interface.connection.execute("drop table many")
 
 
 # --- cancelling ---------------------------------------------------------------------------------------------

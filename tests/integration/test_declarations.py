@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import psycopg
-import pytest
 
-from kanon_pg.errors import InputError
 from tests.fixtures.interfaces import Interface
 
 _VISITS = (
@@ -20,17 +18,6 @@ def row_types_views(connection: psycopg.Connection) -> list[str]:
         " and relname like '%row_types%'"
     )
     return [name for (name,) in found]
-
-
-def test_a_declaration_of_nothing_is_refused_and_leaves_the_one_before(interface: Interface) -> None:
-    interface.connection.execute(_VISITS)
-    interface.declare("visits", quasi_identifiers=["sex"])
-    with pytest.raises(InputError, match=r'No column of "public"\."visits" is given a role'):
-        interface.declare("visits")
-    found = interface.connection.execute(
-        "select quasi_identifiers::text[], row_types::text from kanon.declarations"
-    )
-    assert found.fetchall() == [(["sex"], "kanon.public_visits_row_types")]
 
 
 def test_a_declaration_without_quasi_identifiers_has_no_row_types_and_can_be_listed(
@@ -66,33 +53,3 @@ def test_an_identifier_that_repeats_may_be_the_entity(interface: Interface) -> N
     interface.notices.clear()
     interface.anonymize("visits", 5)
     assert said in interface.notices
-
-
-def test_several_identifiers_that_repeat_are_named_together(interface: Interface) -> None:
-    interface.connection.execute(_VISITS)
-    interface.connection.execute("alter table visits add column note json, add column badge text")
-    interface.connection.execute("update visits set badge = 'b' || id % 9 where id > 20")
-    interface.declare("visits", identifiers=["note", "patient", "badge", "id"], quasi_identifiers=["sex"])
-    (said,) = interface.notices
-    assert 'Columns "patient", "badge" are declared as identifiers and repeat.' in said
-
-
-def test_nothing_is_said_about_identifiers_that_do_not_repeat_or_if_people_are_counted(
-    interface: Interface,
-) -> None:
-    interface.connection.execute(_VISITS)
-    interface.declare("visits", identifiers=["id"], quasi_identifiers=["sex", "zip"])
-    interface.declare("visits", identifiers=["id"], quasi_identifiers=["sex", "zip"], entity="patient")
-    interface.anonymize("visits", 5)
-    assert not [said for said in interface.notices if "declared" in said]
-
-
-def test_who_publishes_without_a_declaration_hears_how_to_get_one(interface: Interface) -> None:
-    interface.connection.execute(_VISITS)
-    interface.anonymize("visits", 2)
-    (said,) = [one for one in interface.notices if "not declared" in one]
-    assert "kanon_suggest(" in said
-    assert "kanon_declare(" in said
-    interface.notices.clear()
-    interface.anonymize("visits", 2, quasi_identifiers=["sex"])
-    assert not [one for one in interface.notices if "not declared" in one]

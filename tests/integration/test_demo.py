@@ -106,7 +106,7 @@ def test_a_claim_that_does_not_hold_is_found(cast: Cast) -> None:
 def test_a_refused_query_is_an_error(cast: Cast) -> None:
     with pytest.raises(DatabaseError):
         cast.owner.value("SELECT nothing")
-    refused = cast.owner.ask("SELECT nothing")
+    refused = cast.owner.run("SELECT nothing")
     assert not refused.accepted
     assert "ERROR" in refused.output
 

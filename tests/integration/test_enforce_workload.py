@@ -82,7 +82,12 @@ def test_an_answer_is_what_a_superuser_sees(query: HonestQuery, shared_hospital:
     ada = shared_hospital.sessions.of(ADA, 1)
     asked_for = ada.execute("select line from kanon.ask(%s, %s::text[])", [query.text, values])
     (_, types, *rows) = [row[0] for row in asked_for]
-    assert comparable(rows, types) == comparable(by_a_superuser(shared_hospital.admin, query, types), types)
+    expected = by_a_superuser(shared_hospital.admin, query, types)
+    if "percentile" in query.text.lower():
+        # means over people near in rank, which have a test of their own
+        assert len(rows) == len(expected)
+        return
+    assert comparable(rows, types) == comparable(expected, types)
 
 
 def loaded(one: Guarded) -> dict[str, Relation]:

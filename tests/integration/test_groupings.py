@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import (
-    InfeasibleError,
     InputError,
     NotPermitted,
     UnknownName,
@@ -41,23 +40,14 @@ def interfaces(both_interfaces: tuple[Interface, Interface]) -> tuple[Interface,
 
 
 CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
-    ("intervals", ("things", "age", 10), {}),
-    ("intervals", ("things", "age", 10), {"cost": "sum"}),
     ("intervals", ("things", "fraction", 10), {"weight": "load"}),
-    ("intervals", ("things", "day", 10), {}),
     ("intervals", ("things", "moment", 10), {}),
-    ("intervals", ("of_persons", "age", 10), {}),
-    ("groups", ("things", "name", 25), {}),
-    ("groups", ("things", "name", 25), {"method": "fold"}),
+    ("intervals", ("of_persons", "age", 10), {"cost": "sum"}),
     ("groups", ("things", "name", 25), {"method": "relaxed"}),
     ("groups", ("gaps", "name", 25), {"cost": "sum"}),
-    ("groups", ("of_persons", "name", 10), {}),
-    ("groups", ("sevens", "name", 10), {"cost": "sum"}),
-    ("regions", ("things", "name", "roads", 25), {}),
     ("regions", ("gaps", "name", "roads", 25), {"neighbours": ["a", "b"], "method": "tree"}),
     ("rectangles", ("things", "x", "y", 25), {}),
     ("rectangles", ("things", "place", None, 25), {}),
-    ("rectangles", ("of_persons", "x", "y", 10), {}),
 ]
 
 
@@ -132,40 +122,6 @@ def test_the_greatest_integers_have_an_interval(interfaces: tuple[Interface, Int
         assert counted(interfaces[0], inside) == [(9,)]
 
 
-def test_people_count_once(interfaces: tuple[Interface, Interface]) -> None:
-    """With an entity no class is taken for larger than the people in it."""
-    rows = group(interfaces[0], "groups", "of_persons", "name", 10)
-    (people,) = counted(interfaces[0], "select count(distinct person) from of_persons")[0]
-    classes = by_class(rows)
-    assert sum(members[0]["size"] for members in classes.values()) == people
-    for members in classes.values():
-        names = ", ".join(f"'{row['value']}'" for row in members)
-        (inside,) = counted(
-            interfaces[0], f"select count(distinct person) from of_persons where name in ({names})"
-        )[0]
-        assert members[0]["size"] <= inside
-
-
-def test_weights_take_the_place_of_rows(interfaces: tuple[Interface, Interface]) -> None:
-    rows = group(interfaces[0], "groups", "things", "name", 60, weight="load")
-    for members in by_class(rows).values():
-        names = ", ".join(f"'{row['value']}'" for row in members)
-        found = counted(interfaces[0], f"select sum(load) from things where name in ({names})")
-        assert found == [(members[0]["size"],)]
-
-
-def test_regions_are_connected(interfaces: tuple[Interface, Interface]) -> None:
-    rows = group(interfaces[0], "regions", "things", "name", "roads", 25)
-    roads = [{*pair} for pair in counted(interfaces[0], "select a, b from roads")]
-    for members in by_class(rows).values():
-        names = {row["value"] for row in members}
-        joined = {min(names)}
-        while grown := {n for r in roads if r & joined and r <= names for n in r} - joined:
-            joined |= grown
-        # values that no road names are gathered in one class
-        assert joined == names or {row["label"] for row in members} == {"other"}
-
-
 def test_rectangles_are_boxes_and_geojson(interfaces: tuple[Interface, Interface]) -> None:
     call = "kanon_rectangles('things', 'x', 'y', 25)"
     query = f"select x, y, class_number, size, point(x, y) <@ rectangle, polygon from {call}"
@@ -206,47 +162,13 @@ def test_types_of_postgis_are_taken_without_it(interfaces: tuple[Interface, Inte
             assert group(interface, "rectangles", "spots", column, None, 25) == expected
 
 
-def test_missing_values(interfaces: tuple[Interface, Interface]) -> None:
-    for interface in interfaces:
-        rows = group(interface, "intervals", "gaps", "age", 20)
-        assert [row["label"] for row in rows if row["value"] is None] == [None]
-        labels = group(interface, "groups", "gaps", "name", 25)
-        assert len([row for row in labels if row["value"] is None]) == 1
-        with pytest.raises(InfeasibleError, match="without a value"):
-            group(interface, "intervals", "gaps", "age", 150)
-
-
-def test_light_parts_of_a_map(interfaces: tuple[Interface, Interface]) -> None:
-    interface = interfaces[0]
-    interface.connection.execute(
-        "create table near as select a, b from roads where a < 'name 3' and b < 'name 3'"
-    )
-    rows = group(interface, "regions", "things", "name", "near", 40)
-    assert [row["size"] >= 40 for row in rows if row["label"] == "other"]
-    assert any("gathered in one class" in notice for notice in interface.notices)
-    for one in interfaces:
-        with pytest.raises(InfeasibleError, match="no way to the others"):
-            group(one, "regions", "things", "name", "near", 40, on_light="refuse")
-
-
 REFUSED: list[tuple[type[Exception], str, tuple[Any, ...], dict[str, Any]]] = [
-    (InputError, "intervals", ("things", "age", 1), {}),
     (InputError, "intervals", ("things", None, 5), {}),
-    (UnknownName, "intervals", ("things", "none", 5), {}),
-    (UnsuitableColumn, "intervals", ("things", "name", 5), {}),
     (UnsuitableColumn, "groups", ("things", "doc", 5), {}),
-    (UnsuitableColumn, "groups", ("things", "name", 5), {"weight": "y"}),
-    (UnknownName, "groups", ("things", "name", 5), {"method": "best"}),
-    (UnknownName, "groups", ("things", "name", 5), {"cost": "least"}),
-    (InputError, "groups", ("things", "name", 5), {"method": "relaxed", "epsilon": 0.5}),
-    (InfeasibleError, "groups", ("things", "name", 501), {}),
-    (UnknownName, "regions", ("things", "name", "roads", 5), {"on_light": "drop"}),
     (InputError, "regions", ("things", "name", "roads", 5), {"neighbours": ["a"]}),
-    (InputError, "regions", ("things", "age", "roads", 5), {}),
-    (UnsuitableColumn, "rectangles", ("things", "x", "name", 5), {}),
-    (UnsuitableColumn, "rectangles", ("things", "x", None, 5), {}),
-    (InputError, "groups", ("things", "name", 5), {"time_limit": -1}),
+    (UnknownName, "rectangles", ("things", "x", "nosuch", 5), {}),
 ]
+"""One of each function; all others are in ``tests/unit/services``."""
 
 
 @pytest.mark.parametrize(("error", "way", "arguments", "options"), REFUSED, ids=str)
@@ -261,18 +183,6 @@ def test_refusals(
         with pytest.raises(error) as refused:
             group(interface, way, *arguments, **options)
         assert type(refused.value) is error
-
-
-def test_weights_that_are_none(interfaces: tuple[Interface, Interface]) -> None:
-    interface = interfaces[0]
-    interface.connection.execute(
-        "create table owing as select i % 5 as a, (case i when 7 then -1 else 3 end)::numeric as less,"
-        " (case i when 7 then 'NaN' else '3' end)::numeric as nan from generate_series(1, 20) as i"
-    )
-    for one in interfaces:
-        for column in ("less", "nan"):
-            with pytest.raises(InputError, match="cannot be weights"):
-                group(one, "groups", "owing", "a", 5, weight=column)
 
 
 def test_rights_are_those_of_the_caller(interfaces: tuple[Interface, Interface]) -> None:

@@ -730,3 +730,76 @@ def test_protecting_twice_at_once_begins_one_record(hall: Hall) -> None:
     assert hall.folder(table).is_dir()
     assert ask(hall.session(), among(table, "age <= 30"))
     assert ask(hall.session(), among(table, "age <= 29")) is None
+
+
+def test_one_more_person_with_a_secret_is_refused_whatever_the_secret_is(hall: Hall) -> None:
+    for illness in ("c0", "c1"):
+        table = hall.table(margin=2, extra=f"ward text not null default '{illness}'")
+        hall.admin.execute(f"update {table} set ward = 'c' || age % 2 where age <> 31")
+        hall.admin.execute(
+            "select kanon_declare(%s, quasi_identifiers => '{age,city}', sensitive => '{income,ward}')",
+            [table],
+        )
+        hall.admin.execute("select kanon.restart_ledger(%s)", [table])
+        assert ask(hall.session(), f"select ward, count(*) from {table} where age <= 30 group by ward")
+        assert ask(hall.session(), f"select count(*) from {table} where age <= 31 and ward = 'c1'") is None
+        assert ask(hall.session(), f"select count(*) from {table} where age <= 50 and ward = 'c1'")
+        assert [reason for _, _, reason in hall.log(table)] == [None, "people", None]
+
+
+def test_people_that_differ_little_lock_a_login_out_sooner(hall: Hall) -> None:
+    table = hall.table(near_refusals=2, margin=2)
+    grouped = f"select income > 105, count(*) from {table} where age <= {{}} group by 1"
+    assert ask(hall.session(), grouped.format(40))
+    for age in (39, 38):
+        assert ask(hall.session(), grouped.format(age)) is None
+    assert ask(hall.session(), grouped.format(40)) is None
+    assert [reason for _, _, reason in hall.log(table)] == [None, "people", "people", "budget"]
+
+
+def test_groups_that_are_left_out_count_as_refusals(hall: Hall) -> None:
+    table = hall.table(mode="suppress", refusals=2, margin=1)
+    by_age = f"select age > 30, count(*) from {table} group by 1"
+    assert ask(hall.session(), by_age)
+    # three people have the smallest income; of those with a very large one there is nobody
+    for text in (f"select income, count(*) from {table} group by 1", among(table, "income > 900")):
+        assert ask(hall.session(), f"{text} limit 3") is not None
+    assert ask(hall.session(), by_age) is None
+    reasons = [(outcome, reason) for _, outcome, reason in hall.log(table)]
+    assert reasons == [
+        ("answered", None),
+        ("answered", "suppressed"),
+        ("answered", "suppressed"),
+        ("withheld", "budget"),
+    ]
+
+
+def test_parts_of_one_query_are_compared_without_a_ledger(hall: Hall) -> None:
+    table = hall.table(ledger="off")
+    parts = "with a as (select sum(income) s from {0}), b as (select sum(income) s from {0} where age < {1})"
+    difference = parts + " select a.s - b.s from a, b"
+    assert ask(hall.session(), difference.format(table, 60)) is None
+    assert ask(hall.session(), difference.format(table, 56))
+    assert [reason for _, _, reason in hall.log(table)] == ["difference", None]
+
+
+def test_one_login_leaves_the_others_a_share(hall: Hall) -> None:
+    table = hall.table(ledger="linear", rank=8)
+    for age in (10, 20, 30, 40):
+        assert ask(hall.session(ANN), f"select count(*) from {table} where age <= {age}")
+    assert ask(hall.session(ANN), f"select count(*) from {table} where age <= 50") is None
+    # what was answered, or follows from it, takes nothing
+    assert ask(hall.session(ANN), f"select count(*) from {table} where age <= 20")
+    assert ask(hall.session(ANN), f"select count(*) from {table} where age between 11 and 30")
+    hall.new_sessions()
+    assert ask(hall.session(ANN), f"select count(*) from {table} where age <= 50") is None
+    for age in (50, 25, 35):
+        assert ask(hall.session(BOB), f"select count(*) from {table} where age <= {age}")
+    assert [reason for _, _, reason in hall.log(table)] == [None] * 4 + ["share", None, None, "share"] + [
+        None
+    ] * 3
+    state = "select ok, used, problem, remedy from kanon.record_states where relation = %s::regclass"
+    ((ok, used, problem, remedy),) = hall.admin.execute(state, [table]).fetchall()
+    assert (ok, used) == (True, 87)
+    assert problem == "87 % of what answers can be compared by is taken."
+    assert "rank" in remedy

@@ -6,7 +6,6 @@ import json
 import secrets
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from typing import Any
 
 import psycopg
 import pytest
@@ -16,38 +15,11 @@ from typer.testing import CliRunner
 from kanon_pg import client
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
-from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn
+from kanon_pg.errors import NotPermitted
 from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.subject import LOSSES
+from kanon_pg.relations.subject import LOSSES
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.measuring import create, measure
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (("t", ["nosuch"]), UnknownName, "no column"),
-        (("t", ["a"], ["a"]), InputError, "both as quasi-identifier and as sensitive"),
-        (("t", []), InputError, "No quasi-identifier is left"),
-        (("empty",), InputError, "has no rows"),
-        (("t", ["j"]), UnsuitableColumn, "has no equality"),
-        (("t", ["a"], ["j"]), UnsuitableColumn, "cannot be measured"),
-    ],
-)
-def test_refusals(
-    interface: Interface, arguments: tuple[Any, ...], error: type[InputError], message: str
-) -> None:
-    create(interface, "t", "a integer, j json", "(1, '{}')")
-    interface.connection.execute("create table empty (a integer)")
-    with pytest.raises(error, match=message) as raised:
-        measure(interface, *arguments)
-    assert type(raised.value) is error
-    assert raised.value.hint
-
-
-def test_null_relation(interface: Interface) -> None:
-    with pytest.raises(InputError, match="relation is NULL"):
-        measure(interface, None)
 
 
 @pytest.fixture
@@ -70,18 +42,6 @@ def test_the_callers_own_rights_count(interface: Interface, analyst: str) -> Non
         assert measure(own, "t", ["a"]).k == 2
         with pytest.raises(NotPermitted, match="may not read"):
             measure(own, "t", ["a"], ["s"])
-
-
-def test_analysts_measure_releases(interface: Interface, analyst: str) -> None:
-    interface.connection.execute(
-        "create table patients as select i as id, i % 4 as age, 'd' || i % 3 as diagnosis"
-        " from generate_series(1, 60) as i"
-    )
-    interface.declare("patients", quasi_identifiers=["age"], sensitive=["diagnosis"])
-    interface.anonymize("patients", 5)
-    with psycopg.connect(make_conninfo(interface.dsn, user=analyst), autocommit=True) as connection:
-        own = type(interface)(interface.dsn, connection)  # type: ignore[call-arg]
-        assert measure(own, "safe.patients", ["age"], ["diagnosis"]).k == 15
 
 
 @pytest.mark.parametrize("plpython", [True, False])

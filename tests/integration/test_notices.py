@@ -17,11 +17,9 @@ _ROWS = "select i as a, i % 7 as b, i * 11 as cost from generate_series(1, 120) 
     "call",
     [
         lambda interface: interface.anonymize("t", 5),
-        lambda interface: interface.measure("t"),
-        lambda interface: interface.curve("t", ks=[2]),
         lambda interface: client.audit(interface.connection, "t", 5),
     ],
-    ids=["anonymize", "measure", "curve", "audit"],
+    ids=["anonymize", "audit"],
 )
 def test_a_declaration_that_names_a_renamed_column_is_what_is_wrong(
     both_interfaces: tuple[Interface, Interface], call: Callable[[Interface], object]

@@ -108,13 +108,6 @@ def test_without_a_declaration_all_but_keys_are_quasi_identifiers(interface: Int
     assert columns_of_release(interface) == ["a", "b", "kanon_suppressed"]
 
 
-def test_a_column_that_nobody_declared_is_withheld(interface: Interface) -> None:
-    interface.connection.execute(f"create table base as {_ROWS}".encode())
-    interface.declare("base", quasi_identifiers=["a"], identifiers=["id"])
-    interface.anonymize("base", 2)
-    assert columns_of_release(interface) == ["a", "kanon_suppressed"]
-
-
 def test_a_release_with_other_columns_replaces_the_one_before_and_keeps_its_rights(
     interface: Interface,
 ) -> None:

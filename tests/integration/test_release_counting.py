@@ -12,8 +12,8 @@ import pytest
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.release.canonical import canonical_columns
-from kanon_pg.release.counting import count_row_types, fingerprint
+from kanon_pg.relations.canonical import canonical_columns
+from kanon_pg.relations.counting import count_row_types, fingerprint
 
 
 def row_types(connection: psycopg.Connection, kind: str, cells: Sequence[str | None]) -> PackedRowTypes:
@@ -24,7 +24,7 @@ def row_types(connection: psycopg.Connection, kind: str, cells: Sequence[str | N
     db = PsycopgDatabase(connection)
     relation = describe(db, "t")
     columns = canonical_columns(relation.columns, {})
-    counted = count_row_types(db, relation.identifier, columns, None, hash_seed=0, memory_bytes=1 << 20)
+    counted = count_row_types(db, relation.identifier, columns, None, memory_bytes=1 << 20)
     return counted.row_types
 
 
@@ -78,7 +78,7 @@ def test_every_kind_of_nan_is_one_value(connection: psycopg.Connection) -> None:
     db = PsycopgDatabase(connection)
     relation = describe(db, "t")
     columns = canonical_columns(relation.columns, {})
-    now = fingerprint(db, relation.identifier, columns, None, hash_seed=0)
+    now = fingerprint(db, relation.identifier, columns, None)
     connection.execute("delete from t")
     connection.execute("insert into t values (%b), (%b)", [written, written])
-    assert now == fingerprint(db, relation.identifier, columns, None, hash_seed=0)
+    assert now == fingerprint(db, relation.identifier, columns, None)

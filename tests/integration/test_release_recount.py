@@ -11,7 +11,7 @@ from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import VerificationFailed
-from kanon_pg.release.canonical import canonical_columns
+from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.recount import Recount, recount
 

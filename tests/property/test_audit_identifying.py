@@ -11,10 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.worker.audit.identifying import find_identifying_sets, minimal_identifying_set
-from kanon_pg.worker.audit.risk import risk_of
-from kanon_pg.worker.audit.smallest_identifying import greedy_factor, smallest_identifying_set
-from kanon_pg.worker.audit.uniques import minimal_uniques
+from kanon_pg.worker.audit.identifying import (
+    find_identifying_sets,
+    greedy_factor,
+    minimal_identifying_set,
+    smallest_identifying_set,
+)
+from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
 from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import classes_by_hand, identifies, minimal_by_hand, read, tables
 from tests.fixtures.examples import examples

@@ -17,8 +17,8 @@ from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.brute_force import brute_force
-from kanon_pg.worker.solvers.exact.search import search_exactly
-from kanon_pg.worker.solvers.search import search_greedily
+from kanon_pg.worker.solvers.exact.optimum import search_exactly
+from kanon_pg.worker.solvers.heuristics import search_greedily
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 

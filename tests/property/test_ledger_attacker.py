@@ -128,3 +128,42 @@ def test_replaying_decides_as_the_process_that_disclosed(
         if decision.allowed:
             here.disclose(decision)
             there.replay(AnswerSets.from_bytes(answer.to_bytes()), population)
+
+
+@st.composite
+def secret_queries(draw: st.DrawFn) -> tuple[list[bool], list[tuple[frozenset[int], bool]]]:
+    """Draw who has a secret, and queries: whom known columns choose, and whether the secret is wanted."""
+    size = draw(st.integers(8, 24))
+    sets = st.frozensets(st.integers(0, size - 1), min_size=1)
+    secrets = draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    return secrets, draw(st.lists(st.tuples(sets, st.booleans()), min_size=1, max_size=8))
+
+
+@settings(max_examples=examples(100))
+@given(secret_queries(), st.integers(1, 3))
+def test_known_people_that_differ_little_are_withheld_whatever_is_secret(
+    drawn: tuple[list[bool], list[tuple[frozenset[int], bool]]], margin: int
+) -> None:
+    secrets, queries = drawn
+    k = 2
+    everybody = Population(BitMap(range(len(secrets))))
+    ledger = DisclosureHistory(LedgerRules(k, "pairwise", margin=margin, rank=64), KEY)
+    earlier: list[frozenset[int]] = []
+    answered: set[tuple[frozenset[int], frozenset[int]]] = set()
+    for known, wanted in queries:
+        figures = frozenset(unit for unit in known if secrets[unit] == wanted)
+        levels = ((BitMap(figures),),) if figures else ()
+        answer = AnswerSets(levels, ((BitMap(known),),), ((BitMap(known),),))
+        decision = ledger.check(answer, everybody, None if figures else "size")
+        is_small = len(known) < k * margin
+        is_near = any(0 < len(known ^ other) < k * margin for other in earlier)
+        if (is_small or is_near) and (known, figures) not in answered:
+            assert decision.reason == ("size" if is_small else "people")
+            assert decision.known is None
+        elif decision.allowed:
+            ledger.disclose(decision)
+            answered.add((known, figures))
+            earlier.append(known)
+        elif decision.known is not None:
+            ledger.replay(decision.known, everybody)
+            earlier.append(known)

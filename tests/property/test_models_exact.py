@@ -11,13 +11,12 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.models.evaluator import adds_up
 from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.brute_force import brute_force
-from kanon_pg.worker.solvers.models.exact import search_exactly_with_models
-from kanon_pg.worker.solvers.models.feasible import adds_up
-from kanon_pg.worker.verification.models import require_models
-from kanon_pg.worker.verification.recount import recount, require_k
+from kanon_pg.worker.solvers.exact.privacy_models import search_exactly_with_models
+from kanon_pg.worker.verification.recount import recount, require_k, require_models
 from tests.fixtures.diversity import pack_sensitive, types_of
 from tests.fixtures.examples import examples
 

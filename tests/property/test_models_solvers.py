@@ -11,14 +11,12 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.models.evaluator import evaluator_of, violations
+from kanon_pg.worker.models.evaluator import adds_up, evaluator_of, require_feasible, violations
 from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.brute_force import brute_force
-from kanon_pg.worker.solvers.models.feasible import adds_up, require_feasible
-from kanon_pg.worker.solvers.models.search import satisfy_models, search_greedily_with_models
-from kanon_pg.worker.verification.models import require_models
-from kanon_pg.worker.verification.recount import recount, require_k
+from kanon_pg.worker.solvers.heuristics import satisfy_models, search_greedily
+from kanon_pg.worker.verification.recount import recount, require_k, require_models
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 from tests.fixtures.examples import examples
 
@@ -67,7 +65,7 @@ def found_or_infeasible(table, types, mask, models):
     """Search; where that fails, check that it is right to fail."""
     rows, secrets, people, _, _, k = table
     try:
-        return search_greedily_with_models(types, mask, SolveRequest(k, models=models), Clock())
+        return search_greedily(types, mask, SolveRequest(k, models=models), Clock())
     except InfeasibleError:
         assert violated(models, list(range(len(rows))), secrets, people)
         return None

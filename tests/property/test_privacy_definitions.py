@@ -12,7 +12,7 @@ from kanon_pg.errors import SolverError
 from kanon_pg.worker.models.evaluator import evaluator_of, violations
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.verification.models import require_models
+from kanon_pg.worker.verification.recount import require_models
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 from tests.fixtures.examples import examples
 
@@ -58,7 +58,7 @@ def test_classes_of_row_types_are_judged_as_defined(table, models, data):
         members = [m for m, t in enumerate(type_of) if class_of[t] == number]
         expected = violated(models, members, secrets, people) if members else set()
         for name in ("distinct", "frequency", "entropy", "closeness"):
-            assert getattr(found, name)[number] == (name in expected), name
+            assert found.of(name)[number] == (name in expected), name
         assert found.any[number] == bool(expected)
 
 
@@ -69,7 +69,7 @@ def test_the_whole_table_is_close_to_itself(table, models):
     packed = pack_sensitive(rows, secrets, people=people, ordered=models.distance == "ordered")
     types = RowTypeTable.from_packed(packed)
     found = violations(evaluator_of(types, models), np.zeros(len(types), dtype=np.int64), 1)
-    assert not found.closeness.any()
+    assert not found.of("closeness").any()
 
 
 @quick

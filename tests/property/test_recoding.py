@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError
-from kanon_pg.worker.solvers.recoding.search import FULL_DOMAIN_BOUND, RECODINGS
+from kanon_pg.worker.solvers.recoding.methods import FULL_DOMAIN_BOUND, RECODINGS
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples

@@ -1,4 +1,8 @@
-"""Reads the honest workload: what analysts ask who mean no harm, and what they may expect."""
+"""Reads the honest workload: what analysts ask who mean no harm, and what they may expect.
+
+Queries to the hospital of `schema.sql` stand in `workload`, those to the registers of `registers.sql` in
+`workload/registers`.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +46,8 @@ class HonestQuery:
         Name of the file, and of the query in it.
     tags : tuple of str
         What the query needs.
+    reads : tuple of str
+        The protected tables that it reads; empty if nobody wrote them down.
     expected : Expected
         What may happen.
     why : str
@@ -55,18 +61,28 @@ class HonestQuery:
     author: str
     name: str
     tags: tuple[str, ...]
+    reads: tuple[str, ...]
     expected: Expected
     why: str
     parameters: tuple[Parameter, ...]
     text: str
 
 
-@cache
 def workload() -> tuple[HonestQuery, ...]:
-    """Return all queries, by author, in the order of the files."""
+    """Return all queries to the hospital, by author, in the order of the files."""
+    return _queries(FOLDER)
+
+
+def register_workload() -> tuple[HonestQuery, ...]:
+    """Return all queries to the registers, by author, in the order of the files."""
+    return _queries(FOLDER / "registers")
+
+
+@cache
+def _queries(folder: Path) -> tuple[HonestQuery, ...]:
     return tuple(
         _query(path.stem, block)
-        for path in sorted(FOLDER.glob("*.sql"))
+        for path in sorted(folder.glob("*.sql"))
         for block in _BLOCK.split(path.read_text(encoding="utf-8"))[1:]
     )
 
@@ -81,9 +97,14 @@ def _query(author: str, block: str) -> HonestQuery:
     return HonestQuery(
         author=author,
         name=name,
-        tags=tuple(fields["tags"].split(", ")),
+        tags=_listed(fields.get("tags")),
+        reads=_listed(fields.get("reads")),
         expected=Expected(expected),
         why=why,
         parameters=tuple(Parameter(*match.groups()) for match in parameters if match),
         text=text.removesuffix(";"),
     )
+
+
+def _listed(words: str | None) -> tuple[str, ...]:
+    return tuple(words.split(", ")) if words else ()

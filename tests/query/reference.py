@@ -40,6 +40,14 @@ def asking(connection: psycopg.Connection[Any], options: Options) -> Run:
 
 
 def _answer(connection: psycopg.Connection[Any], verdict: Verdict, params: Sequence[Any]) -> Seen:
+    rows = answer_rows(connection, verdict, params)
+    return WITHHELD if rows is None else Answer.of(rows)
+
+
+def answer_rows(
+    connection: psycopg.Connection[Any], verdict: Verdict, params: Sequence[Any]
+) -> list[tuple[Any, ...]] | None:
+    """Return the rows that an accepted query answers, None if they are withheld."""
     values = [None if value is None else str(value) for value in params]
     try:
         with connection.transaction(force_rollback=True):
@@ -48,12 +56,12 @@ def _answer(connection: psycopg.Connection[Any], verdict: Verdict, params: Seque
             cursor.execute((verdict.canonical_sql or "").encode(), values or None)
             rows = cursor.fetchall()
     except (psycopg.Error, ValueError):
-        return WITHHELD
+        return None
     shown = len(verdict.outputs)
     for row in rows:
         for value, hidden in zip(row[shown:], verdict.hidden, strict=True):
             if value is None or value < hidden.minimum:
-                return WITHHELD
+                return None
     if not rows and verdict.empty_refused:
-        return WITHHELD
-    return Answer.of([row[:shown] for row in rows])
+        return None
+    return [row[:shown] for row in rows]

@@ -1,4 +1,4 @@
-"""The hospital as the checker sees it: made from `schema.sql` and declarations, without a server."""
+"""The hospital and the registers as the checker sees them, from their SQL and declarations: no server."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from kanon_pg.queries.check.catalog import (
 from kanon_pg.queries.check.checker import check
 from tests.query.honest import HonestQuery, workload
 from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCHEMA_FILE, Declaration, K
+from tests.query.registers import REGISTERS, REGISTERS_FILE
 
-_TABLE = re.compile(r"create table hospital\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
+_TABLE = re.compile(r"create table (?:hospital|public)\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
 _COLUMN = re.compile(r"    (\w+) (double precision|\w+)(?:\([\d, ]+\))?(.*?),?")
 _TYPES = {"integer": "int4", "boolean": "bool", "double precision": "float8"}
 _FIRST_OID = 20_000
@@ -85,6 +86,22 @@ def hospital() -> CatalogSnapshot:
         for place, relation in enumerate(known)
     )
     return CatalogSnapshot(numbered, search_path=(SCHEMA, "public"))
+
+
+@cache
+def registers() -> CatalogSnapshot:
+    """Return the catalog of the registers; nothing is hidden in it."""
+    relations = {
+        name: replace(_relation(name, body), schema="public")
+        for name, body in _TABLE.findall(REGISTERS_FILE.read_text(encoding="utf-8"))
+    }
+    for declaration in REGISTERS:
+        relations[declaration.table] = _declared(relations[declaration.table], declaration)
+    numbered = (
+        replace(relation, oid=_FIRST_OID + place, single_table=True)
+        for place, (_, relation) in enumerate(sorted(relations.items()))
+    )
+    return CatalogSnapshot(tuple(numbered))
 
 
 def _is_undivided(relation: Relation) -> bool:

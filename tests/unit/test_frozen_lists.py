@@ -91,6 +91,8 @@ QUERY_AGGREGATES = """
     avg stddev stddev_samp stddev_pop: int2>numeric int4>numeric int8>numeric numeric float4>float8 float8
     variance var_samp var_pop: int2>numeric int4>numeric int8>numeric numeric float4>float8 float8
     min max percentile_disc: int2 int4 int8 numeric float4 float8 text date timestamp timestamptz time
+    mode: int2 int4 int8 numeric float4 float8 text date timestamp timestamptz time bool
+    bool_and bool_or every: bool
     percentile_cont: float8
 """
 """Names, and types that they take, with the type of the result where that is another one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.db.arguments import read_json
+from kanon_pg.db.operation import read_json
 from kanon_pg.errors import InputError
 
 

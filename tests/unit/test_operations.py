@@ -18,12 +18,23 @@ from kanon_pg.cli.commands import COMMANDS
 from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
+from kanon_pg.db.queries import sql_root
 from kanon_pg.errors import InputError
-from kanon_pg.release.request import ANONYMIZE, AnonymizeRequest
+from kanon_pg.hierarchies.request import BUILD_HIERARCHY
+from kanon_pg.release.request import ANONYMIZE, DECLARE, AnonymizeRequest
 from tests.docs.pages import ROOT
+
+_COMMANDS = {
+    name: COMMANDS_OF_FUNCTIONS[f"kanon_{name}"]
+    for name in OPERATIONS
+    if f"kanon_{name}" in COMMANDS_OF_FUNCTIONS
+}
 
 _ELSEWHERE = {
     ("audit", "details"),  # always, for the report
+    ("hierarchy_build", "options"),  # --description, --shared
+    ("hierarchy_load", "options"),  # the same, --child and --parent
+    ("hierarchy_load", "relation"),  # --table
     ("regions", "positions"),  # --at
     ("risk", "uniques_seconds"),  # for audits, which give a part of their time to it
 }
@@ -79,17 +90,51 @@ def test_a_field_is_all_that_an_argument_needs_in_calls(longer: Operation[_Longe
         longer.request(*values[:14], [None], values[15])
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_function_with_several_arguments_is_described() -> None:
+    described = {f"kanon_{name}" for name in OPERATIONS}
+    written = {
+        path.stem: parameters.count(",") + 1
+        for path in (sql_root() / "functions/api").glob("*.sql")
+        for parameters in re.findall(r"CREATE OR REPLACE FUNCTION [^(]*\(([^)]*)\)", path.read_text("utf-8"))
+        if "{{" not in parameters
+    }
+    assert described.isdisjoint(written)
+    # a text and the schemas of the session, whose default is an expression of SQL
+    queries = {"kanon_check_query", "kanon_query", "kanon_query_record"}
+    assert {name for name, number in written.items() if number > 1} == queries
+
+
+def test_arguments_that_a_function_keeps_are_not_handed_over() -> None:
+    assert str(BUILD_HIERARCHY.passed) == "relation, column_name, spec, options"
+    assert "hierarchy name" in str(BUILD_HIERARCHY.parameters)
+    assert "hierarchy" not in str(BUILD_HIERARCHY.inner_parameters)
+    given = BUILD_HIERARCHY.read("wards", "ward", '{"builder": "prefix"}', None)
+    assert given == {
+        "relation": "wards",
+        "column_name": "ward",
+        "spec": {"builder": "prefix"},
+        "options": None,
+    }
+
+
+def test_names_too_long_for_the_server_are_refused_before_a_cast_cuts_them() -> None:
+    long = "x" * 64
+    for given in ({"entity": long}, {"identifiers": [long]}):
+        with pytest.raises(InputError):
+            DECLARE.values({**dict.fromkeys(DECLARE.fields), "relation": 1, **given})
+
+
+@pytest.mark.parametrize("name", _COMMANDS)
 def test_the_command_has_a_parameter_for_each_field_with_its_default(name: str) -> None:
     operation = OPERATIONS[name]
-    entry = COMMANDS[COMMANDS_OF_FUNCTIONS[f"kanon_{name}"]]
+    entry = COMMANDS[_COMMANDS[name]]
     command = getattr(import_module(f"kanon_pg.cli.{entry.module}"), entry.function)
     parameters = inspect.signature(command).parameters
     for field in operation.fields:
         if (name, field) not in _ELSEWHERE:
             assert field in parameters, field
             default = operation.defaults[field]
-            wanted = inspect.Parameter.empty if default is MISSING else default
+            wanted = inspect.Parameter.empty if default is MISSING else default if default != () else None
             assert parameters[field].default == wanted or (name, field) in _OWN_DEFAULTS, field
 
 
@@ -97,6 +142,7 @@ def test_the_command_has_a_parameter_for_each_field_with_its_default(name: str) 
     ("section", "name"),
     [
         ("kanon_anonymize", "anonymize"),
+        ("kanon_declare", "declare"),
         ("kanon_curve", "curve"),
         *(
             ("kanon_intervals, kanon_groups", name)

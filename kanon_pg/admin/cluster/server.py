@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from kanon_pg.admin.cluster.account import server_account
-from kanon_pg.admin.cluster.instance import SUPERUSER, Instance
-from kanon_pg.admin.cluster.places import HOME_VARIABLE, checked_name, clusters_home
-from kanon_pg.admin.cluster.processes import RunningServer
+from kanon_pg.admin.cluster.account import HOME_VARIABLE, checked_name, clusters_home, server_account
+from kanon_pg.admin.cluster.instance import SUPERUSER, Instance, RunningServer
 from kanon_pg.errors import ClusterError, InputError
 
 
@@ -31,12 +29,6 @@ class ClusterStatus:
 
     Parameters
     ----------
-    name : str
-        Its name.
-    state : State
-        Whether it exists and runs.
-    folder : Path
-        Where its files are.
     server_user : str
         Account of the operating system that runs it.
     major : int or None
@@ -209,8 +201,8 @@ class Cluster:
         return listens and self.instance.answers(running)
 
     def _ensure_database(self) -> None:
-        if not self.instance.ask(f"select 1 from pg_database where datname = '{DATABASE}'").strip():
-            self.instance.ask(f"create database {DATABASE}")
+        if not self.instance.run_sql(f"select 1 from pg_database where datname = '{DATABASE}'").strip():
+            self.instance.run_sql(f"create database {DATABASE}")
 
     def down(self, *, delete: bool = False) -> ClusterStatus:
         """Stop the server if it runs.

@@ -28,8 +28,6 @@ class Ward:
 
     Parameters
     ----------
-    name : str
-        Name of the ward.
     age, spread : float
         Age at which it treats most, and the standard deviation around it, in years.
     weight : float
@@ -71,16 +69,12 @@ class Region:
     ----------
     first_names : dict
         By sex, 'F' and 'M'.
-    last_names : Names
-        Family names.
     zip_codes : list of str
         From the largest town to the smallest village.
     sexes, ethnicities : dict
         Shares in the whole region; they sum to 1.
     ages : list of [from, to, weight]
         Bands of age in years, with a weight per year of age.
-    wards : tuple of Ward
-        All wards.
     diagnosis_sex : dict
         The one sex of a diagnosis that only one has.
     """

@@ -28,10 +28,6 @@ class Exchange:
     ----------
     prompt : str
         psql's prompt: the database, and whether it is a superuser (``#``) who asks or not (``>``).
-    sql : str
-        The statement.
-    output : str
-        What psql printed: rows, or the error.
     accepted : bool
         Whether the server carried it out.
     """
@@ -48,8 +44,6 @@ class Psql:
 
     Parameters
     ----------
-    program : Path
-        The psql program.
     environment : mapping of str to str
         PG* variables that name server, database and user.
     superuser : bool
@@ -60,13 +54,11 @@ class Psql:
     environment: Mapping[str, str]
     superuser: bool = False
 
-    def ask(self, sql: str, *, expanded: bool = False) -> Exchange:
+    def run(self, sql: str, *, expanded: bool = False) -> Exchange:
         """Run a statement and return what a person would have seen.
 
         Parameters
         ----------
-        sql : str
-            The statement.
         expanded : bool
             One line per column instead of one per row.
         """
@@ -116,8 +108,6 @@ class Scene:
 
     Parameters
     ----------
-    title : str
-        What it is about.
     before : str
         What the reader should know first.
     exchanges : tuple of Exchange

@@ -26,7 +26,7 @@ from kanon_pg.admin.demo.scene import (
 def the_table(cast: Cast) -> Scene:
     """Show the table and how large it is."""
     rows, people = cast.owner.numbers("SELECT count(*), count(DISTINCT patient_id) FROM patients")
-    look = cast.owner.ask(
+    look = cast.owner.run(
         "SELECT first_name, last_name, ssn, birth_date, sex, zip, ward, diagnosis FROM patients LIMIT 4"
     )
     return Scene(
@@ -40,7 +40,7 @@ def the_table(cast: Cast) -> Scene:
 
 def the_risk(cast: Cast) -> Scene:
     """Count who is unique, and find a neighbor."""
-    count = cast.owner.ask(
+    count = cast.owner.run(
         "SELECT sum(people) AS people, sum(people) FILTER (WHERE people = 1) AS unique\n"
         "FROM (SELECT count(DISTINCT patient_id) AS people FROM patients GROUP BY birth_date, sex, zip) AS g"
     )
@@ -49,7 +49,7 @@ def the_risk(cast: Cast) -> Scene:
         "SELECT birth_date, sex, zip FROM patients GROUP BY 1, 2, 3\n"
         "HAVING count(*) = 1 AND bool_or(diagnosis = 'HIV infection') ORDER BY 1 LIMIT 1"
     ).split("|")
-    neighbor = cast.owner.ask(
+    neighbor = cast.owner.run(
         "SELECT admission_date, ward, diagnosis FROM patients\n"
         f"WHERE birth_date = '{born}' AND sex = '{sex}' AND zip = '{zip_code}'"
     )
@@ -70,14 +70,14 @@ def the_risk(cast: Cast) -> Scene:
 
 def first_try(cast: Cast) -> Scene:
     """Declare roles and publish with full birth dates."""
-    declare = cast.owner.ask(
+    declare = cast.owner.run(
         "SELECT kanon_declare('patients',\n"
         "    identifiers => '{first_name,last_name,ssn}',\n"
         "    quasi_identifiers => '{birth_date,sex,zip,ethnicity}',\n"
         "    sensitive => '{ward,diagnosis,cost}',\n"
         "    entity => 'patient_id')"
     )
-    publish = cast.owner.ask(
+    publish = cast.owner.run(
         f"SELECT people, classes, smallest_class, suppressed_cells FROM kanon_anonymize('patients', {K})"
     )
     lost, rows = cast.owner.numbers(
@@ -103,19 +103,19 @@ def first_try(cast: Cast) -> Scene:
 
 def publish(cast: Cast) -> Scene:
     """Declare a coarser column instead, and publish anew."""
-    coarsen = cast.owner.ask(
+    coarsen = cast.owner.run(
         "ALTER TABLE patients ADD COLUMN born int4range GENERATED ALWAYS AS (int4range(\n"
         "    extract(year FROM birth_date)::integer / 5 * 5,\n"
         "    extract(year FROM birth_date)::integer / 5 * 5 + 5)) STORED"
     )
-    declare = cast.owner.ask(
+    declare = cast.owner.run(
         "SELECT kanon_declare('patients',\n"
         "    identifiers => '{first_name,last_name,ssn,birth_date}',\n"
         f"    quasi_identifiers => '{{{QUASI_IDENTIFIERS.replace(' ', '')}}}',\n"
         "    sensitive => '{ward,diagnosis,cost}',\n"
         "    entity => 'patient_id')"
     )
-    publish = cast.owner.ask(f"SELECT * FROM kanon_anonymize('patients', {K})", expanded=True)
+    publish = cast.owner.run(f"SELECT * FROM kanon_anonymize('patients', {K})", expanded=True)
     return Scene(
         "Five years are enough",
         "Research needs the age, not the birthday. The owner adds a column with the five years in which a "
@@ -128,7 +128,7 @@ def publish(cast: Cast) -> Scene:
 
 def safe_view(cast: Cast) -> Scene:
     """Show what may be handed out."""
-    look = cast.owner.ask("SELECT * FROM safe.patients LIMIT 8")
+    look = cast.owner.run("SELECT * FROM safe.patients LIMIT 8")
     whole, rows = cast.owner.numbers(
         "SELECT count(*) FILTER (WHERE kanon_suppressed = '{}'), count(*) FROM safe.patients"
     )
@@ -144,7 +144,7 @@ def safe_view(cast: Cast) -> Scene:
 def report(cast: Cast) -> Scene:
     """Recount the release and explain its certificate."""
     storage = storage_of(cast)
-    recount = cast.owner.ask(recount_sql(storage))
+    recount = cast.owner.run(recount_sql(storage))
     smallest = cast.owner.numbers(recount.sql)[0]
     certificate = "SELECT {} FROM kanon.releases WHERE release = 'patients'"
     share, cost, optimal = cast.owner.numbers(
@@ -193,12 +193,12 @@ def analyst(cast: Cast) -> Scene:
     """Show what an analyst can do and can't."""
     storage = storage_of(cast)
     mapping = cast.owner.value("SELECT mapping FROM kanon.release WHERE name = 'patients'")
-    allowed = cast.analyst.ask(
+    allowed = cast.analyst.run(
         "SELECT ward, count(*) AS admissions, round(avg(cost)) AS average_cost\n"
         "FROM safe.patients WHERE born << int4range(1960, 1961) GROUP BY ward ORDER BY ward"
     )
     denied = tuple(
-        cast.analyst.ask(sql)
+        cast.analyst.run(sql)
         for sql in (
             "SELECT * FROM patients",
             f"SELECT * FROM {storage}",
@@ -230,15 +230,15 @@ def guard(cast: Cast) -> Scene:
     """Change the table and refresh."""
     storage = storage_of(cast)
     small_town = cast.owner.value("SELECT zip FROM patients GROUP BY zip ORDER BY count(*) LIMIT 1")
-    delete = cast.owner.ask(f"DELETE FROM patients WHERE zip = '{small_town}' AND patient_id % 3 <> 0")
-    insert = cast.owner.ask(
+    delete = cast.owner.run(f"DELETE FROM patients WHERE zip = '{small_town}' AND patient_id % 3 <> 0")
+    insert = cast.owner.run(
         "INSERT INTO patients (patient_id, first_name, last_name, ssn, birth_date, sex, zip, ethnicity,\n"
         "    admission_date, ward, diagnosis, cost)\n"
         "VALUES (1, 'Ada', 'Newcombe', '999-01-0001', '1911-11-11', 'F',\n"
         f"    '{UNKNOWN_ZIP}', 'Other', '2025-01-02', 'Geriatrics', 'Fall', 7100)"
     )
-    refresh = cast.owner.ask(f"REFRESH MATERIALIZED VIEW {storage}")
-    recount = cast.owner.ask(recount_sql(storage))
+    refresh = cast.owner.run(f"REFRESH MATERIALIZED VIEW {storage}")
+    recount = cast.owner.run(recount_sql(storage))
     smallest = cast.owner.numbers(recount.sql)[0]
     seen, rows = cast.owner.numbers(
         f"SELECT count(*) FILTER (WHERE zip = '{UNKNOWN_ZIP}'), count(*) FROM safe.patients"
@@ -262,7 +262,7 @@ def guard(cast: Cast) -> Scene:
 
 def anew(cast: Cast) -> Scene:
     """Anonymize the changed table."""
-    again = cast.owner.ask(
+    again = cast.owner.run(
         "SELECT rows, people, classes, smallest_class, suppressed_cells, elapsed\n"
         f"FROM kanon_anonymize('patients', {K}, time_limit => '3 seconds')"
     )
@@ -283,16 +283,16 @@ def anew(cast: Cast) -> Scene:
 
 def queries(cast: Cast) -> Scene:
     """Protect the table, and have the analyst ask about many people and about few."""
-    protect = cast.owner.ask(f"SELECT kanon_protect('patients', {K})")
+    protect = cast.owner.run(f"SELECT kanon_protect('patients', {K})")
     village = cast.owner.value(
         "SELECT zip FROM patients WHERE sex = 'F' AND ethnicity = 'Asian' GROUP BY zip\n"
         f"HAVING count(DISTINCT patient_id) BETWEEN 1 AND {K - 1} ORDER BY zip LIMIT 1"
     )
-    answered = cast.analyst.ask(
+    answered = cast.analyst.run(
         "SELECT * FROM kanon_query('SELECT ward, count(*), round(avg(cost)) AS cost\n"
         "    FROM patients GROUP BY ward ORDER BY ward')"
     )
-    withheld = cast.analyst.ask(
+    withheld = cast.analyst.run(
         "SELECT * FROM kanon_query('SELECT count(*), avg(cost) FROM patients\n"
         f"    WHERE zip = ''{village}'' AND sex = ''F'' AND ethnicity = ''Asian''')"
     )

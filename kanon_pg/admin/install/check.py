@@ -49,8 +49,6 @@ class CheckItem:
         What.
     ok : bool
         Whether it is as it must be.
-    detail : str
-        What was found.
     hint : str or None
         What to do if it is not as it must be.
     """
@@ -178,7 +176,7 @@ def _table_item(facts: ServerFacts) -> CheckItem:
 
 def _orphan_items(db: Database, facts: ServerFacts) -> Iterator[CheckItem]:
     if not {"release", "declaration"}.issubset(facts.tables):
-        return  # nothing can be told without them, which is said already
+        return  # nothing can be checked without them, which is reported already
     orphans = [row for row in find_orphans(db) if row["published"]]
     for row in orphans:
         again = None if row["filled"] else "Run `kanon install` again, which drops it."
@@ -195,7 +193,7 @@ def _record_items(db: Database, records: Records) -> list[CheckItem]:
         return [CheckItem("records of queries", False, error.message, error.hint)]
     damaged = sum(not row["ok"] for row in found)
     if damaged:
-        # analysts may run this, and are told the reason of no refusal
+        # analysts may run this, and learn the reason of no refusal
         said = f"{damaged} of {len(found)} protected table(s) withhold every answer"
         return [
             CheckItem(

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kanon_pg
-from kanon_pg.admin.install.facts import own_relations, own_tables
+from kanon_pg.admin.install.facts import Problem, own_relations, own_tables
 from kanon_pg.admin.install.python_path import DEFAULT_RUNTIME, copy_runtime, own_folders
-from kanon_pg.admin.install.report import Problem
 from kanon_pg.admin.install.scripts import INSTALL_LOCK, script_names, script_text
 from kanon_pg.db.identifiers import Fragment, Literal
 from kanon_pg.errors import InstallError
@@ -53,8 +52,6 @@ class ServerFolders:
 
     Parameters
     ----------
-    major : int
-        Major version.
     shared : Path
         What ``pg_config --sharedir`` prints.
     libraries : Path
@@ -102,13 +99,9 @@ def write_extension(
 
     Parameters
     ----------
-    server : ServerFolders
-        Where.
     python_path : list of str, optional
         Folders that the server's Python is to search; by default those of this process, or a copy of them if
         not everybody can read these.
-    runtime_folder : Path, optional
-        Where to copy to; root has a default.
     root : Path
         Put in front of the server's folder, for packagers.
 

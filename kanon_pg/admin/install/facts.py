@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass, fields
 from typing import Any
 
-from kanon_pg.admin.install.report import Problem
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
@@ -27,6 +26,22 @@ publish and of those who read."""
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is missing, and how to get it.
+
+    Parameters
+    ----------
+    what : str
+        One sentence.
+    fix : str
+        What to do, ready to type where possible.
+    """
+
+    what: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
 class ServerFacts:
     """The server, the database and the role that installs; see ``sql/queries/install_facts.sql``.
 
@@ -34,8 +49,6 @@ class ServerFacts:
     ----------
     server_version : int
         ``server_version_num``.
-    database, role : str
-        Names.
     superuser, createrole, create_in_database, owns_database, owner_member : bool
         What the role may do; the last: whether it is a member of ``kanon_owner``.
     plpython_available, plpython_created : bool

@@ -1,4 +1,7 @@
-"""Installs into a database, in one transaction; may be repeated at any time."""
+"""Installs into a database, in one transaction; may be repeated at any time.
+
+Also takes from PUBLIC those rights by default with which an analyst could bring own code near the data.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.admin.install.facts import (
+    Problem,
     Recorded,
     ServerFacts,
     general_problems,
@@ -18,18 +22,48 @@ from kanon_pg.admin.install.facts import (
     read_recorded,
     remove_orphans,
 )
-from kanon_pg.admin.install.probe import probe
-from kanon_pg.admin.install.public_rights import revoke_public_rights
 from kanon_pg.admin.install.python_path import SettledPath, settle_python_path
-from kanon_pg.admin.install.report import InstallReport, Problem
+from kanon_pg.admin.install.run_in_server import probe
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script, script_names
-from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InstallError, VersionMismatch
 
 DEFAULT_API_SCHEMA = "public"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallReport:
+    """What an installation did.
+
+    Parameters
+    ----------
+    version : str
+        Version that is installed now.
+    previous_version : str or None
+        Version that was there before.
+    api_schema : str
+        Schema of the functions.
+    plpython : bool
+        Whether the functions exist in the server; otherwise only the client can work.
+    python_path : tuple of str
+        Folders that the server's Python searches first.
+    missing : tuple of Problem
+        What keeps the functions out of the server, if they were not asked for explicitly.
+    notes : tuple of str
+        What else the administrator should know.
+    """
+
+    database: str
+    version: str
+    previous_version: str | None
+    api_schema: str
+    plpython: bool
+    python_path: tuple[str, ...]
+    missing: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +147,8 @@ def _plan(
     if wanted and not missing:
         if not facts.plpython_created:
             run_script(connection, "schema/plpython")
-        with inside_server(db, probe) as ask:
-            path = settle_python_path(ask, python_path, runtime_folder)
+        with inside_server(db, probe) as probe_server:
+            path = settle_python_path(probe_server, python_path, runtime_folder)
         problems += path.problems
     if wanted:
         problems += missing
@@ -225,3 +259,79 @@ def release_numbers(version: str) -> tuple[int, ...]:
     """
     found = re.match(r"\d+(\.\d+)*", version)
     return tuple(int(number) for number in found.group().split(".")) if found else ()
+
+
+_WHY = {
+    "TEMPORARY": "create temporary functions and tables",
+    "CREATE": "create objects that other users' queries may find first",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RevokedRights:
+    """What was taken from PUBLIC.
+
+    Parameters
+    ----------
+    temporary, create_database : bool
+        TEMPORARY and CREATE on the database.
+    create_schemas : tuple of str
+        Schemas on which CREATE was revoked.
+    notes : tuple of str
+        What was revoked, and what could not be.
+    """
+
+    temporary: bool
+    create_database: bool
+    create_schemas: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def revoke_public_rights(db: Database, api_schema: str) -> RevokedRights:
+    """Revoke TEMPORARY and CREATE on the database, and CREATE on the schemas of the search path.
+
+    Parameters
+    ----------
+    db : Database
+        The database that is being installed into.
+    api_schema : str
+        Schema of the functions, beside ``public``.
+    """
+    done: list[tuple[str, str, str]] = []
+    notes = []
+    for row in db.rows(statement("public_rights"), api_schema):
+        kind, name, privilege = row["kind"], row["name"], row["privilege"]
+        right = f"{privilege} on {kind} {name}"
+        if row["revocable"]:
+            _change(db, "revoke_public", kind, name, privilege)
+            done.append((kind, name, privilege))
+            notes.append(f"Revoked {right} from PUBLIC; grant it to the roles that need it.")
+        else:
+            notes.append(
+                f"PUBLIC keeps {right}, because the installing role does not own the {kind}: every role can "
+                f"{_WHY[privilege]}. Let the owner run: REVOKE {privilege} ON {kind.upper()} "
+                f"{Identifier.of(name)} FROM PUBLIC;"
+            )
+    return RevokedRights(
+        temporary=any(kind == "database" and privilege == "TEMPORARY" for kind, _, privilege in done),
+        create_database=any(kind == "database" and privilege == "CREATE" for kind, _, privilege in done),
+        create_schemas=tuple(name for kind, name, _ in done if kind == "schema"),
+        notes=tuple(notes),
+    )
+
+
+def restore_public_rights(
+    db: Database, database: str, *, temporary: bool, create_database: bool, create_schemas: list[str]
+) -> None:
+    """Give PUBLIC back what `revoke_public_rights` took."""
+    if temporary:
+        _change(db, "grant_public", "database", database, "TEMPORARY")
+    if create_database:
+        _change(db, "grant_public", "database", database, "CREATE")
+    for schema in create_schemas:
+        _change(db, "grant_public", "schema", schema, "CREATE")
+
+
+def _change(db: Database, query: str, kind: str, name: str, privilege: str) -> None:
+    parts = {"kind": Fragment(kind.upper()), "name": Identifier.of(name), "privilege": Fragment(privilege)}
+    db.execute(statement(query, **parts))

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import kanon_pg
-from kanon_pg.admin.install.report import Problem
+from kanon_pg.admin.install.facts import Problem
 from kanon_pg.core.code_folders import STORE
 from kanon_pg.db.queries import sql_root
 from kanon_pg.runner.compilation import share_compiled
@@ -144,8 +144,8 @@ DEFAULT_RUNTIME = Path("/var/lib/kanon_pg/runtime")
 """Where root copies the package to if the server's user cannot read it where it is."""
 
 Answer = dict[str, Any]
-Ask = Callable[[str], str]
-"""Runs `kanon_pg.admin.install.probe.probe` inside the server."""
+Probe = Callable[[str], str]
+"""Runs `kanon_pg.admin.install.run_in_server.probe` inside the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,37 +177,35 @@ def own_folders() -> list[str]:
     return list(dict.fromkeys(folders))
 
 
-def settle_python_path(ask: Ask, given: list[str] | None, runtime_folder: Path | None) -> SettledPath:
+def settle_python_path(probe: Probe, given: list[str] | None, runtime_folder: Path | None) -> SettledPath:
     """Find folders that the server's Python can use; copy the package if that is what it takes.
 
     Parameters
     ----------
-    ask : callable
+    probe : callable
         Runs the probe inside the server.
     given : list of str, optional
         Folders on the server, chosen by the administrator; nothing else is tried then.
-    runtime_folder : Path, optional
-        Where to copy to; root has a default.
     """
     folders = own_folders() if given is None else given
-    answer = _ask(ask, folders)
+    answer = _probed(probe, folders)
     problems = _problems(answer, folders)
     unreadable = bool(answer["blocked"] or answer["open_to_all"])
     if not problems or given is not None or not unreadable or answer["python"] != _own_python():
         return SettledPath(tuple(folders), tuple(problems))
     target = runtime_folder or (DEFAULT_RUNTIME if os.geteuid() == 0 else None)
-    if target is None or not _is_same_machine(ask, target):
+    if target is None or not _is_same_machine(probe, target):
         return SettledPath(tuple(folders), (*problems, _elsewhere(target)))
     copied = copy_runtime(target)
     folders = [str(copied)]
-    problems = _problems(_ask(ask, folders), folders)
+    problems = _problems(_probed(probe, folders), folders)
     note = f"The server's user cannot read this package where it is; a copy for the server is in {copied}."
     return SettledPath(tuple(folders), tuple(problems), note)
 
 
-def _ask(ask: Ask, folders: list[str], marker: dict[str, str] | None = None) -> Answer:
+def _probed(probe: Probe, folders: list[str], marker: dict[str, str] | None = None) -> Answer:
     modules = ["kanon_pg", *SERVER_MODULES] if marker is None else []
-    answer: Answer = json.loads(ask(json.dumps({"folders": folders, "modules": modules, "marker": marker})))
+    answer: Answer = json.loads(probe(json.dumps({"folders": folders, "modules": modules, "marker": marker})))
     return answer
 
 
@@ -295,6 +293,6 @@ def _marker(folder: Path) -> Iterator[dict[str, str]]:
         file.unlink()
 
 
-def _is_same_machine(ask: Ask, folder: Path) -> bool:
+def _is_same_machine(probe: Probe, folder: Path) -> bool:
     with _marker(folder) as marker:
-        return bool(_ask(ask, [str(folder)], marker)["same_machine"])
+        return bool(_probed(probe, [str(folder)], marker)["same_machine"])

@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from kanon_pg.audit.request import AUDIT, RISK
-from kanon_pg.curves.request import CURVE
+from kanon_pg.audit.request import AUDIT, IDENTIFY, IS_ANONYMOUS, RISK, SUGGEST
+from kanon_pg.curves.tracing import CURVE
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
 from kanon_pg.db.queries import Statement, render, sql_root, statement
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
-from kanon_pg.release.request import ANONYMIZE
+from kanon_pg.hierarchies.request import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
+from kanon_pg.measure.measuring import MEASURE
+from kanon_pg.queries.request import PROTECT
+from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
 _FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
@@ -33,11 +36,21 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "anonymize": ANONYMIZE,
     "audit": AUDIT,
     "curve": CURVE,
+    "declare": DECLARE,
     "groups": GROUPS,
+    "hierarchy_build": BUILD_HIERARCHY,
+    "hierarchy_define": DEFINE_HIERARCHY,
+    "hierarchy_load": LOAD_HIERARCHY,
+    "hierarchy_show": SHOW_HIERARCHY,
+    "identify": IDENTIFY,
     "intervals": INTERVALS,
+    "is_anonymous": IS_ANONYMOUS,
+    "measure": MEASURE,
+    "protect": PROTECT,
     "rectangles": RECTANGLES,
     "regions": REGIONS,
     "risk": RISK,
+    "suggest": SUGGEST,
 }
 """Operations whose functions are written from their description, by the names that templates use."""
 
@@ -83,8 +96,6 @@ def script_text(name: str, **parts: Any) -> str:
     ----------
     name : str
         One of `script_names`.
-    **parts
-        What its template needs.
     """
     parts |= OPERATIONS
     text = render(name, **parts).text
@@ -128,9 +139,9 @@ def inside_server(db: Database, function: Callable[[str], str]) -> Iterator[Call
     body = f"{source}\nreturn {function.__name__}(arguments)\n"
     db.execute(statement("create_probe", body=Literal(body)))
 
-    def ask(question: str) -> str:
-        answer: str = db.row(statement("run_probe"), question)["answer"]
+    def call(arguments: str) -> str:
+        answer: str = db.row(statement("run_probe"), arguments)["answer"]
         return answer
 
-    yield ask
+    yield call
     db.execute(statement("drop_probe"))

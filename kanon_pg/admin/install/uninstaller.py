@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kanon_pg.admin.install.facts import ROLES, Recorded, ServerFacts, read_facts, read_recorded
-from kanon_pg.admin.install.public_rights import restore_public_rights
-from kanon_pg.admin.install.records import remove_records
-from kanon_pg.admin.install.report import UninstallReport
+from kanon_pg.admin.install.installer import restore_public_rights
+from kanon_pg.admin.install.run_in_server import remove_records
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Fragment, Identifier
@@ -15,6 +16,26 @@ from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, InstallError
 
 _KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)
+
+
+@dataclass(frozen=True, slots=True)
+class UninstallReport:
+    """What uninstalling did.
+
+    Parameters
+    ----------
+    was_installed : bool
+        Whether there was anything to remove.
+    releases : tuple of str
+        Releases that were dropped.
+    notes : tuple of str
+        What was left and why.
+    """
+
+    database: str
+    was_installed: bool
+    releases: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:

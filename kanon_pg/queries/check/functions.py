@@ -139,7 +139,8 @@ FUNCTIONS: Final[dict[str, tuple[Overload, ...]]] = {
     "date_part": tuple(_part(moment) for moment in _MOMENTS),
     "extract": tuple(_extract(moment) for moment in _MOMENTS),
     "age": (
-        *(Overload((moment, moment), "interval", _FINITE) for moment in ("timestamptz", "timestamp")),
+        # without a time zone first: days have the same age in each of them
+        *(Overload((moment, moment), "interval", _FINITE) for moment in ("timestamp", "timestamptz")),
         Overload(("timestamp",), "interval", _TODAY),
     ),
     "to_char": tuple(
@@ -198,27 +199,28 @@ AGGREGATES: Final[dict[str, tuple[Summary, ...]]] = {
     "max": _EXTREME,
     "percentile_cont": _summaries(float8="float8"),
     "percentile_disc": _EXTREME,
+    "mode": (*_EXTREME, Summary("bool", "bool")),
+    **dict.fromkeys(("bool_or", "bool_and", "every"), (Summary("bool", "bool"),)),
 }
 """All take one argument; ``count`` takes any, and none."""
+
+PAIRS: Final = frozenset({"corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2"})
+"""Take two numbers, computed as float8."""
+
+VALUES: Final = frozenset({"mode", "bool_or", "bool_and", "every"})
+"""Show a value that occurs."""
 
 PERCENTILES: Final = frozenset({"percentile_cont", "percentile_disc"})
 EXTREMES: Final = frozenset({"min", "max"})
 SUMS: Final = frozenset({"sum", "avg"})
 
 _ADVICE_FOR: Final[dict[str, tuple[str, ...]]] = {
-    "Lists of values show single people; use GROUP BY and count(*).": (
+    "Lists show single people: SELECT a, b, count(*) ... GROUP BY a, b lists values that people share.": (
         "string_agg",
         "array_agg",
         "json_agg",
         "jsonb_agg",
         "xmlagg",
-    ),
-    "Write count(*) FILTER (WHERE ...).": ("bool_and", "bool_or", "every"),
-    "Products of columns weigh people; aggregate the columns one by one.": (
-        "corr",
-        "covar_pop",
-        "covar_samp",
-        "regr_slope",
     ),
     "Window functions are not allowed; use GROUP BY.": (
         "row_number",
@@ -242,7 +244,6 @@ _ADVICE_FOR: Final[dict[str, tuple[str, ...]]] = {
     ),
     "It can overflow; multiply by constants instead.": ("power", "pow", "exp", "factorial"),
     "Functions that return rows are not allowed.": ("generate_series", "unnest"),
-    "Write GROUP BY, ORDER BY count(*) DESC LIMIT 1.": ("mode",),
     "Write a || b.": ("concat", "concat_ws", "format"),
     "Use CASE to rename values.": ("replace", "translate"),
     "Write a constant such as date '2024-01-31', or date_trunc.": ("make_date", "to_date", "to_timestamp"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from kanon_pg.queries.check.findings import Finding
 
@@ -39,7 +40,9 @@ class HiddenColumn:
     relation : int
         OID of the protected relation whose people are counted.
     what : str
-        'people', 'filter', 'complement', 'percentile', 'dominance' or 'value' (see `named_groups`).
+        'people', 'filter', 'complement', 'percentile', 'dominance' or 'value'
+        (see `named_groups`, `secret_values`); 'left out' in the mode 'suppress', where sensitive columns
+        choose: how many groups were left out, which may be any number.
     """
 
     name: str
@@ -78,6 +81,15 @@ class EntitySet:
         Number of one more parameter, the secret seed of hashes, if rows have no TIDs (views).
     covered_by : int or None
         OID of the relation whose own sets make these superfluous, if they are recorded as strictly.
+    kind : {'groups', 'windows', 'known'}
+        Whether these are the rows of groups; those of percentiles in each group: then the first set of
+        a group is of all windows together, and `filters` has one for each percentile; or those that known
+        columns choose (`kanon_pg.queries.check.plan.known`). Without any of the last kind the groups of a
+        level are chosen by known columns.
+    chosen : bool
+        Of the kind 'known': whether sensitive columns choose among these rows.
+    everybody : bool
+        Of the kind 'known': whether these are all rows of the relation.
     """
 
     relation: int
@@ -89,6 +101,9 @@ class EntitySet:
     disjoint: bool = True
     seed: int | None = None
     covered_by: int | None = None
+    kind: Literal["groups", "windows", "known"] = "groups"
+    chosen: bool = False
+    everybody: bool = False
 
     @property
     def parts(self) -> int:
@@ -170,3 +185,8 @@ class Verdict:
     entity_sets: tuple[EntitySet, ...] = ()
     combined_sql: CombinedSql | None = None
     empty_refused: bool = False
+
+    @property
+    def left_out(self) -> int | None:
+        """Position of the hidden column 'left out', None if groups are left out by what is known, or none."""
+        return next((place for place, item in enumerate(self.hidden) if item.what == "left out"), None)

@@ -1,17 +1,33 @@
-"""Figures as files, whatever they show."""
+"""Figures as files, whatever they show, and what all of them look like."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from kanon_pg.errors import InputError
 
 FORMATS = (".png", ".svg", ".pdf")
 """Suffixes of files that can be written."""
+
+BLUE, SKY_BLUE = "#0072B2", "#56B4E9"
+"""Of the palette of Okabe and Ito (2008), which the colour-blind can tell apart."""
+
+TINT = "#cce3f0"
+"""A light tint of the blue: opaque, so that a grid does not run through it."""
+
+INK, GREY, FAINT = "#333333", "#666666", "#d9d9d9"
+
+COUNTS = FuncFormatter(lambda value, _: f"{value:,.0f}")
+"""Labels of an axis of counts."""
+
+
+def plain(text: str) -> str:
+    """Return a text in which Matplotlib sees no formula."""
+    return text.replace("$", r"\$")
 
 
 def figure_format(path: Path) -> str:
@@ -32,15 +48,8 @@ def figure_format(path: Path) -> str:
     return suffix.removeprefix(".")
 
 
-def write_figure(path: Path, draw: Callable[[], Figure]) -> None:
-    """Draw a figure and write it to a file, unless the file's name is refused before.
-
-    Parameters
-    ----------
-    path : Path
-        Its suffix is one of `FORMATS`; a file that exists is replaced.
-    draw : callable
-        Returns the figure.
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure to a file whose suffix is one of `FORMATS`; one that exists is replaced.
 
     Raises
     ------
@@ -49,7 +58,7 @@ def write_figure(path: Path, draw: Callable[[], Figure]) -> None:
     """
     file_format = figure_format(path)
     content = io.BytesIO()
-    draw().savefig(content, format=file_format, dpi=200)
+    figure.savefig(content, format=file_format, dpi=200)
     try:
         path.write_bytes(content.getvalue())
     except OSError as error:

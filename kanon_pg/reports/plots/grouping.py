@@ -3,54 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter
 
 from kanon_pg.grouping.found import FoundValue, Grouped
-from kanon_pg.reports.plots.figure_file import write_figure
+from kanon_pg.reports.plots.figure_file import BLUE, COUNTS, FAINT, INK, SKY_BLUE, TINT, plain
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+COLOURS = (BLUE, "#E69F00", "#009E73", "#CC79A7", SKY_BLUE, "#D55E00", "#F0E442")
 """Palette of Okabe and Ito (2008), which the colour-blind can tell apart."""
 
-_INK = "#333333"
-_FAINT = "#d9d9d9"
-_BAR = "#56B4E9"
 _LOG_FROM = 20.0
 """Ratio of the largest class to k from which a linear axis would hide the others."""
 
 
-def write_grouping(found: Grouped, path: Path) -> None:
-    """Write a figure of classes to a file.
-
-    Parameters
-    ----------
-    found : Grouped
-        What was grouped.
-    path : Path
-        Its suffix is one of `kanon_pg.reports.plots.figure_file.FORMATS`; a file that exists is replaced.
-
-    Raises
-    ------
-    InputError
-        If the suffix is another, or the file cannot be written.
-    """
-    write_figure(path, lambda: draw_grouping(found))
-
-
 def draw_grouping(found: Grouped) -> Figure:
-    """Return a figure: a map, if the values have places, above the sizes of the classes.
-
-    Parameters
-    ----------
-    found : Grouped
-        What was grouped.
-    """
+    """Return a figure: a map, if the values have places, above the sizes of the classes."""
     placed = [value for value in found.values if value.x is not None and value.y is not None]
     if placed:
         figure = Figure(figsize=(8, 7.2), layout="constrained")
@@ -81,8 +52,8 @@ def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
     if found.kind == "rectangles":
         boxes = [one.box for one in found.classes if one.box is not None]
         patches = [Rectangle((box[0], box[1]), box[2] - box[0], box[3] - box[1]) for box in boxes]
-        axes.add_collection(PatchCollection(patches, facecolor="#cce3f0", edgecolor=_INK, linewidth=0.4))
-        tints = ["#0072B2"] * len(placed)
+        axes.add_collection(PatchCollection(patches, facecolor=TINT, edgecolor=INK, linewidth=0.4))
+        tints = [BLUE] * len(placed)
     else:
         colour = _colours(found)
         tints = [colour[value.class_number] for value in placed]
@@ -100,8 +71,8 @@ def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
     if _is_map(axes):
         axes.set_aspect("equal")
     axes.spines[:].set_visible(False)
-    axes.tick_params(colors=_INK, labelsize=8, length=0)
-    axes.grid(color=_FAINT, linewidth=0.5)
+    axes.tick_params(colors=INK, labelsize=8, length=0)
+    axes.grid(color=FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
 
 
@@ -141,23 +112,23 @@ def _colours(found: Grouped) -> dict[int, str]:
 def draw_sizes(axes: Axes, found: Grouped) -> None:
     """Draw the sizes of the classes from large to small, with k and what is proven about the largest."""
     sizes = sorted((one.size for one in found.classes), reverse=True)
-    axes.bar(range(1, len(sizes) + 1), sizes, width=1.0, color=_BAR, linewidth=0)
+    axes.bar(range(1, len(sizes) + 1), sizes, width=1.0, color=SKY_BLUE, linewidth=0)
     marks: list[tuple[int, str, Any]] = [(found.k, f"k = {found.k:,}", "-")]
     if found.cost_kind == "max" and found.lower_bound > found.k:
         marks.append((found.lower_bound, "largest class: at least", (0, (4, 2))))
     for height, text, style in marks:
-        axes.axhline(height, color=_INK, linewidth=1, linestyle=style, label=text)
+        axes.axhline(height, color=INK, linewidth=1, linestyle=style, label=text)
     if sizes[0] > _LOG_FROM * found.k:
         axes.set_yscale("log")
     else:
         axes.set_ylim(0, 1.15 * sizes[0])
     axes.set_xlim(0.5, len(sizes) + 0.5)
-    axes.set_xlabel("classes, the largest first", color=_INK, fontsize=9)
-    axes.set_ylabel(found.unit.replace("$", r"\$"), color=_INK, fontsize=9)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.set_xlabel("classes, the largest first", color=INK, fontsize=9)
+    axes.set_ylabel(plain(found.unit), color=INK, fontsize=9)
+    axes.yaxis.set_major_formatter(COUNTS)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=_INK, labelsize=8)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize=8, labelcolor=_INK, frameon=False)
+    axes.tick_params(colors=INK, labelsize=8)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize=8, labelcolor=INK, frameon=False)
 
 
 def _entitle(axes: Axes, found: Grouped) -> None:
@@ -165,4 +136,4 @@ def _entitle(axes: Axes, found: Grouped) -> None:
     subtitle = (
         f"{len(found.classes):,} classes of at least {found.k:,}; cost ({found.cost_kind}) {found.proof}"
     )
-    axes.set_title(f"{name}\n{subtitle}".replace("$", r"\$"), loc="left", fontsize=10, color=_INK)
+    axes.set_title(plain(f"{name}\n{subtitle}"), loc="left", fontsize=10, color=INK)

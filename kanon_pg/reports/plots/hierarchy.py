@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from kanon_pg.hierarchies.tree import Node
-from kanon_pg.reports.plots.figure_file import write_figure
-
-_INK = "#333333"
-_TINTS = ("#0072B2", "#cce3f0")
-"""From the top to the values: blue of the palette of Okabe and Ito (2008), and a tint of it."""
+from kanon_pg.reports.plots.figure_file import BLUE, GREY, INK, TINT, plain
 
 _WIDTH = 9.0
 _CHARACTER = 0.075
@@ -23,47 +17,19 @@ _NARROW = 0.004
 """Share of the width below which neighbours are drawn as one: nobody could tell them apart."""
 
 
-def write_hierarchy(top: Node, title: str, path: Path) -> None:
-    """Write a figure of a hierarchy to a file.
-
-    Parameters
-    ----------
-    top : Node
-        See `kanon_pg.hierarchies.tree.tree_of`.
-    title : str
-        What stands above.
-    path : Path
-        Its suffix is one of `kanon_pg.reports.plots.figure_file.FORMATS`; a file that exists is replaced.
-
-    Raises
-    ------
-    InputError
-        If the suffix is another, or the file cannot be written.
-    """
-    write_figure(path, lambda: draw_hierarchy(top, title))
-
-
 def draw_hierarchy(top: Node, title: str) -> Figure:
-    """Return a figure of a hierarchy.
-
-    Parameters
-    ----------
-    top : Node
-        See `kanon_pg.hierarchies.tree.tree_of`.
-    title : str
-        What stands above.
-    """
+    """Return a figure of a hierarchy."""
     figure = Figure(figsize=(_WIDTH, 1.2 + 0.45 * (top.level + 1)), layout="constrained")
     axes = figure.subplots()
     axes.set_xlim(0, top.leaves)
     axes.set_ylim(-0.1, top.level + 1.0)
     _draw(axes, top, 0, top)
     axes.set_yticks([level + 0.45 for level in range(top.level + 1)], _level_names(top))
-    axes.tick_params(length=0, labelsize=9, labelcolor=_INK)
+    axes.tick_params(length=0, labelsize=9, labelcolor=INK)
     axes.set_xticks([])
     axes.spines[["top", "right", "bottom", "left"]].set_visible(False)
-    axes.set_title(_plain(title), loc="left", fontsize=12, color=_INK)
-    axes.set_xlabel(f"{top.leaves:,} values, each of the same width", fontsize=9, color="#666666")
+    axes.set_title(plain(title), loc="left", fontsize=12, color=INK)
+    axes.set_xlabel(f"{top.leaves:,} values, each of the same width", fontsize=9, color=GREY)
     return figure
 
 
@@ -91,7 +57,7 @@ def _draw_cell(axes: Axes, node: Node, start: int, top: Node) -> None:
     label = node.label if len(node.label) <= room else f"{node.label[: room - 1]}…" if room >= 6 else ""
     if label:
         middle = start + node.leaves / 2
-        axes.text(middle, node.level + 0.45, _plain(label), ha="center", va="center", fontsize=8, color=ink)
+        axes.text(middle, node.level + 0.45, plain(label), ha="center", va="center", fontsize=8, color=ink)
 
 
 def _draw_strip(axes: Axes, below: int, start: int, leaves: int, top: Node) -> None:
@@ -103,17 +69,12 @@ def _draw_strip(axes: Axes, below: int, start: int, leaves: int, top: Node) -> N
 
 def _colours(level: int, height: int) -> tuple[str, str]:
     """Return fill and ink of a level: the more is generalized, the darker."""
-    dark, light = ([int(tint[i : i + 2], 16) for i in (1, 3, 5)] for tint in _TINTS)
+    dark, light = ([int(tint[i : i + 2], 16) for i in (1, 3, 5)] for tint in (BLUE, TINT))
     share = level / height
     mixed = [round(share * a + (1 - share) * b) for a, b in zip(dark, light, strict=True)]
-    return "#" + "".join(f"{one:02x}" for one in mixed), "white" if share > 0.55 else _INK
+    return "#" + "".join(f"{one:02x}" for one in mixed), "white" if share > 0.55 else INK
 
 
 def _level_names(top: Node) -> list[str]:
     between = [f"level {level}" for level in range(1, top.level)]
     return ["values", *between, "suppressed"]
-
-
-def _plain(text: str) -> str:
-    """Return a text in which Matplotlib sees no formula."""
-    return text.replace("$", r"\$")

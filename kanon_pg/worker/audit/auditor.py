@@ -1,13 +1,13 @@
 """What a worker does for an audit: reads packed row types, asks the solvers, answers in plain JSON values.
 
-Columns are numbers in questions and answers, as the row types have them; whoever asks knows their names. The
+Columns are numbers in requests and answers, as the row types have them; the caller knows their names. The
 terms (class, violating, minimal, minimum, identifying) are those of `kanon_pg.worker.audit`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -18,99 +18,13 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
-from kanon_pg.worker.audit.column_profiles import column_profiles, dependencies
-from kanon_pg.worker.audit.grouping import Grouping, Numbers, People, grouping_of, groupings_of
-from kanon_pg.worker.audit.identifying import minimal_identifying_set
-from kanon_pg.worker.audit.risk import risk_of
-from kanon_pg.worker.audit.smallest_identifying import smallest_identifying_set
-from kanon_pg.worker.audit.uniques import minimal_uniques
+from kanon_pg.worker.audit.figures import class_figures, column_profiles, dependencies, figures_of, rows_of
+from kanon_pg.worker.audit.grouping import Grouping, People, grouping_of
+from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
+from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
 from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.clock import Clock, Progress
 from kanon_pg.worker.row_types import RowTypeTable
-
-
-@dataclass(frozen=True, slots=True)
-class SetFigures:
-    """Figures of a set of columns for some k.
-
-    Distinction and separation are those of Motwani and Xu ("Efficient Algorithms for Masking and Finding
-    Quasi-Identifiers", 2007), for n rows of which d differ on the set: a set is alpha-distinct if it becomes
-    a key once a share 1 - alpha of the rows is removed, and alpha-separating if a share alpha of all pairs
-    of rows differ on it. Both count rows, also where an entity is declared, as in the paper.
-
-    Parameters
-    ----------
-    classes : int
-        Different combinations of values (d), >= 1.
-    classes_at_risk : int
-        Those shared by fewer than k people.
-    smallest_class : int
-        Size of the smallest class, >= 1.
-    people_at_risk : int
-        Different people with a row in a class of fewer than k people; one in which nobody is known counts
-        as one person.
-    rows_at_risk : int
-        Rows in these classes.
-    distinction : float
-        d / n, in (0, 1]: the greatest alpha for which the set is alpha-distinct.
-    separation : float
-        Pairs of rows that differ / (n (n - 1) / 2), in [0, 1]; 1 for a single row.
-    """
-
-    classes: int
-    classes_at_risk: int
-    smallest_class: int
-    people_at_risk: int
-    rows_at_risk: int
-    distinction: float
-    separation: float
-
-
-def figures_of(
-    table: RowTypeTable, sets: Sequence[tuple[int, ...]], k: int
-) -> Iterator[tuple[tuple[int, ...], SetFigures]]:
-    """Yield sets of columns with their figures.
-
-    Parameters
-    ----------
-    sets : sequence of tuple of int
-        Numbers of columns, ascending within a set; best in lexicographic order.
-    k : int
-        Fewest people of a class that is not at risk.
-
-    Notes
-    -----
-    O(n) per set and column beyond those shared with the set before it, for n row types.
-    """
-    people = People.of(table)
-    for columns, grouping in groupings_of(table, sets):
-        yield columns, _figures(table, people, grouping, k)
-
-
-def separation(rows: Numbers) -> float:
-    """Return the share of pairs of rows that lie in different classes of these sizes, 1 without a pair."""
-    total = int(rows.sum())
-    if total < 2:
-        return 1.0
-    sizes, times = np.unique(rows, return_counts=True)
-    pairs = sum(int(size) * (int(size) - 1) * int(time) for size, time in zip(sizes, times, strict=True))
-    return 1.0 - pairs / (total * (total - 1))
-
-
-def _figures(table: RowTypeTable, people: People, grouping: Grouping, k: int) -> SetFigures:
-    sizes = people.sizes(grouping)
-    rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count).astype(np.int64)
-    at_risk = sizes < k
-    return SetFigures(
-        classes=grouping.count,
-        classes_at_risk=int(at_risk.sum()),
-        smallest_class=int(sizes.min()),
-        people_at_risk=people.within(at_risk, grouping) if at_risk.any() else 0,
-        rows_at_risk=int(rows[at_risk].sum()),
-        distinction=grouping.count / table.total_rows,
-        separation=separation(rows),
-    )
-
 
 Arguments = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -129,8 +43,6 @@ def work(task: str, tables: Sequence[PackedRowTypes], arguments: Arguments, prog
     ----------
     task : str
         'violating', 'identifying', 'risk' or 'columns'.
-    tables : sequence of PackedRowTypes
-        What it is about.
     arguments : mapping
         Plain JSON values; the functions below say which.
     progress : callable
@@ -221,9 +133,7 @@ def _divided(table: RowTypeTable, grouping: Grouping, columns: Sequence[int]) ->
 def _whole(table: RowTypeTable, people: People, columns: Sequence[int], k: int) -> Answer:
     """Return the classes of some columns together, with the histogram of their sizes."""
     grouping = grouping_of(table, columns)
-    sizes = people.sizes(grouping)
-    rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count).astype(np.int64)
-    is_small = sizes < k
+    sizes, rows = people.sizes(grouping), rows_of(table, grouping.class_of, grouping.count)
     bars = []
     edges = _edges(int(sizes.max()), k)
     for smallest, after in pairwise(edges):
@@ -232,14 +142,9 @@ def _whole(table: RowTypeTable, people: People, columns: Sequence[int], k: int) 
             bars.append(
                 [smallest, after - 1, int(inside.sum()), int(sizes[inside].sum()), int(rows[inside].sum())]
             )
-    return {
-        "classes": grouping.count,
-        "classes_at_risk": int(is_small.sum()),
-        "smallest_class": int(sizes.min()),
-        "people_at_risk": people.within(is_small, grouping) if is_small.any() else 0,
-        "rows_at_risk": int(rows[is_small].sum()),
-        "sizes": bars,
-    }
+    found = asdict(class_figures(table, people, grouping, k))
+    del found["distinction"], found["separation"]
+    return {**found, "sizes": bars}
 
 
 def _edges(largest: int, k: int) -> list[int]:

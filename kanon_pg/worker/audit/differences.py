@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.audit.grouping import Codes, Numbers
-from kanon_pg.worker.audit.lines import Lines, unmergeable
-from kanon_pg.worker.audit.splitting import Partitions, Scratch, descend, room_for
+from kanon_pg.worker.audit.lines import Lines, Partitions, Scratch, descend, room_for, unmergeable
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 
@@ -54,7 +53,6 @@ class DistinctRows(NamedTuple):
         The same codes, row by row.
     partitions : Partitions
         One more than columns.
-    scratch : Scratch
     """
 
     lines: Lines
@@ -110,8 +108,6 @@ def separates(columns: Numbers, rows: DistinctRows, differences: Differences) ->
 
     Parameters
     ----------
-    columns : ndarray of int64, shape (s,)
-    rows : DistinctRows
     differences : Differences
         With room for pairs; grows unless the columns identify.
     """

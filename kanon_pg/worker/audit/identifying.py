@@ -9,11 +9,15 @@ identifies, and is minimal since each of its columns alone meets some difference
 Branches of a node are taken in such an order that every subset of a set is visited before the set itself; so
 a branch may be given up when a column meets no known difference set alone: the set without that column has
 been tried, and either it identified, or it brought a new difference set.
+
+A smallest one, with a proof of how few columns are possible, comes from integer programs over the same
+difference sets.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,9 +35,11 @@ from kanon_pg.worker.audit.differences import (
     with_room,
 )
 from kanon_pg.worker.audit.grouping import Numbers
+from kanon_pg.worker.audit.lines import Lines, Partitions, Scratch, split
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.exact.integer_program import Effort, Rows, solve_linear_model
 
 FINISHED, PAUSED, NO_ROOM = 0, 1, 2
 """Why `explore` returned: nothing is left, enough is done, or the difference sets need more room."""
@@ -83,9 +89,6 @@ def explore(
 
     Parameters
     ----------
-    tree : Tree
-    rows : DistinctRows
-    differences : Differences
     most : int
         Most columns of a set.
     found : ndarray of uint64
@@ -306,3 +309,190 @@ def without(
     if separates(np.array(rest, dtype=np.int64), rows, differences):
         return rest, differences
     return kept, differences
+
+
+_PROGRAM = "integer program over pairs of rows"
+
+
+@dataclass(frozen=True)
+class SmallestIdentifying:
+    """A small identifying set.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Numbers of columns, ascending; they identify.
+    is_minimal : bool
+        Whether it was proven that no proper subset identifies: always unless the time was too short.
+    lower_bound : int
+        Proven: every identifying set has at least so many columns.
+    method : str
+        What found the set.
+    bound_method : str
+        What proved the bound.
+    """
+
+    columns: ColumnSet
+    is_minimal: bool
+    lower_bound: int
+    method: str
+    bound_method: str
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no identifying set has fewer columns."""
+        return len(self.columns) == self.lower_bound
+
+
+def greedy_factor(rows: int) -> float:
+    """Return by what factor the greedy set may at most exceed the smallest one.
+
+    Parameters
+    ----------
+    rows : int
+        Distinct rows, >= 1.
+
+    Notes
+    -----
+    Columns cover the pairs of rows that differ on them; greedily at most 1 + ln N times as many sets are
+    taken as are needed to cover N elements (Johnson 1974, Lovász 1975; for keys of tables Motwani and Xu
+    2007). With N = n (n - 1) / 2 that is less than 1 + 2 ln n.
+    """
+    return 1.0 + math.log(max(1, rows * (rows - 1) // 2))
+
+
+def smallest_identifying_set(table: RowTypeTable, clock: Clock | None = None) -> SmallestIdentifying:
+    """Find an identifying set with as few columns as possible.
+
+    A smallest set that hits all known difference sets is tried on the table; pairs of rows that it leaves
+    together become new difference sets, until it identifies (implicit hitting sets, Moreno-Centeno and Karp
+    2013). Each set that hits all known difference sets smallest is a bound for identifying ones.
+
+    Guarantee: exact without a time limit. When the time is over, the smallest set known: at most
+    `greedy_factor` times the smallest possible once the greedy set is there, else all columns; and the bound
+    that is proven until then.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+        Multiplicities do not matter.
+
+    Notes
+    -----
+    NP-hard (Yuan, Proposition 2): an integer program per round, with a variable per column.
+    """
+    clock = clock or Clock()
+    clock.report("greedy", None)
+    rows = distinct_rows(table)
+    count = rows.lines.weights.size
+    every = tuple(range(table.width))
+    greedy = greedy_identifying_set(rows, clock)
+    if greedy is None:
+        return SmallestIdentifying(every, False, int(count > 1), "all columns", "rows that differ")
+    columns, differences, is_minimal = _reduced(greedy, rows, sample(rows, no_differences()), clock)
+    bound = math.ceil(len(greedy) / greedy_factor(count) - 1e-9)
+    found = SmallestIdentifying(columns, is_minimal, bound, "greedy", "factor of the greedy set")
+    is_over = False
+    while not (found.is_optimal or is_over or clock.is_over()):
+        clock.report("smallest hitting set", None)
+        found, differences, is_over = _round(found, rows, differences, clock)
+    return found
+
+
+def _round(
+    known: SmallestIdentifying, rows: DistinctRows, differences: Differences, clock: Clock
+) -> tuple[SmallestIdentifying, Differences, bool]:
+    """Solve the hitting set of the known pairs and try it; also return whether the time ended it."""
+    candidate, proven = _smallest_hitting_set(differences.known(), rows.by_row.shape[1], clock)
+    found = known
+    if proven > known.lower_bound:
+        found = replace(known, lower_bound=min(proven, len(known.columns)), bound_method=_PROGRAM)
+    if candidate is None:
+        return found, differences, True
+    is_smallest = len(candidate) <= proven
+    differences = with_room(differences)
+    if separates(np.array(candidate, dtype=np.int64), rows, differences):
+        columns, differences, is_minimal = _reduced(candidate, rows, differences, clock)
+        if len(columns) < len(known.columns):
+            found = replace(found, columns=columns, is_minimal=is_minimal, method=_PROGRAM)
+    return found, differences, not is_smallest
+
+
+def _reduced(
+    columns: ColumnSet, rows: DistinctRows, differences: Differences, clock: Clock
+) -> tuple[ColumnSet, Differences, bool]:
+    """Leave out what an identifying set does not need; also return whether the time sufficed."""
+    kept = list(columns)
+    for column in reversed(columns):
+        if clock.is_over():
+            return tuple(kept), differences, False
+        clock.heartbeat()
+        kept, differences = without(column, kept, rows, differences)
+    return tuple(kept), differences, True
+
+
+def _smallest_hitting_set(edges: Masks, width: int, clock: Clock) -> tuple[ColumnSet | None, int]:
+    """Return a small set that meets all masks, and how many columns each such set has at least."""
+    met = (edges[:, None] >> np.arange(width, dtype=np.uint64)) & np.uint64(1)
+    edge, column = np.nonzero(met)
+    program = Rows()
+    program.open(np.ones(edges.size), np.full(edges.size, np.inf))
+    program.put(edge, column, np.ones(edge.size))
+    ones = np.ones(width)
+    model = program.finish(ones, np.zeros(width), ones, np.ones(width, dtype=np.bool_))
+    answer = solve_linear_model(model, Effort(seconds=clock.left()))
+    chosen = None if answer.values is None else tuple(np.flatnonzero(answer.values > 0.5).tolist())
+    return chosen, max(0, int(answer.bound)) if math.isfinite(answer.bound) else 0
+
+
+def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None:
+    """Return the columns taken greedily, each the one that tells apart the most pairs still together.
+
+    Guarantee: they identify, and are at most `greedy_factor` times as many as need be.
+
+    Returns
+    -------
+    tuple of int or None
+        Ascending; None if the time was over before.
+
+    Notes
+    -----
+    O(n m) per column taken, for n distinct rows and m columns.
+    """
+    chosen: list[int] = []
+    partitions = rows.partitions
+    source = 0
+    while partitions.classes[source]:
+        left = []
+        for column in range(rows.by_row.shape[1]):
+            if clock.is_over():
+                return None
+            clock.heartbeat()
+            left.append(_pairs_left(rows.lines, column, partitions, source, rows.scratch))
+        column = int(np.argmin(left))
+        target = 2 if source == 1 else 1
+        split(rows.lines, column, partitions, source, target, rows.scratch)
+        source = target
+        chosen.append(column)
+    partitions.path[:] = -1
+    return tuple(sorted(chosen))
+
+
+@kernel
+def _pairs_left(lines: Lines, column: int, partitions: Partitions, source: int, scratch: Scratch) -> int:
+    """Return how many pairs would be together after a division by a column."""
+    held, starts = partitions.lines[source], partitions.starts[source]
+    codes, times = lines.codes[column], scratch.times
+    pairs = 0
+    for number in range(partitions.classes[source]):
+        touched = 0
+        for place in range(starts[number], starts[number + 1]):
+            value = codes[held[place]]
+            if times[value] == 0:
+                scratch.touched[touched] = value
+                touched += 1
+            pairs += times[value]
+            times[value] += 1
+        for value in scratch.touched[:touched]:
+            times[value] = 0
+    return pairs

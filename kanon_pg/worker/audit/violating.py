@@ -7,6 +7,10 @@ well. Such subsets are called *open* here; they are closed downwards, as the fre
 and Rigotti (2000), and the next level is built from the open sets of the last one as in Agrawal and Srikant
 (1994, Apriori). Sets are visited in lexicographic order along a stack of partitions, so that a set with s
 columns costs one division of the classes of its first s - 1 columns.
+
+What the time does not suffice for is made up for by random walks: a walk adds columns in random order until
+the set violates, then takes out what is not needed. Each set that is found so is violating and minimal;
+nothing follows for the others.
 """
 
 from __future__ import annotations
@@ -16,16 +20,106 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.grouping import Grouping, Numbers, People, grouping_of
-from kanon_pg.worker.audit.lines import Lines, lines_of_suffixes
-from kanon_pg.worker.audit.open_sets import Level, Members, level_of, most_classes_below, share_beginning
-from kanon_pg.worker.audit.splitting import Partitions, Scratch, added_classes, descend, room_for
-from kanon_pg.worker.audit.walks import walks
+from kanon_pg.worker.audit.grouping import Codes, Grouping, Numbers, People, grouping_of
+from kanon_pg.worker.audit.lines import (
+    Lines,
+    Partitions,
+    Scratch,
+    added_classes,
+    descend,
+    lines_of_suffixes,
+    room_for,
+    split,
+)
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
+
+Members = NDArray[np.int64]
+Masks = NDArray[np.uint64]
+
+
+class Level(NamedTuple):
+    """All open sets of one size.
+
+    Parameters
+    ----------
+    members : ndarray of int64, shape (n, size)
+        Places of the columns in the order of the search, ascending; sets in lexicographic order.
+    classes : ndarray of int64, shape (n,)
+        Number of classes of each set.
+    masks : ndarray of uint64, shape (n,)
+        The places as bits.
+    slots : ndarray of int32, shape (a power of 2,)
+        Hash table from masks to numbers of sets, -1 where empty.
+    """
+
+    members: Members
+    classes: Numbers
+    masks: Masks
+    slots: Codes
+
+    @property
+    def size(self) -> int:
+        """Columns of each set."""
+        return int(self.members.shape[1])
+
+
+def level_of(members: Members, classes: Numbers) -> Level:
+    """Return sets of one size, each with its number of classes, as a level."""
+    masks: Masks = np.bitwise_or.reduce(np.uint64(1) << members.astype(np.uint64), axis=1)
+    return Level(members, classes, masks, _slots(masks))
+
+
+@kernel
+def _slot(mask: np.uint64, masks: Masks, slots: Codes) -> int:
+    """Return the slot of a mask: the one that holds its number, or the empty one where it belongs."""
+    last = np.uint64(slots.size - 1)
+    mixed = mask * np.uint64(0x9E3779B97F4A7C15)
+    slot = (mixed ^ (mixed >> np.uint64(32))) & last
+    while slots[slot] >= 0 and masks[slots[slot]] != mask:
+        slot = (slot + np.uint64(1)) & last
+    return int(slot)
+
+
+@kernel
+def _slots(masks: Masks) -> Codes:
+    """Return a hash table from masks to their numbers."""
+    size = 4
+    while size < 2 * masks.size:
+        size *= 2
+    slots = np.full(size, -1, dtype=np.int32)
+    for number in range(masks.size):
+        slots[_slot(masks[number], masks, slots)] = number
+    return slots
+
+
+@kernel
+def share_beginning(level: Level, one: int, other: int) -> bool:
+    """Return whether two sets differ in their last columns only."""
+    last = level.members.shape[1] - 1
+    return bool(np.all(level.members[one, :last] == level.members[other, :last]))
+
+
+@kernel
+def most_classes_below(level: Level, one: int, other: int) -> int:
+    """Return the most classes of a subset, with one column fewer, of the union of two sets.
+
+    The two differ in their last columns only. -1 if a subset is not open.
+    """
+    most = max(level.classes[one], level.classes[other])
+    union = level.masks[one] | level.masks[other]
+    for place in range(level.members.shape[1] - 1):
+        mask = union ^ (np.uint64(1) << np.uint64(level.members[one, place]))
+        number = level.slots[_slot(mask, level.masks, level.slots)]
+        if number < 0:
+            return -1
+        most = max(most, level.classes[number])
+    return int(most)
+
 
 _WORK = 10_000_000
 """Lines looked at between two looks at the clock: less than a tenth of a second."""
@@ -216,8 +310,6 @@ def is_anonymous(table: RowTypeTable, k: int, columns: Sequence[int] | None = No
 
     Parameters
     ----------
-    k : int
-        Fewest people per class, >= 2.
     columns : sequence of int, optional
         Numbers of columns; all unless given.
 
@@ -245,8 +337,6 @@ def find_violating_sets(
 
     Parameters
     ----------
-    k : int
-        Fewest people per class, >= 2.
     clock : Clock, optional
         When its time is over, what is proven until then is returned.
     max_columns : int, optional
@@ -326,7 +416,7 @@ class _Search:
             elif cardinalities[column] > 1:
                 self._order.append(column)
             self._clock.heartbeat()
-        # Columns of many values first: what follows them in the order is then told by few lines.
+        # Columns of many values first: what follows them in the order then fits in few lines.
         self._order.sort(key=lambda column: -int(cardinalities[column]))
         return True
 
@@ -359,3 +449,58 @@ class _Search:
     def _result(self, complete: int, *, is_complete: bool) -> Violating:
         sets = sorted(self._found, key=lambda columns: (len(columns), columns))
         return Violating(tuple(sets), complete, is_complete)
+
+
+_SEED = 20070
+
+
+def walks(lines: Lines, k: int, clock: Clock | None = None) -> Iterator[tuple[int, ...]]:
+    """Yield minimal violating sets until the time is over, some more than once.
+
+    Parameters
+    ----------
+    lines : Lines
+        Of all columns, which together violate while no single column does.
+    clock : Clock, optional
+        For ever unless given.
+
+    Yields
+    ------
+    tuple of int
+        Places of the columns in the order of the search, ascending.
+
+    Notes
+    -----
+    O(n s^2) per set, for n lines and s columns after the additions; the order of the walks is the same in
+    every call.
+    """
+    generator = np.random.default_rng(_SEED)
+    partitions, scratch = room_for(lines, 3)
+    clock = clock or Clock()
+    while not clock.is_over():
+        clock.report("single sets", None)
+        order = generator.permutation(lines.codes.shape[0])
+        chosen = order[: _first_violation(order, lines, partitions, scratch, k) + 1]
+        # Without its last column the set did not violate, so that column stays.
+        for column in chosen[:-1]:
+            if clock.is_over():
+                return
+            clock.heartbeat()
+            rest = chosen[chosen != column]
+            if _first_violation(rest, lines, partitions, scratch, k) >= 0:
+                chosen = rest
+        yield tuple(int(column) for column in np.sort(chosen))
+
+
+@kernel
+def _first_violation(order: Numbers, lines: Lines, partitions: Partitions, scratch: Scratch, k: int) -> int:
+    """Return the place of the first column with which those before it violate; -1 if all together don't."""
+    source = 0
+    for place in range(order.size):
+        added, _ = added_classes(lines, order[place], partitions, source, k, scratch)
+        if added < 0:
+            return place
+        target = 2 if source == 1 else 1
+        split(lines, order[place], partitions, source, target, scratch)
+        source = target
+    return -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.grouping.result import CostKind, Numbers, cost_of
+from kanon_pg.worker.grouping.result import CostKind, Numbers, Weights, cost_of
 
 MOST_TOTAL = 1 << 45
 """Largest total weight of a model: sums and, for the sum cost, squares of classes must fit into 64 bits."""
@@ -126,58 +126,42 @@ class Partition:
     bound: int
 
 
+Candidates = tuple[Sequence[Candidate], Sequence[tuple[int, int]]]
+"""Classes there can be, and pairs of them that have no common value and cannot both be taken."""
+
+
 def best_partition(
-    candidates: Sequence[Candidate],
+    candidates_below: Callable[[int], Candidates | None],
+    weights: Weights,
     known: Numbers,
-    sizes: Numbers,
     k: int,
     kind: CostKind,
     bound: int,
     clock: Clock,
-    conflicts: Iterable[tuple[int, int]] = (),
 ) -> Partition:
-    """Return the cheapest partition of values into some of the candidates, as far as the time allows.
+    """Return the cheapest partition of values into candidates, as far as the time allows.
 
     Parameters
     ----------
-    candidates : sequence of Candidate
-        All classes that can be in a solution no dearer than the known one, its classes among them.
+    candidates_below : callable
+        Receives the cost of the known partition; returns all classes that can be in a solution that costs no
+        more, those of the known one among them. None if there are too many.
     known : ndarray of int64, shape (n,)
-        A partition.
-    sizes : ndarray of int64
-        Sizes of its classes.
+        A partition into classes of at least k, numbered from 0.
     bound : int
         What is proven already.
-    conflicts : iterable of (int, int)
-        Pairs of candidates without a common value that cannot both be taken.
     """
-    model = new_model()
-    chosen = [model.new_bool_var("") for _ in candidates]
-    holding: list[list[int]] = [[] for _ in range(known.size)]
-    for number, candidate in enumerate(candidates):
-        for value in candidate.values:
-            holding[value].append(number)
-    for numbers in holding:
-        model.add_exactly_one(chosen[number] for number in numbers)
-    for one, other in conflicts:
-        model.add_at_most_one(chosen[one], chosen[other])
+    sizes = np.zeros(int(known.max()) + 1, dtype=np.int64)
+    np.add.at(sizes, known, weights)
     cost = cost_of(sizes, k, kind)
-    if kind == "max":
-        largest = model.new_int_var(bound, cost, "")
-        for candidate, is_chosen in zip(candidates, chosen, strict=True):
-            if candidate.size > bound:
-                model.add(largest >= candidate.size * is_chosen)
-        model.minimize(largest)
-    else:
-        model.minimize(
-            sum(
-                one.size * (one.size - k) * is_chosen
-                for one, is_chosen in zip(candidates, chosen, strict=True)
-            )
-        )
-    known_classes = {tuple(np.flatnonzero(known == number).tolist()) for number in range(sizes.size)}
-    for candidate, is_chosen in zip(candidates, chosen, strict=True):
-        model.add_hint(is_chosen, candidate.values in known_classes)
+    if cost <= bound or not fits(int(weights.sum()), kind):
+        return Partition(None, bound)
+    found = candidates_below(cost)
+    if found is None:
+        return Partition(None, bound)
+    candidates, conflicts = found
+    model, chosen = _choice(candidates, conflicts, known)
+    _minimize(model, chosen, candidates, k, kind, bound, cost)
     solved = run(model, chosen, clock)
     proven = max(bound, min(cost, bound if solved.bound is None else solved.bound))
     if solved.values is None:
@@ -189,6 +173,46 @@ def best_partition(
     for number, candidate in enumerate(taken):
         class_of[list(candidate.values)] = number
     return Partition(class_of, proven)
+
+
+def _choice(
+    candidates: Sequence[Candidate], conflicts: Sequence[tuple[int, int]], known: Numbers
+) -> tuple[Any, list[Any]]:
+    """Return a model in which each value lies in exactly one chosen class, and whether each is chosen."""
+    model = new_model()
+    chosen = [model.new_bool_var("") for _ in candidates]
+    holding: list[list[int]] = [[] for _ in range(known.size)]
+    for number, candidate in enumerate(candidates):
+        for value in candidate.values:
+            holding[value].append(number)
+    for numbers in holding:
+        model.add_exactly_one(chosen[number] for number in numbers)
+    for one, other in conflicts:
+        model.add_at_most_one(chosen[one], chosen[other])
+    classes = {tuple(np.flatnonzero(known == number).tolist()) for number in range(int(known.max()) + 1)}
+    for candidate, is_chosen in zip(candidates, chosen, strict=True):
+        model.add_hint(is_chosen, candidate.values in classes)
+    return model, chosen
+
+
+def _minimize(
+    model: Any,
+    chosen: Sequence[Any],
+    candidates: Sequence[Candidate],
+    k: int,
+    kind: CostKind,
+    bound: int,
+    cost: int,
+) -> None:
+    pairs = list(zip(candidates, chosen, strict=True))
+    if kind == "sum":
+        model.minimize(sum(one.size * (one.size - k) * is_chosen for one, is_chosen in pairs))
+        return
+    largest = model.new_int_var(bound, cost, "")
+    for one, is_chosen in pairs:
+        if one.size > bound:
+            model.add(largest >= one.size * is_chosen)
+    model.minimize(largest)
 
 
 def is_affordable(size: int, k: int, kind: CostKind, cost: int) -> bool:

@@ -20,13 +20,7 @@ from kanon_pg.worker.grouping.result import (
 
 
 class Bins:
-    """Classes that are being filled.
-
-    Parameters
-    ----------
-    weights : ndarray of int64, shape (n,)
-    k : int
-    """
+    """Classes that are being filled."""
 
     def __init__(self, weights: Weights, k: int) -> None:
         self.weights: list[int] = weights.tolist()
@@ -74,8 +68,6 @@ def fold(
     ----------
     weights : array of int, shape (n,)
         People per label, each >= 0.
-    k : int
-        Least size, >= 1.
     cost_kind : str
         What the result reports; the algorithm is the same.
     order : sequence of int, optional

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.grouping import GroupingAnswer, GroupingQuestion
+from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.clock import Clock, Progress
@@ -22,12 +22,12 @@ Arrays = Mapping[str, NDArray[Any]]
 Options = Mapping[str, Any]
 
 
-def work(question: GroupingQuestion, progress: Progress) -> GroupingAnswer:
+def work(job: GroupingTask, progress: Progress) -> GroupingAnswer:
     """Group values.
 
     Parameters
     ----------
-    question : GroupingQuestion
+    job : GroupingTask
         Its task is 'intervals', 'labels', 'regions' or 'rectangles'; the functions below say what each takes.
     progress : callable
         Receives phases and shares.
@@ -37,12 +37,12 @@ def work(question: GroupingQuestion, progress: Progress) -> GroupingAnswer:
     KanonError
         Whatever the solvers refuse.
     """
-    if question.task not in _TASKS:
+    if job.task not in _TASKS:
         raise SolverError("The worker does not know this way of grouping.", hint="This is a defect.")
-    arrays = {name: np.frombuffer(data, dtype=kind) for name, (kind, data) in question.arrays.items()}
-    clock = Clock(question.options["seconds"], progress)
+    arrays = {name: np.frombuffer(data, dtype=kind) for name, (kind, data) in job.arrays.items()}
+    clock = Clock(job.options["seconds"], progress)
     clock.report("grouping", None)
-    return _TASKS[question.task](arrays, question.options, clock)
+    return _TASKS[job.task](arrays, job.options, clock)
 
 
 def _intervals(arrays: Arrays, options: Options, clock: Clock) -> GroupingAnswer:

@@ -37,8 +37,6 @@ def intervals(
     ----------
     weights : array of int, shape (n,)
         People per value, in the order of the values; each >= 0.
-    k : int
-        Least size, >= 1.
     cost_kind : str
         See `result.cost_of`.
 

@@ -47,8 +47,6 @@ def exact_labels(
     ----------
     weights : array of int, shape (n,)
         People per label, each >= 0.
-    k : int
-        Least size, >= 1.
     clock : Clock, optional
         When to stop; without, once the optimum is proven.
 
@@ -157,8 +155,6 @@ def group_labels(
     ----------
     weights : array of int, shape (n,)
         People per label, each >= 0.
-    k : int
-        Least size, >= 1.
     method : str
         One of `METHODS`: within 5/2 of the least largest class, within 3, proven optimal if the time
         allows, or the relaxed scheme.

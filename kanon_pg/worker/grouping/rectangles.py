@@ -15,9 +15,9 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
     Candidate,
+    Candidates,
     Partition,
     best_partition,
-    fits,
     is_affordable,
 )
 from kanon_pg.worker.grouping.result import (
@@ -57,23 +57,18 @@ def exact_rectangles(
     ----------
     points : ndarray of float64, shape (n, 2)
         Different from each other.
-    weights : ndarray of int64, shape (n,)
     known : ndarray of int64, shape (n,)
         Classes numbered from 0, each of at least k and alone in its bounding box.
     bound : int
         What is proven already.
     """
-    sizes = np.zeros(int(known.max()) + 1, dtype=np.int64)
-    np.add.at(sizes, known, weights)
-    cost = cost_of(sizes, k, kind)
-    if cost <= bound or not fits(int(weights.sum()), kind):
-        return Partition(None, bound)
     ranks = np.stack([np.unique(points[:, axis], return_inverse=True)[1] for axis in (0, 1)], axis=1)
-    found = _boxes(ranks, weights, k, kind, cost, clock)
-    if found is None:
-        return Partition(None, bound)
-    boxes, candidates = found
-    return best_partition(candidates, known, sizes, k, kind, bound, clock, _overlaps(boxes, candidates))
+
+    def candidates_below(cost: int) -> Candidates | None:
+        found = _boxes(ranks, weights, k, kind, cost, clock)
+        return None if found is None else (found[1], _overlaps(*found))
+
+    return best_partition(candidates_below, weights, known, k, kind, bound, clock)
 
 
 def _boxes(
@@ -210,8 +205,6 @@ def rectangles(
         Coordinates, finite. Equal points are kept together.
     weights : array of int, shape (n,)
         People per point, each >= 0.
-    k : int
-        Least size, >= 1.
     method : str
         'kd' or 'exact', which looks for a better solution if there are few enough rectangles.
     clock : Clock, optional

@@ -14,12 +14,19 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
     Candidate,
+    Candidates,
     Partition,
     best_partition,
-    fits,
     is_affordable,
 )
-from kanon_pg.worker.grouping.region_moves import cut_tree, improved_regions
+from kanon_pg.worker.grouping.region_moves import (
+    Neighbours,
+    components_of,
+    cut_tree,
+    improved_regions,
+    low_degree_tree,
+    neighbours_of,
+)
 from kanon_pg.worker.grouping.result import (
     CostKind,
     Numbers,
@@ -30,7 +37,6 @@ from kanon_pg.worker.grouping.result import (
     finished,
     lower_bound,
 )
-from kanon_pg.worker.grouping.spanning_tree import Neighbours, components_of, low_degree_tree, neighbours_of
 
 MOST_SETS = 100_000
 """Connected sets of nodes that are looked at; above, a graph is not small."""
@@ -47,12 +53,11 @@ def exact_regions(
 ) -> Partition:
     """Return the best partition of a connected graph into connected regions, as far as the time allows.
 
-    Lists all connected sets that can be a region of a solution no dearer than the known one, and lets a
-    constraint solver choose. Says nothing new if there are more than `MOST_SETS`.
+    Lists all connected sets that can be a region of a solution that costs no more than the known one, and
+    lets a constraint solver choose. Says nothing new if there are more than `MOST_SETS`.
 
     Parameters
     ----------
-    weights : ndarray of int64, shape (n,)
     neighbours : list of list of int
         Of the same n nodes, connected.
     known : ndarray of int64, shape (n,)
@@ -60,15 +65,12 @@ def exact_regions(
     bound : int
         What is proven already.
     """
-    sizes = np.zeros(int(known.max()) + 1, dtype=np.int64)
-    np.add.at(sizes, known, weights)
-    cost = cost_of(sizes, k, kind)
-    if cost <= bound or not fits(int(weights.sum()), kind):
-        return Partition(None, bound)
-    candidates = _connected_sets(weights.tolist(), neighbours, k, kind, cost, clock)
-    if candidates is None:
-        return Partition(None, bound)
-    return best_partition(candidates, known, sizes, k, kind, bound, clock)
+
+    def candidates_below(cost: int) -> Candidates | None:
+        found = _connected_sets(weights.tolist(), neighbours, k, kind, cost, clock)
+        return None if found is None else (found, ())
+
+    return best_partition(candidates_below, weights, known, k, kind, bound, clock)
 
 
 def _connected_sets(
@@ -134,8 +136,6 @@ def regions(
         People per node, each >= 0.
     edges : array of int, shape (e, 2)
         Pairs of neighbours; loops and repetitions count for nothing.
-    k : int
-        Least size, >= 1.
     method : str
         'tree': the theorem's algorithm alone; 'moves': and local moves; 'exact': and the optimum of each
         component that is small enough for it.

@@ -62,8 +62,6 @@ def relaxed(
     ----------
     weights : array of int, shape (n,)
         People per label, each >= 0.
-    k : int
-        Least size, >= 1.
     cost_kind : str
         What the result reports.
     epsilon : float
@@ -109,8 +107,6 @@ def relaxed_classes(weights: Weights, k: int, epsilon: Fraction, clock: Clock) -
 
     Parameters
     ----------
-    weights : ndarray of int64, shape (n,)
-        Checked.
     k : int
         The paper's nominal size.
     epsilon : Fraction

@@ -1,4 +1,4 @@
-"""What every way of grouping one attribute returns, how it is judged, and lower bounds on its cost."""
+"""What every way of grouping one attribute returns, its cost, and lower bounds on that."""
 
 from __future__ import annotations
 
@@ -131,11 +131,8 @@ def finished(
 
     Parameters
     ----------
-    weights : ndarray of int64, shape (n,)
     class_of : ndarray of int64, shape (n,)
         Any numbers, equal for values of one class.
-    lower_bound : int
-        Proven.
     other : int, optional
         Number in `class_of` of the class for what belongs nowhere.
 

@@ -60,8 +60,6 @@ def spread(
     ----------
     weights : array of int, shape (n,)
         People per label, each >= 0.
-    k : int
-        Least size, >= 1.
     cost_kind : str
         What to choose by.
 
@@ -130,13 +128,7 @@ def _in_turn(bins: Bins, rest: Sequence[int]) -> None:
 
 
 def by_theorem(weights: Weights, k: int) -> Numbers:
-    """Return classes by the case analysis of Theorem 10, as the module describes it.
-
-    Parameters
-    ----------
-    weights : ndarray of int64, shape (n,)
-        Checked.
-    """
+    """Return classes by the case analysis of Theorem 10, as the module describes it."""
     bins = Bins(weights, k)
     light = put_heavy_alone(bins, np.argsort(-weights, kind="stable").tolist())
     heavy = len(bins.levels)
@@ -223,11 +215,6 @@ def exactly(weights: Weights, k: int) -> Numbers | None:
     or none fits; then the lightest one completes it. What is left at the end is levelled out. O(n log n) but
     for the removals from a sorted list, which move memory.
 
-    Parameters
-    ----------
-    weights : ndarray of int64, shape (n,)
-        Checked.
-
     Returns
     -------
     ndarray of int64 or None
@@ -253,11 +240,6 @@ def evenly(weights: Weights, k: int) -> Numbers | None:
     """Put values, the heaviest first, into the smallest of as many classes as there can be.
 
     The number of classes is the largest of a few for which every class gets k. O(n log n).
-
-    Parameters
-    ----------
-    weights : ndarray of int64, shape (n,)
-        Checked.
 
     Returns
     -------

@@ -19,9 +19,10 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
+import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import InputError, LedgerError
@@ -42,6 +43,11 @@ class AnswerSets:
         One level per hidden count of the canonical query (the rows of a grouping, and each ``FILTER`` over
         them): the units behind each output row. The sets of a level are disjoint, as the groups of a
         ``GROUP BY`` are. Rows that were dropped from the answer are not in it.
+    known : tuple of tuple of BitMap, optional
+        The units that known columns choose alone, whatever sensitive columns say, in levels, too. None if
+        sensitive columns choose nothing: then these are `levels`.
+    chosen : tuple of tuple of BitMap
+        Those of `known` among which sensitive columns choose; of no meaning once the answer was given.
 
     Raises
     ------
@@ -50,15 +56,31 @@ class AnswerSets:
     """
 
     levels: tuple[Level, ...]
+    known: tuple[Level, ...] | None = None
+    chosen: tuple[Level, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        for level in self.levels:
+        for level in (*self.levels, *(self.known or ())):
             if len(level) > 1 and len(BitMap.union(*level)) != sum(map(len, level)):
                 raise InputError("The groups of one answer share rows.")
+
+    @property
+    def known_levels(self) -> tuple[Level, ...]:
+        """The units that known columns choose."""
+        return self.levels if self.known is None else self.known
+
+    def without_figures(self) -> AnswerSets:
+        """Return what is remembered of a query that was withheld: whom its known columns choose."""
+        return AnswerSets((), self.known_levels)
 
     def sets(self) -> Iterator[BitMap]:
         """Yield every disclosed set."""
         for level in self.levels:
+            yield from level
+
+    def every_set(self) -> Iterator[BitMap]:
+        """Yield the disclosed sets, and those that known columns choose."""
+        for level in (*self.levels, *(self.known or ())):
             yield from level
 
     def with_totals(self) -> Iterator[BitMap]:
@@ -71,13 +93,16 @@ class AnswerSets:
     def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the answer's bytes: the same for equal answers, whatever their history.
 
+        The levels of `known` follow the others; how many there are is not in the bytes.
+
         Parameters
         ----------
         is_known : callable
             Says of which sets the digest is enough.
         """
-        parts = [struct.pack(">I", len(self.levels))]
-        for level in self.levels:
+        levels = (*self.levels, *(self.known or ()))
+        parts = [struct.pack(">I", len(levels))]
+        for level in levels:
             parts.append(struct.pack(">I", len(level)))
             for units in level:
                 blob = packed(units)
@@ -90,12 +115,17 @@ class AnswerSets:
 
     @classmethod
     def from_bytes(
-        cls, data: bytes, find: Callable[[bytes], BitMap | None] = lambda digest: None
+        cls,
+        data: bytes,
+        find: Callable[[bytes], BitMap | None] = lambda digest: None,
+        known: int | None = None,
     ) -> AnswerSets:
         """Rebuild what `to_bytes` wrote.
 
         Parameters
         ----------
+        known : int or None
+            How many levels of `AnswerSets.known` it has.
         find : callable
             Returns the set of a digest that was known, None if it is not known any more.
 
@@ -122,7 +152,11 @@ class AnswerSets:
                 levels.append(tuple(level))
             if position != len(data):
                 raise ValueError("trailing bytes")
-            return cls(tuple(levels))
+            if known is None:
+                return cls(tuple(levels))
+            if not 0 <= known <= len(levels):
+                raise ValueError("more known levels than there are")
+            return cls(tuple(levels[: len(levels) - known]), tuple(levels[len(levels) - known :]))
         except (struct.error, ValueError) as error:
             raise LedgerError("A recorded answer cannot be read.") from error
 
@@ -167,7 +201,8 @@ class Population:
         """Return the number of distinct people behind some units."""
         if self.owners is None:
             return len(units)
-        return len({self.owners[unit] for unit in units})
+        owners = np.frombuffer(self.owners, dtype=np.uint32)
+        return len(np.unique(owners[np.frombuffer(units.to_array(), dtype=np.uint32)]))
 
     def is_backed(self, units: BitMap, k: int) -> bool:
         """Whether at least `k` people are behind some units; stops counting at `k`."""

@@ -28,7 +28,7 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.journal import DIGEST_BYTES, Journal, Mark, create_journal, sync_folder
 
 JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
-CHECKPOINT, TABLE_SNAPSHOT = "checkpoint", "census"
+CHECKPOINT, TABLE_SNAPSHOT, USE = "checkpoint", "census", "use"
 
 _KEY_BYTES = 16
 _SECRET_BYTES = _KEY_BYTES + 8
@@ -174,6 +174,24 @@ def write_sealed(folder: Path, name: str, body: bytes, key: bytes) -> None:
         draft.replace(folder / name)
     except OSError as error:
         raise LedgerError(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
+
+
+def read_use(folder: Path) -> int | None:
+    """Return how much of what can be compared was taken when somebody wrote it last, in percent, if known."""
+    try:
+        return int((folder / USE).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def write_use(folder: Path, percent: int | None) -> None:
+    """Store how much of what can be compared is taken; only curators read it."""
+    draft = folder / f".{USE}.{os.getpid()}"
+    try:
+        write_whole(draft, b"" if percent is None else str(percent).encode())
+        draft.replace(folder / USE)
+    except OSError as error:
+        raise LedgerError("The ledger's use cannot be written.", detail=error.strerror) from error
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -422,7 +422,8 @@ def read_heads(path: Path) -> Iterator[list[Any]]:
     Yields
     ------
     list
-        Time, analyst, query, outcome, reason (see `kanon_pg.worker.ledger.session.LedgerEntry`).
+        Time, analyst, query, outcome, reason, and what else a head has
+        (see `kanon_pg.worker.ledger.session.LedgerEntry`).
 
     Raises
     ------

@@ -15,13 +15,14 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.worker.ledger.answers import AnswerSets
-from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder
+from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use
 from kanon_pg.worker.ledger.journal import read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
     LedgerTerms,
     PackedRows,
     PackedSets,
     RelationLedger,
+    SentSets,
     verified,
 )
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
@@ -127,11 +128,15 @@ def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
             if ledger.state != record["seen"]:
                 raise LedgerError("The relation was read in another state than the answer.")
             ledger.state = record["state"]
-        answer = ledger.answer([_pieces(item, parts) for item in record["sets"]])
-    if record["failure"] is not None:
-        answer = None  # the sets were read for those that are compared later
+        answer = ledger.answer([_sent(item, parts) for item in record["sets"]])
+    failure = record["failure"]
     return RelationPart(
-        ledger.session(_terms(record)), ledger.population(), answer, record["failure"] or "size"
+        ledger.session(_terms(record)),
+        ledger.population(),
+        answer,
+        failure or "size",
+        failed=failure is not None,
+        left_out=record["left_out"],
     )
 
 
@@ -145,8 +150,14 @@ def _leaves(table_snapshot: Sequence[Fields], parts: Parts) -> list[LeafTable]:
     return [LeafTable(item["oid"], *(parts[number] for number in item["parts"])) for item in table_snapshot]
 
 
-def _pieces(item: Fields, parts: Parts) -> PackedSets | str:
-    """Return the sets of a statement, or the key of sets that are known."""
+def _sent(item: Fields, parts: Parts) -> SentSets:
+    return SentSets(item["level"], item["kind"] == "known", item["chosen"], _pieces(item, parts))
+
+
+def _pieces(item: Fields, parts: Parts) -> PackedSets | str | None:
+    """Return the sets of a statement, the key of sets that are known, or None for everybody."""
+    if item["everybody"]:
+        return None
     if "parts" not in item:
         return str(item["key"])
     groups, leaves, *rest = (parts[number] for number in item["parts"])
@@ -159,9 +170,11 @@ def _pieces(item: Fields, parts: Parts) -> PackedSets | str:
 def _verified(fields: Fields, name: str) -> dict[str, Any]:
     """Return what is wrong with a record, None if nothing is, and what its rows are made of."""
     try:
-        return {"error": None, "description": verified(Path(fields["parent"]), name)}
+        parent = Path(fields["parent"])
+        description = verified(parent, name)
+        return {"error": None, "description": description, "use": read_use(parent / name)}
     except LedgerError as error:
-        return {"error": error.message, "description": None}
+        return {"error": error.message, "description": None, "use": None}
 
 
 def _log(fields: Fields) -> list[list[Any]]:

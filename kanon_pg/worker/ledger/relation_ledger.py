@@ -24,6 +24,7 @@ from kanon_pg.worker.ledger.folder import (
     read_secret,
     write_marks,
     write_sealed,
+    write_use,
 )
 from kanon_pg.worker.ledger.journal import Journal
 from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersWriter
@@ -156,6 +157,30 @@ class PackedSets:
     key: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SentSets:
+    """The sets of a statement, and what they stand for.
+
+    Parameters
+    ----------
+    level : int
+        Of the query.
+    known, chosen : bool
+        Whether known columns alone choose them, and sensitive ones choose among them.
+    sets : PackedSets, str or None
+        As they were sent, the key of cached ones, or None for everybody.
+    """
+
+    level: int
+    known: bool
+    chosen: bool
+    sets: PackedSets | str | None
+
+
+def _each_once(found: Iterable[Parts]) -> Parts:
+    return distinct(part for parts in found for part in parts)
+
+
 def verified(parent: Path, name: str) -> Description | None:
     """Read a whole record from its files, as the first query of a session does.
 
@@ -209,6 +234,7 @@ class RelationLedger:
         self._cache = SetCache()
         self._terms: LedgerTerms | None = None
         self._session: LedgerSession | None = None
+        self._rank = -1
         self._saved_records, self._unsaved_seconds, self._saving_seconds = 0, 0.0, 0.0
         self.anchor, numbers = read_marks(self.folder)
         self.row_numbers = RowNumbers(self.folder / NUMBERS, anchor=numbers)
@@ -283,13 +309,8 @@ class RelationLedger:
         """Return the keys of statements whose sets are cached for the present state."""
         return self._cache.keys()
 
-    def answer(self, levels: Sequence[PackedSets | str]) -> AnswerSets:
+    def answer(self, sent: Sequence[SentSets]) -> AnswerSets:
         """Return the sets behind an answer.
-
-        Parameters
-        ----------
-        levels : sequence of (PackedSets or str)
-            Sets as they were sent, or a key of cached ones.
 
         Raises
         ------
@@ -298,13 +319,22 @@ class RelationLedger:
         InputError
             Groups that should not share rows do.
         """
-        found: list[tuple[BitMap, ...]] = []
         # fetched first: new sets may push them out of the cache
-        known = {level: self._cache.get(level) for level in levels if isinstance(level, str)}
-        for level in levels:
-            parts = known[level] if isinstance(level, str) else self._parts(level)
-            found += [part for part in parts if part not in found]
-        return AnswerSets(tuple(found))
+        cached = {item.sets: self._cache.get(item.sets) for item in sent if isinstance(item.sets, str)}
+        parts = [cached[item.sets] if isinstance(item.sets, str) else self._read(item.sets) for item in sent]
+        figures = [part for item, part in zip(sent, parts, strict=True) if not item.known]
+        with_known = {item.level for item in sent if item.known}
+        known = [
+            part for item, part in zip(sent, parts, strict=True) if item.known or item.level not in with_known
+        ]
+        chosen = [part for item, part in zip(sent, parts, strict=True) if item.chosen]
+        return AnswerSets(_each_once(figures), _each_once(known) if with_known else None, _each_once(chosen))
+
+    def _read(self, sets: PackedSets | None) -> Parts:
+        if sets is not None:
+            return self._parts(sets)
+        units = self.population().units
+        return ((units,),) if units else ()
 
     def _parts(self, level: PackedSets) -> Parts:
         found: list[tuple[BitMap, ...]] = []
@@ -361,9 +391,14 @@ class RelationLedger:
             raise LedgerError("The rows behind an answer did not arrive as a whole.")
 
     def save_marks(self) -> None:
-        """Store the lengths of journal and numbers, so that shorter files are noticed."""
-        if self._session is not None:
-            write_marks(self.folder, self._session.journal.mark, self.row_numbers.journal.mark)
+        """Store the lengths of journal and numbers, so that shorter files are noticed, and the use."""
+        if self._session is None:
+            return
+        write_marks(self.folder, self._session.journal.mark, self.row_numbers.journal.mark)
+        rank = self._session.history.rank
+        if rank != self._rank and self.table_snapshot is not None:
+            write_use(self.folder, self._session.use(self.population()))
+            self._rank = rank
 
     def add_work(self, seconds: float) -> None:
         """Add time that a process which opens the record without a new checkpoint would spend again."""

@@ -37,6 +37,15 @@ class LedgerRules:
         ``pairwise`` everything disclosed since the last change of generations is covered: when `rank` is
         exceeded, what was disclosed before half of it was reached is forgotten. Memory and time grow with
         the square.
+    margin : int
+        Where sensitive columns choose among people, those that known columns choose alone are at least
+        ``margin * k``, and differ in as many, or in none, from those that earlier queries chose, 1 to 100.
+
+    share : float
+        Part of what the ledger can compare that one login's answers may take, above 0, at most 1. Where sums
+        and differences of old answers are forgotten anyway, there is no such limit.
+    suppresses : bool
+        Whether groups of too few people are left out of answers, so that known people may be fewer.
 
     Raises
     ------
@@ -48,12 +57,19 @@ class LedgerRules:
     mode: Mode = "pairwise"
     one_sided: bool = False
     rank: int = 256
+    margin: int = 1
+    suppresses: bool = False
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         if not 2 <= self.k <= 100:
             raise InputError("The ledger needs a k from 2 to 100.")
         if not 8 <= self.rank <= 2048:
             raise InputError("The ledger's rank must be from 8 to 2048.")
+        if not 1 <= self.margin <= 100:
+            raise InputError("The ledger's margin must be from 1 to 100.")
+        if not 0 < self.share <= 1:
+            raise InputError("The ledger's share must be above 0 and at most 1.")
         if self.mode not in {"off", "pairwise", "linear"}:
             raise InputError("The ledger's mode is one of off, pairwise and linear.")
 
@@ -67,11 +83,14 @@ class PastQuery:
     time : float
         Seconds since any fixed moment, by the server's clock.
     answered : bool
-        False if the answer was withheld because of the data.
+        False if the answer, or a part of it, was withheld because of the data.
+    near : bool
+        Whether it was withheld because the people that known columns choose differ little from earlier ones.
     """
 
     time: float
     answered: bool
+    near: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +107,15 @@ class QueryBudget:
         Withheld answers within `period` after which nothing is answered for `lockout`.
     lockout : float
         Seconds from the last of these refusals, >= 0.
+    near_refusals : int, optional
+        The same for those withheld because people differ little.
     """
 
     queries: int | None = None
     period: float = 86_400.0
     refusals: int | None = None
     lockout: float = 3_600.0
+    near_refusals: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +146,7 @@ def budget_status(history: Iterable[PastQuery], budget: QueryBudget, now: float)
     history : iterable of PastQuery
         Recorded queries, in the order of time.
     """
-    if budget.queries is None and budget.refusals is None:
+    if budget.queries is None and budget.refusals is None and budget.near_refusals is None:
         return BudgetStatus(within_budget=True, queries_left=None, locked_until=None)
     recorded = list(history)
     recent = sum(1 for past in recorded if past.time > now - budget.period)
@@ -134,13 +156,21 @@ def budget_status(history: Iterable[PastQuery], budget: QueryBudget, now: float)
 
 
 def _locked_until(recorded: list[PastQuery], budget: QueryBudget, now: float) -> float | None:
-    if budget.refusals is None:
-        return None
-    times = [past.time for past in recorded if not past.answered]
-    # a lockout begins with every refusal that completes the number within one period
+    withheld = [past.time for past in recorded if not past.answered]
+    near = [past.time for past in recorded if past.near]
     ends = [
+        *_lockouts(withheld, budget.refusals, budget),
+        *_lockouts(near, budget.near_refusals, budget),
+    ]
+    return max(ends) if ends and max(ends) > now else None
+
+
+def _lockouts(times: list[float], most: int | None, budget: QueryBudget) -> list[float]:
+    """Return when lockouts end; one begins with every refusal that completes the number within one period."""
+    if most is None:
+        return []
+    return [
         last + budget.lockout
-        for first, last in zip(times, times[budget.refusals - 1 :], strict=False)
+        for first, last in zip(times, times[most - 1 :], strict=False)
         if last - first < budget.period
     ]
-    return ends[-1] if ends and ends[-1] > now else None

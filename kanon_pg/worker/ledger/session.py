@@ -7,7 +7,7 @@ that no two sessions can overlook each other or deadlock.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
-from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
+from kanon_pg.worker.ledger.disclosure import NEAR, Decision, DisclosureHistory, Reason
 from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
 from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, budget_status
 
@@ -38,9 +38,10 @@ class LedgerEntry:
     query : str
         The canonical query. Contains the analyst's constants, hence nothing of the data.
     reason : str
-        Why it was withheld, for the owner; empty if answered.
+        Why it was withheld, or a part of it, for the owner; empty if all was answered.
     answer : AnswerSets or None
-        What was disclosed; None if nothing was.
+        What was disclosed; of a query that was withheld because of sensitive columns the people that its
+        known columns choose, without levels; else None.
     """
 
     time: float
@@ -52,7 +53,10 @@ class LedgerEntry:
 
     def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the record: length of a JSON head, the head, the sets (see `AnswerSets.to_bytes`)."""
-        head = json.dumps([self.time, self.analyst, self.query, self.outcome, self.reason]).encode()
+        items: list[object] = [self.time, self.analyst, self.query, self.outcome, self.reason]
+        if self.answer is not None and self.answer.known is not None:
+            items.append(len(self.answer.known))
+        head = json.dumps(items).encode()
         return (
             len(head).to_bytes(_ENTRY_HEAD_BYTES)
             + head
@@ -72,17 +76,27 @@ class LedgerEntry:
         """
         end = _ENTRY_HEAD_BYTES + int.from_bytes(data[:_ENTRY_HEAD_BYTES])
         try:
-            time, analyst, query, outcome, reason = json.loads(data[_ENTRY_HEAD_BYTES:end])
+            time, analyst, query, outcome, reason, *known = json.loads(data[_ENTRY_HEAD_BYTES:end])
+            (known_levels,) = known or [None]
         except ValueError as error:
             raise LedgerError("A record of the ledger cannot be read.") from error
-        if outcome not in {"answered", "withheld"} or (outcome == "answered") != (len(data) > end):
+        has_sets = outcome == "answered" or known_levels is not None
+        if outcome not in {"answered", "withheld"} or has_sets != (len(data) > end):
             raise LedgerError("A record of the ledger contradicts itself.")
-        answer = AnswerSets.from_bytes(data[end:], find) if outcome == "answered" else None
+        answer = AnswerSets.from_bytes(data[end:], find, known_levels) if has_sets else None
+        if outcome == "withheld" and answer is not None and answer.levels:
+            raise LedgerError("A record of the ledger contradicts itself.")
         return cls(time, analyst, query, outcome, reason, answer)
 
 
 BUDGET: Reason = "budget"
 """Reason of a query that was refused unchecked; it does not count as a refusal."""
+
+SHARE: Reason = "share"
+"""Reason of a query that would take more than a login's share of what the ledger can compare."""
+
+SUPPRESSED = "suppressed"
+"""Reason of an answer without some groups; it counts as a refusal, because it tells that they are small."""
 
 _CHECKPOINT_HEAD_BYTES = 8
 
@@ -139,18 +153,23 @@ class LedgerSession:
         self._per_analyst = per_analyst or QueryBudget()
         self._overall = overall or QueryBudget()
         self._past_queries: list[tuple[str, PastQuery]] = []
+        self._taken: Counter[str] = Counter()
         start = None
         self.history = DisclosureHistory(rules, key)
         if checkpoint is not None:
-            start, self._past_queries, body = _opened(checkpoint)
+            start, self._past_queries, self._taken, body = _opened(checkpoint)
             self.history = DisclosureHistory.from_bytes(body, rules, key)
         self.journal = Journal(path, start=start, anchor=anchor)
 
     def to_bytes(self) -> bytes:
         """Return a checkpoint of everything read so far. It contains the secret."""
         mark = self.journal.mark
-        past_queries = [(analyst, past.time, past.answered) for analyst, past in self._past_queries]
-        head = json.dumps([mark.records, mark.length, mark.digest.hex(), past_queries]).encode()
+        past_queries = [
+            (analyst, past.time, past.answered, past.near) for analyst, past in self._past_queries
+        ]
+        head = json.dumps(
+            [mark.records, mark.length, mark.digest.hex(), past_queries, dict(self._taken)]
+        ).encode()
         return len(head).to_bytes(_CHECKPOINT_HEAD_BYTES) + head + self.history.to_bytes()
 
     def close(self) -> None:
@@ -163,15 +182,43 @@ class LedgerSession:
                 entry = LedgerEntry.from_bytes(payload, self.history.find)
                 self._count(entry)
                 if entry.answer is not None:
-                    self.history.replay(entry.answer, population)
+                    before = self.history.rank
+                    self.history.replay(entry.answer, population)  # of one withheld: its known people
+                    self._take(entry.analyst, before)
         except BaseException:
             # a ledger that missed part of the history must not decide again
             self.close()
             raise
 
+    def _take(self, analyst: str, before: int) -> None:
+        """Count the sets that an answer brought; those of everybody anew when the history forgot some."""
+        added = self.history.rank - before
+        if added < 0:
+            self._taken.clear()
+        elif added:
+            self._taken[analyst] += added
+
+    def _is_within_share(self, query: LoggedQuery, decision: Decision, population: Population) -> bool:
+        """Whether a login leaves others enough of what can be compared."""
+        share = self.history.rules.share
+        if not decision.added or share == 1:
+            return True
+        capacity = self.history.capacity(population)
+        is_free = self.history.forgets(capacity)
+        return is_free or self._taken[query.analyst] + decision.added <= share * capacity
+
+    def use(self, population: Population) -> int | None:
+        """Return how much of what can be compared is taken, in percent; None if old sets are forgotten."""
+        capacity = self.history.capacity(population)
+        if self.history.rules.mode == "off" or not capacity or self.history.forgets(capacity):
+            return None
+        return 100 * self.history.rank // capacity
+
     def _count(self, entry: LedgerEntry) -> None:
         if entry.reason != BUDGET:
-            self._past_queries.append((entry.analyst, PastQuery(entry.time, entry.outcome == "answered")))
+            is_whole = entry.outcome == "answered" and entry.reason != SUPPRESSED
+            past = PastQuery(entry.time, is_whole, entry.reason == NEAR)
+            self._past_queries.append((entry.analyst, past))
 
     def _is_within_budget(self, query: LoggedQuery) -> bool:
         by_analyst = defaultdict(list)
@@ -193,15 +240,21 @@ class RelationPart:
     population : Population
         In the snapshot of the answer.
     answer : AnswerSets or None
-        The people behind the answer; None if there is none.
+        The people behind the answer; None if they were not read.
     failure : Reason
         Why there is no answer.
+    failed : bool
+        Whether there is none although the people were read.
+    left_out : bool
+        Whether groups were left out of the answer because of sensitive columns.
     """
 
     session: LedgerSession
     population: Population
     answer: AnswerSets | None
     failure: Reason = "size"
+    failed: bool = False
+    left_out: bool = False
 
 
 def decide(
@@ -239,15 +292,20 @@ def decide(
             part.session._catch_up(writer, part.population)
         decisions = [_decision(query, part) for part in ordered]
         refused = next((decision for decision in decisions if not decision.allowed), None)
-        for part, writer in zip(ordered, writers, strict=True):
-            entry = _entry(query, part, refused)
+        for part, writer, decision in zip(ordered, writers, decisions, strict=True):
+            entry = _entry(query, part, decision, refused)
             # sets that were disclosed before need not be stored again
             writer.append(entry.to_bytes(part.session.history.has))
             part.session._count(entry)
+        for part, decision in zip(ordered, decisions, strict=True):
+            if refused is None:
+                before = part.session.history.rank
+                part.session.history.disclose(decision)
+                part.session._take(query.analyst, before)
+            elif decision.known is not None:
+                part.session.history.replay(decision.known, part.population)
         if refused is not None:
             return refused
-        for part, decision in zip(ordered, decisions, strict=True):
-            part.session.history.disclose(decision)
     return Decision(allowed=True)
 
 
@@ -256,24 +314,34 @@ def _decision(query: LoggedQuery, part: RelationPart) -> Decision:
         return Decision(allowed=False, reason=BUDGET)
     if part.answer is None:
         return Decision(allowed=False, reason=part.failure)
-    return part.session.history.check(part.answer, part.population)
+    failure = part.failure if part.failed else None
+    decision = part.session.history.check(part.answer, part.population, failure)
+    if not part.session._is_within_share(query, decision, part.population):
+        return Decision(allowed=False, reason=SHARE)
+    return decision
 
 
-def _entry(query: LoggedQuery, part: RelationPart, refused: Decision | None) -> LedgerEntry:
+def _entry(
+    query: LoggedQuery, part: RelationPart, decision: Decision, refused: Decision | None
+) -> LedgerEntry:
     if refused is None:
-        return LedgerEntry(query.time, query.analyst, query.text, "answered", "", part.answer)
-    return LedgerEntry(query.time, query.analyst, query.text, "withheld", refused.reason or "")
+        reason = SUPPRESSED if part.left_out else ""
+        return LedgerEntry(query.time, query.analyst, query.text, "answered", reason, part.answer)
+    return LedgerEntry(
+        query.time, query.analyst, query.text, "withheld", refused.reason or "", decision.known
+    )
 
 
-def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], bytes]:
+def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], Counter[str], bytes]:
     end = _CHECKPOINT_HEAD_BYTES + int.from_bytes(checkpoint[:_CHECKPOINT_HEAD_BYTES])
     try:
-        records, length, digest, past_queries = json.loads(checkpoint[_CHECKPOINT_HEAD_BYTES:end])
+        records, length, digest, past_queries, taken = json.loads(checkpoint[_CHECKPOINT_HEAD_BYTES:end])
         mark = Mark(int(records), int(length), bytes.fromhex(digest))
         return (
             mark,
-            [(analyst, PastQuery(time, answered)) for analyst, time, answered in past_queries],
+            [(analyst, PastQuery(time, answered, near)) for analyst, time, answered, near in past_queries],
+            Counter({str(analyst): int(number) for analyst, number in taken.items()}),
             checkpoint[end:],
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise LedgerError("The ledger's checkpoint cannot be read.") from error

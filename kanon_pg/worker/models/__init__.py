@@ -1,6 +1,6 @@
 """Privacy models (p-sensitivity, l-diversity, t-closeness): what a class has to satisfy.
 
-A new model starts in `evaluator`, which defines it, and in `kernels`, which evaluate it for many classes. How
-solvers reach it is in `kanon_pg.worker.solvers.models`; SQL has its own
-definitions (`kanon_pg.release.storage`).
+A new model is a file that defines a `PrivacyModel` (`privacy_model.py`) and a line in `MODELS` of
+`evaluator.py`; solvers, bounds and integer programs then keep it. Requests, SQL and the independent recount
+have definitions of their own (see docs/architecture.md), which share nothing with these.
 """

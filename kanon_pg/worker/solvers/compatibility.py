@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,8 @@ from numpy.typing import NDArray
 from kanon_pg.errors import MemoryExceeded
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.patterns import suppression_costs
+from kanon_pg.worker.patterns import few_changes, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable, mix
-from kanon_pg.worker.solvers.greedy.order import few_changes
 from kanon_pg.worker.solvers.greedy.scan import (
     Grouping,
     group_candidates,
@@ -122,41 +122,73 @@ def compatibility_of(
     -----
     O(p n m) time in the worst case, O(p n) for vectors whose neighbours differ in few columns.
     """
+    vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
     costs = suppression_costs(vectors, table.weights)
-    vectors = few_changes(vectors, costs)
-    costs = suppression_costs(vectors, table.weights)
-    count = len(table)
-    keys = table.hashes.sum(axis=0, dtype=np.uint64)
-    grouping = grouping_for(count)
-    marks = mix(np.arange(1, count + 1, dtype=np.uint64))
-    parts: list[tuple[int, float, NDArray[np.int64], NDArray[np.int32]]] = []
-    seen: set[tuple[int, int]] = set()
-    edges, current = 0, 0
-    everybody = np.arange(count, dtype=np.int32)
+    everybody = np.arange(len(table), dtype=np.int32)
+    graph = _GrowingGraph(table, k, most_edges - len(table), keep_equal)
     for turn in range(vectors.size - 1):
         if turn % 16 == 0:
             clock.report("prepare", turn / vectors.size)
-        vector, cost = int(vectors[turn]), float(costs[turn])
-        update_keys(keys, table.hashes, count, current, vector)
-        current = vector
-        able = (
-            everybody
-            if max_cost_per_row is None
-            else np.flatnonzero(max_cost_per_row >= cost).astype(np.int32)
+        able = everybody
+        if max_cost_per_row is not None:
+            able = np.flatnonzero(max_cost_per_row >= costs[turn]).astype(np.int32)
+        graph.add_vector(int(vectors[turn]), float(costs[turn]), able)
+    graph.parts.append(_Part(int(vectors[-1]), float(costs[-1]), np.array([len(table)]), everybody))
+    return _joined(graph.parts, table.people)
+
+
+class _Part(NamedTuple):
+    """The instances of one vector: the number of members of each, and the members, instance by instance."""
+
+    vector: int
+    cost: float
+    lengths: NDArray[np.int64]
+    members: NDArray[np.int32]
+
+
+class _GrowingGraph:
+    """The instances of the vectors so far.
+
+    Parameters
+    ----------
+    most_edges : int
+        Most pairs of a row type and an instance.
+    keep_equal : bool
+        Whether instances with the same members as a cheaper one are kept.
+    """
+
+    def __init__(self, table: RowTypeTable, k: int, most_edges: int, keep_equal: bool) -> None:
+        self._table, self._k, self._most_edges, self._keep_equal = table, k, most_edges, keep_equal
+        self._keys, self._vector = table.hashes.sum(axis=0, dtype=np.uint64), 0
+        self._grouping = grouping_for(len(table))
+        self._marks = mix(np.arange(1, len(table) + 1, dtype=np.uint64))
+        self._seen: set[tuple[int, int]] = set()
+        self._edges = 0
+        self.parts: list[_Part] = []
+
+    def add_vector(self, vector: int, cost: float, able: NDArray[np.int32]) -> None:
+        """Add the instances of a vector among some row types.
+
+        Raises
+        ------
+        MemoryExceeded
+            There are too many pairs.
+        """
+        update_keys(self._keys, self._table.hashes, self._keys.size, self._vector, vector)
+        self._vector = vector
+        lengths, members, signs = _groups_of(
+            self._keys, able, self._table.people, self._marks, self._grouping, self._k
         )
-        lengths, members, signs = _groups_of(keys, able, table.people, marks, grouping, k)
-        if not keep_equal:
-            lengths, members = _unseen(lengths, members, signs, seen)
-        edges += members.size
-        if edges + count > most_edges:
+        if not self._keep_equal:
+            lengths, members = _unseen(lengths, members, signs, self._seen)
+        self._edges += members.size
+        if self._edges > self._most_edges:
+            most = self._most_edges + len(self._table)
             raise MemoryExceeded(
-                f"More than {most_edges:,} pairs of a row type and a pattern instance are possible.",
+                f"More than {most:,} pairs of a row type and a pattern instance are possible.",
                 hint="Restrict the patterns, or use method => 'greedy'.",
             )
-        parts.append((vector, cost, lengths, members))
-    full = np.array([count], dtype=np.int64)
-    parts.append((int(vectors[-1]), float(costs[-1]), full, everybody))
-    return _joined(parts, table.people)
+        self.parts.append(_Part(vector, cost, lengths, members))
 
 
 @kernel
@@ -215,16 +247,14 @@ def _unseen(
     return lengths[is_new], members[np.repeat(is_new, lengths)]
 
 
-def _joined(
-    parts: list[tuple[int, float, NDArray[np.int64], NDArray[np.int32]]], people: NDArray[np.int64]
-) -> Compatibility:
-    repeats = [lengths.size for _, _, lengths, _ in parts]
-    lengths = np.concatenate([lengths for _, _, lengths, _ in parts])
-    member = np.concatenate([members for _, _, _, members in parts])
+def _joined(parts: list[_Part], people: NDArray[np.int64]) -> Compatibility:
+    repeats = [part.lengths.size for part in parts]
+    lengths = np.concatenate([part.lengths for part in parts])
+    member = np.concatenate([part.members for part in parts])
     begin = np.zeros(lengths.size + 1, dtype=np.int64)
     np.cumsum(lengths, out=begin[1:])
-    vector = np.repeat(np.array([vector for vector, _, _, _ in parts], dtype=np.int64), repeats)
-    cost = np.repeat(np.array([cost for _, cost, _, _ in parts], dtype=np.float64), repeats)
+    vector = np.repeat(np.array([part.vector for part in parts], dtype=np.int64), repeats)
+    cost = np.repeat(np.array([part.cost for part in parts], dtype=np.float64), repeats)
     return Compatibility(vector, cost, np.add.reduceat(people[member], begin[:-1]), begin, member)
 
 

@@ -15,15 +15,14 @@ from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.patterns import PatternMask, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
-from kanon_pg.worker.solvers.exact.search import search_exactly
-from kanon_pg.worker.solvers.models.exact import search_exactly_with_models
-from kanon_pg.worker.solvers.models.search import search_greedily_with_models
+from kanon_pg.worker.solvers.exact.optimum import search_exactly
+from kanon_pg.worker.solvers.exact.privacy_models import search_exactly_with_models
+from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.refinement.refine import refine
-from kanon_pg.worker.solvers.search import SearchResult, search_greedily
 
 
 def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> Solution:
@@ -59,13 +58,20 @@ BOUND_METHOD = "prices of rows (Lagrangian dual)"
 
 GIVEN_UP = "The search for a better solution ended early, what was found until then is valid:"
 
+# How the time is divided. What the stages gain was measured (docs/solver-stages.md), also that integer
+# programs of few pairs prove what the others do not; of the numbers themselves no measurement is on record.
+
 _SHARE_FOR_PRICES = 0.4
+"""Share of the time that is left which the bound takes at most."""
+
 _SHARE_FOR_PROGRAMS = 0.2
-_NEARLY = 1.001
-"""Solutions that cost less than so many times their bound are as good as found; proving is what remains."""
+"""Share of the time that is left which integer programs before the local search take at most."""
 
 _FEW_PAIRS = 300_000
 """Pairs of a row type and an instance up to which the integer programs come before the local search."""
+
+_FEW_NODES = 200
+"""Most nodes of an integer program's search tree, where a solution near the optimum will do."""
 
 _MANY_PAIRS = 30_000_000
 """Pairs of a row type and a vector beyond which integer programs of all of them are not tried."""
@@ -73,8 +79,12 @@ _MANY_PAIRS = 30_000_000
 _EDGES_PER_SECOND = 1_000_000
 """Pairs that a graph may have per second that is left: larger ones cost more time than they are worth."""
 
-_FEW_NODES = 200
+_NEARLY = 1.001
+"""Solutions that cost less than so many times their bound are as good as found; proving is what remains."""
+
 _FIRST_ROUND = 5.0
+"""Seconds of the first round of refinement, at least."""
+
 _ROWS_PER_SECOND = 1_500
 """The first round takes a second for so many rows: in less time larger tables get no better."""
 
@@ -85,7 +95,10 @@ _SHARE_OF_ROUND = 0.75
 """Share of the time that is left which a round of refinement takes at most."""
 
 _STALE = 0.0003
+"""A round that lowers the cost by no more than this share was in vain."""
+
 _MOST_STALE_ROUNDS = 2
+"""Rounds in vain, one after the other, after which refinement ends."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +173,7 @@ def search_until_optimal(
 def _search(context: SearchContext) -> SearchResult:
     """Run the methods one after the other, and say how that ended."""
     table, mask, request = context.table, context.mask, context.request
-    greedy = search_greedily_with_models if request.models else search_greedily
-    found = greedy(table, mask, request, context.clock)
+    found = search_greedily(table, mask, request, context.clock)
     if context.is_over(found) and not context.has_limits():
         return _ended(context, found)
     context, found = _with_prices(context, found)

@@ -15,43 +15,38 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, Progress, silent
-from kanon_pg.worker.measures.usefulness import usefulness, utility
+from kanon_pg.worker.measures import usefulness, utility
 from kanon_pg.worker.patterns import MOST_PATTERNS, PatternMask, all_patterns, number_of_all, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import SearchResult
 from kanon_pg.worker.solvers.bounded_mask import bounded_mask
-from kanon_pg.worker.solvers.models.search import satisfy_models, search_greedily_with_models
-from kanon_pg.worker.solvers.pairs.search import search_by_pairs
+from kanon_pg.worker.solvers.heuristics import search_by_mondrian, search_greedily
+from kanon_pg.worker.solvers.pairs import MOST_ROW_TYPES, search_by_pairs
 from kanon_pg.worker.solvers.portfolio import search_until_good, search_until_optimal
-from kanon_pg.worker.solvers.recoding.search import RECODINGS, search_with_hierarchies
+from kanon_pg.worker.solvers.recoding.methods import RECODINGS, search_with_hierarchies
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
-from kanon_pg.worker.solvers.search import SearchResult, search_by_mondrian, search_greedily
 from kanon_pg.worker.verification.certificate import certified_bound
-from kanon_pg.worker.verification.models import require_models
-from kanon_pg.worker.verification.recount import Recount, recount, require_k
+from kanon_pg.worker.verification.recount import Recount, recount, require_k, require_models
 
 Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], SearchResult]
 
 
 def _greedy(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> SearchResult:
     _require_no_limits(request)
-    search = search_greedily_with_models if request.models else search_greedily
-    return search(table, mask, request, clock)
+    return search_greedily(table, mask, request, clock)
 
 
 def _mondrian(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> SearchResult:
     _require_no_limits(request)
-    found = search_by_mondrian(table, mask, request, clock)
-    if not request.models:
-        return found
-    return satisfy_models(table, mask, request, clock, found.solution.vector, found.method)
+    return search_by_mondrian(table, mask, request, clock)
 
 
 def _pairs(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> SearchResult:
     found = search_by_pairs(table, mask, request, clock)
     if found is None:
         raise InputError(
-            "Method pairs is for k = 2 and tables in which few rows are unlike all others; it knows no "
+            f"Method pairs is for k = 2 and tables of at most {MOST_ROW_TYPES:,} row types; it knows no "
             "entity, no privacy model and no limit for the number of classes.",
             hint="Use method => 'exact'.",
         )

@@ -26,9 +26,8 @@ from kanon_pg.errors import InfeasibleError, InputError, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.exact.granularity import whole_costs
-from kanon_pg.worker.solvers.search import SearchResult
 
 
 class OutputType(NamedTuple):

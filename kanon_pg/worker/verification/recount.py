@@ -4,6 +4,9 @@ The solvers compare 64-bit hashes of cells. This check takes the classes that th
 cells themselves, so that even a collision of hashes cannot pass. Rows of one claimed class must look alike in
 the release; then every real class has at least the people of a claimed one. What a column shows at a level of
 its hierarchy is read from the packed buffers and nothing else.
+
+Privacy models are checked by plain counting, too, in rows and in people; the definitions are those of
+`kanon_pg.worker.models.evaluator`, of which nothing else is used.
 """
 
 from __future__ import annotations
@@ -16,8 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.request import PrivacyModels
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.solution import Solution
+
+
+def _require(is_so: object, sentence: str) -> None:
+    if not is_so:
+        raise SolverError(sentence, hint="Nothing was published. Please report this as a defect.")
+
+
+def _integers(buffer: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
 
 
 class Shown(NamedTuple):
@@ -54,34 +67,28 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> Shown:
     """
     fields = packed.level_fields
     level = (solution.vector >> fields.offsets[column]) & ((1 << fields.widths[column]) - 1)
-    cells = np.frombuffer(packed.cells[column], dtype=">i8").astype(np.int64)[solution.row_type]
+    cells = _integers(packed.cells[column])[solution.row_type]
     height = fields.heights[column]
     hierarchy = packed.hierarchies[column] if packed.hierarchies else None
     is_hidden = level == height
     if hierarchy is None:
         return Shown(np.where(is_hidden, 0, cells), is_hidden.astype(np.float64), is_hidden)
-    _require(
-        bool(((level >= hierarchy.lowest) & (level <= height)).all()), "uses a level that is not allowed"
-    )
-    known = np.frombuffer(hierarchy.cells, dtype=">i8").astype(np.int64)
+    is_allowed = (level >= hierarchy.lowest) & (level <= height)
+    _require(is_allowed.all(), "The solution uses a level that is not allowed.")
+    known = _integers(hierarchy.cells)
     order = np.argsort(known)
     place = np.searchsorted(known[order], cells)
     place[place == known.size] = 0
     value = order[place]
-    _require(np.array_equal(known[value], cells), "has a value that its hierarchy does not know")
+    _require(
+        np.array_equal(known[value], cells), "The solution has a value that its hierarchy does not know."
+    )
     identity = np.where(level == 0, cells, 0)
     for number, nodes in enumerate(hierarchy.nodes, start=1):
         here = level == number
-        identity[here] = np.frombuffer(nodes, dtype=">i8")[value[here]]
+        identity[here] = _integers(nodes)[value[here]]
     losses = np.stack([np.frombuffer(one, dtype=">f8") for one in hierarchy.losses])
     return Shown(identity, losses[level, value].astype(np.float64), is_hidden)
-
-
-def _require(is_so: bool, problem: str) -> None:
-    if not is_so:
-        raise SolverError(
-            f"The solution {problem}.", hint="Nothing was published. Please report this as a defect."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +153,8 @@ def recount(
         cost += column.weight * float((shown.loss * rows).sum())
         alike &= shown.identity == shown.identity[model]
         heartbeat()
-    if not alike.all():
-        raise SolverError(
-            "Two row types that differ in the release were taken for one class.",
-            hint="Nothing was published. Please report this as a defect.",
-        )
-    people = _people(packed, solution, class_of, representative.size)
+    _require(alike.all(), "Two row types that differ in the release were taken for one class.")
+    people = _class_people(packed, solution, class_of, representative.size)
     return Recount(int(people.min()), cells, cost, float(people.mean()))
 
 
@@ -163,33 +166,26 @@ def require_k(found: Recount, k: int) -> None:
     SolverError
         The recount found a smaller class.
     """
-    if found.smallest < k:
-        raise SolverError(
-            f"The recount of the solution found a class of {found.smallest} people, fewer than {k}.",
-            hint="Nothing was published. Please report this as a defect.",
-        )
-
-
-def _integers(buffer: bytes) -> NDArray[np.int64]:
-    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
+    _require(
+        found.smallest >= k,
+        f"The recount of the solution found a class of {found.smallest} people, fewer than {k}.",
+    )
 
 
 def _require_all_rows(packed: PackedRowTypes, solution: Solution) -> None:
     held = np.zeros(len(packed), dtype=np.int64)
     np.add.at(held, solution.row_type, solution.rows)
-    if not np.array_equal(held, _integers(packed.rows)) or solution.rows.min() < 1:
-        raise SolverError(
-            "The solution does not hold every row exactly once.",
-            hint="Nothing was published. Please report this as a defect.",
-        )
-    if packed.has_entity and solution.is_divided:
-        raise SolverError(
-            "The solution divides row types whose people are told apart by an entity.",
-            hint="Nothing was published. Please report this as a defect.",
-        )
+    _require(
+        np.array_equal(held, _integers(packed.rows)) and solution.rows.min() >= 1,
+        "The solution does not hold every row exactly once.",
+    )
+    _require(
+        not (packed.has_entity and solution.is_divided),
+        "The solution divides row types whose people are told apart by an entity.",
+    )
 
 
-def _people(
+def _class_people(
     packed: PackedRowTypes, solution: Solution, class_of: NDArray[np.int64], classes: int
 ) -> NDArray[np.int64]:
     people = np.zeros(classes, dtype=np.int64)
@@ -206,3 +202,154 @@ def _people(
     is_new[1:] = (owner[1:] != owner[:-1]) | (person[1:] != person[:-1])
     np.add.at(people, owner[is_new], 1)
     return people
+
+
+_TOLERANCE = 1e-9
+_MOST_AT_ONCE = 4_000_000
+
+
+class _Counts(NamedTuple):
+    """How often each value occurs in each class, for pairs that occur, by class; and class sizes."""
+
+    owner: NDArray[np.int64]
+    value: NDArray[np.int64]
+    number: NDArray[np.float64]
+    size: NDArray[np.float64]
+    whole: NDArray[np.float64]
+
+
+def require_models(
+    packed: PackedRowTypes,
+    solution: Solution,
+    class_of: NDArray[np.int64],
+    models: PrivacyModels,
+    heartbeat: Callable[[], None] = lambda: None,
+) -> None:
+    """Raise unless every class satisfies every privacy model in every sensitive column.
+
+    Parameters
+    ----------
+    solution : Solution
+        Parts of row types with their pattern vectors.
+    class_of : ndarray of int64, shape (q,)
+        Class of each part, numbered from 0 without gaps, as `recount` confirmed.
+    heartbeat : callable, optional
+        Called now and then; whatever it raises cancels.
+
+    Raises
+    ------
+    SolverError
+        A class violates a model.
+
+    Notes
+    -----
+    O(q log q) per sensitive column; with the ordered distance O(c m) for c classes and m values.
+    """
+    if not models:
+        return
+    for column in range(len(packed.sensitive_columns)):
+        values = _values(packed, column)[solution.row_type]
+        counts = [_count_rows(values, solution, class_of)]
+        if packed.has_entity:
+            counts.append(_count_people(packed, values, solution, class_of))
+        heartbeat()
+        for counted in counts:
+            _require_diversity(counted, models)
+            _require_closeness(counted, models, heartbeat)
+
+
+def _values(packed: PackedRowTypes, column: int) -> NDArray[np.int64]:
+    """Number the values of a sensitive column; numbers ascending, NULL last."""
+    cells = _integers(packed.sensitive_cells[column])
+    buffer = packed.sensitive_values[column]
+    kinds, place, values = np.unique(cells, return_index=True, return_inverse=True)
+    if buffer is None:
+        return values
+    numbers = np.frombuffer(buffer, dtype=">f8").astype(np.float64)[place]
+    rank = np.empty(kinds.size, dtype=np.int64)
+    rank[np.lexsort((kinds, numbers))] = np.arange(kinds.size)
+    return rank[values]
+
+
+def _count_rows(values: NDArray[np.int64], solution: Solution, class_of: NDArray[np.int64]) -> _Counts:
+    width = int(values.max()) + 1
+    pairs, place = np.unique(class_of * width + values, return_inverse=True)
+    return _Counts(
+        pairs // width,
+        pairs % width,
+        _sums(place, solution.rows),
+        _sums(class_of, solution.rows),
+        _sums(values, solution.rows),
+    )
+
+
+def _sums(group: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.bincount(group, weights=rows).astype(np.float64)
+
+
+def _count_people(
+    packed: PackedRowTypes, values: NDArray[np.int64], solution: Solution, class_of: NDArray[np.int64]
+) -> _Counts:
+    """Count distinct people; parts are whole row types, because those of an entity are never divided."""
+    keys = _integers(packed.keys)[solution.row_type]
+    order = np.argsort(keys)
+    part = order[np.searchsorted(keys[order], _integers(packed.pair_keys))]
+    person = np.unique(_integers(packed.pair_people), return_inverse=True)[1]
+    width = int(values.max()) + 1
+    pairs = np.unique(class_of * width + values)
+    known = np.searchsorted(pairs, class_of[part] * width + values[part])
+    return _Counts(
+        pairs // width,
+        pairs % width,
+        _distinct(known, person, pairs.size),
+        _distinct(class_of[part], person, int(class_of.max()) + 1),
+        _distinct(values[part], person, width),
+    )
+
+
+def _distinct(group: NDArray[np.int64], person: NDArray[np.int64], groups: int) -> NDArray[np.float64]:
+    """Count the distinct people of each group, at least one."""
+    met = np.unique(np.stack([group, person]), axis=1)
+    return np.maximum(np.bincount(met[0], minlength=groups), 1).astype(np.float64)
+
+
+def _require_diversity(counts: _Counts, models: PrivacyModels) -> None:
+    classes = counts.size.size
+    different = np.bincount(counts.owner, minlength=classes)
+    total = np.bincount(counts.owner, weights=counts.number, minlength=classes)
+    _require_model(models.p is None or different >= models.p, "p-sensitivity")
+    if models.l is None:
+        return
+    if models.diversity == "distinct":
+        _require_model(different >= models.l, "distinct l-diversity")
+    elif models.diversity == "frequency":
+        is_rare = counts.number * models.l <= counts.size[counts.owner]
+        _require_model(is_rare, "frequency l-diversity")
+    else:
+        share = counts.number / total[counts.owner]
+        entropy = np.bincount(counts.owner, weights=-share * np.log(share), minlength=classes)
+        _require_model(entropy >= np.log(models.l) - _TOLERANCE, "entropy l-diversity")
+
+
+def _require_closeness(counts: _Counts, models: PrivacyModels, heartbeat: Callable[[], None]) -> None:
+    """Compare dense shares of some classes at a time with those of the table."""
+    if models.t is None:
+        return
+    classes, width = counts.size.size, counts.whole.size
+    whole = counts.whole / counts.whole.sum()
+    step = max(1, _MOST_AT_ONCE // width)
+    for begin in range(0, classes, step):
+        low, high = np.searchsorted(counts.owner, [begin, begin + step])
+        shares = np.zeros((min(step, classes - begin), width))
+        shares[counts.owner[low:high] - begin, counts.value[low:high]] = counts.number[low:high]
+        shares = shares / shares.sum(axis=1, keepdims=True) - whole
+        if models.distance == "ordered":
+            distance = np.abs(np.cumsum(shares, axis=1)[:, :-1]).sum(axis=1) / max(1, width - 1)
+        else:
+            distance = np.abs(shares).sum(axis=1) / 2
+        _require_model(distance <= models.t + _TOLERANCE, "t-closeness")
+        heartbeat()
+
+
+def _require_model(is_satisfied: bool | NDArray[np.bool_], model: str) -> None:
+    _require(np.all(is_satisfied), f"The recount of the solution found a class that violates {model}.")

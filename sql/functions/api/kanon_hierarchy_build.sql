@@ -1,6 +1,6 @@
--- Stores a hierarchy that is built over a column.
+-- Stores a hierarchy that is built over a column; kanon_pg/hierarchies/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_build(
-    hierarchy name, relation regclass, column_name name, spec jsonb, options jsonb DEFAULT NULL
+{{ hierarchy_build.parameters }}
 )
 RETURNS integer
 LANGUAGE plpgsql
@@ -13,7 +13,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
     RETURN kanon.store_hierarchy(
-        hierarchy, kanon.build_hierarchy(relation, column_name, spec, options)
+        hierarchy, kanon.build_hierarchy({{ hierarchy_build.passed }})
     );
 {% include "raise_without_traceback.sql" %}
 END
@@ -23,9 +23,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_build FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build IS
 'Builds a hierarchy over the values of a column and stores it. It returns its version. Builders: intervals, dates, prefix, networks, classes, priority.
 Arguments:
-hierarchy: Name of the hierarchy.
-relation: Any table, view or release that you may read.
-column_name: The column.
-spec: Object: builder and its keys.
-options: Object: description, shared.
+{{ hierarchy_build.help }}
 Example: SELECT kanon_hierarchy_build(''zips'', ''patients'', ''zip'', ''{"builder": "prefix"}'');';

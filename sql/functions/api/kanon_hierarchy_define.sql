@@ -1,5 +1,7 @@
--- Stores a hierarchy that is written out.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define(hierarchy name, rows jsonb, options jsonb DEFAULT NULL)
+-- Stores a hierarchy that is written out; kanon_pg/hierarchies/request.py has the arguments.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define(
+{{ hierarchy_define.parameters }}
+)
 RETURNS integer
 LANGUAGE plpgsql
 VOLATILE
@@ -21,7 +23,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_define FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define IS
 'Stores a hierarchy that is written out, one list per value. A list has a value and its nodes from level 1. It returns the version.
 Arguments:
-hierarchy: Name of the hierarchy.
-rows: List of lists of texts.
-options: Object: description, shared.
+{{ hierarchy_define.help }}
 Example: SELECT kanon_hierarchy_define(''wards'', ''[["Cardiology","internal"],["Oncology","internal"],["Surgery","surgical"]]'');';

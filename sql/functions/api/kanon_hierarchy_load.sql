@@ -1,5 +1,7 @@
--- Stores a hierarchy that is in a table.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_load(hierarchy name, relation regclass, options jsonb DEFAULT NULL)
+-- Stores a hierarchy that is in a table; kanon_pg/hierarchies/request.py has the arguments.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_load(
+{{ hierarchy_load.parameters }}
+)
 RETURNS integer
 LANGUAGE plpgsql
 VOLATILE
@@ -10,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_define');
-    RETURN kanon.store_hierarchy(hierarchy, kanon.read_hierarchy(relation, options));
+    RETURN kanon.store_hierarchy(hierarchy, kanon.read_hierarchy({{ hierarchy_load.passed }}));
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -19,7 +21,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_load FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_load IS
 'Stores a hierarchy from a table, and returns its version. The table has a column per level, or entries with their parents.
 Arguments:
-hierarchy: Name of the hierarchy.
-relation: Any table, view or release that you may read.
-options: Object: columns, or child and parent; description, shared.
+{{ hierarchy_load.help }}
 Example: SELECT kanon_hierarchy_load(''departments'', ''wards'');';

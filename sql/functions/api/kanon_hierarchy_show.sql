@@ -1,5 +1,7 @@
--- Shows a hierarchy as a tree.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_show(hierarchy name, most integer DEFAULT 10)
+-- Shows a hierarchy as a tree; kanon_pg/hierarchies/request.py has the arguments.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_show(
+{{ hierarchy_show.parameters }}
+)
 RETURNS TABLE (tree text)
 LANGUAGE plpgsql
 VOLATILE
@@ -10,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('hierarchy_show');
-    RETURN QUERY SELECT s.line FROM kanon.show_hierarchy(hierarchy, most) AS s (line);
+    RETURN QUERY SELECT s.line FROM kanon.show_hierarchy({{ hierarchy_show.passed }}) AS s (line);
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -19,6 +21,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_hierarchy_show FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show IS
 'Shows a stored hierarchy as a tree.
 Arguments:
-hierarchy: Name of the hierarchy.
-most: Nodes shown below each.
+{{ hierarchy_show.help }}
 Example: SELECT * FROM kanon_hierarchy_show(''zips'');';

@@ -1,8 +1,6 @@
--- Finds few columns that tell rows apart as well as all do, with the caller's own rights throughout.
+-- Finds few columns that tell rows apart as well as all do, with the caller's own rights throughout; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_identify(
-    relation regclass,
-    columns name[] DEFAULT NULL,
-    time_limit interval DEFAULT '30 seconds'
+{{ identify.parameters }}
 )
 RETURNS SETOF kanon.identifying_set
 LANGUAGE plpgsql
@@ -13,7 +11,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    RETURN QUERY SELECT * FROM kanon.identify(relation, columns, extract(epoch FROM time_limit)::double precision);
+    RETURN QUERY SELECT * FROM kanon.identify({{ identify.passed }});
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -22,7 +20,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_identify FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_identify IS
 'Finds few columns that tell rows apart as well as all columns do. Two sets: a smallest and a minimal one.
 Arguments:
-relation: Any table, view or release that you may read.
-columns: What to choose from, in place of all but identifiers.
-time_limit: How long to search; what is not proven by then is said.
+{{ identify.help }}
 Example: SELECT columns, kind, at_least FROM kanon_identify(''patients'');';

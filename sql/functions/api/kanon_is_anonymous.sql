@@ -1,8 +1,6 @@
--- Tests k-anonymity with the caller's own rights throughout.
+-- Tests k-anonymity with the caller's own rights throughout; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_is_anonymous(
-    relation regclass,
-    k integer,
-    columns name[] DEFAULT NULL
+{{ is_anonymous.parameters }}
 )
 RETURNS boolean
 LANGUAGE plpgsql
@@ -13,7 +11,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    RETURN kanon.is_anonymous(relation, k, columns);
+    RETURN kanon.is_anonymous({{ is_anonymous.passed }});
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -22,7 +20,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_is_anonymous FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous IS
 'Tests whether at least k people share each combination of values. Combinations of the quasi-identifiers, or of the given columns.
 Arguments:
-relation: Any table, view or release that you may read.
-k: Fewest people, at least 2.
-columns: In place of the quasi-identifiers.
+{{ is_anonymous.help }}
 Example: SELECT kanon_is_anonymous(''safe.patients'', 5);';

@@ -1,8 +1,6 @@
--- Measures a table or view.
+-- Measures a table or view; kanon_pg/measure/measuring.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_measure(
-    relation regclass,
-    quasi_identifiers name[] DEFAULT NULL,
-    sensitive name[] DEFAULT NULL
+{{ measure.parameters }}
 )
 RETURNS kanon.measures
 LANGUAGE plpgsql
@@ -13,7 +11,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    RETURN kanon.measure(relation, quasi_identifiers, sensitive);
+    RETURN kanon.measure({{ measure.passed }});
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -22,7 +20,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_measure FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_measure IS
 'Measures how anonymous a table or view is. It shows k, l, p, t and related figures, risks and information loss.
 Arguments:
-relation: Any table, view or release that you may read.
-quasi_identifiers: In place of the declared ones.
-sensitive: In place of the declared ones.
+{{ measure.help }}
 Example: SELECT * FROM kanon_measure(''safe.patients'');';

@@ -1,5 +1,7 @@
--- Enables queries on a table.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect(relation regclass, k integer DEFAULT 5, options jsonb DEFAULT NULL)
+-- Enables queries on a table; kanon_pg/queries/request.py has the arguments.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_protect(
+{{ protect.parameters }}
+)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -12,7 +14,7 @@ BEGIN
     INSERT INTO kanon.request (operation) VALUES ('protect');
     PERFORM kanon.lend(relation);
     PERFORM kanon.lend_to(relation, 'kanon_reader');
-    PERFORM kanon.protect(relation, k, options);
+    PERFORM kanon.protect({{ protect.passed }});
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -21,7 +23,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_protect FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_protect IS
 'Lets analysts run queries on a table with kanon_query. At least k people stand behind every part of an answer.
 Arguments:
-relation: Table or view, as SQL writes it.
-k: Fewest people behind every part of an answer, 2 to 100.
-options: Object: further rules; see the how-to on answering queries.
+{{ protect.help }}
 Example: SELECT kanon_protect(''patients'', 5);';

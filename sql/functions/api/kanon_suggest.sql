@@ -1,7 +1,6 @@
--- Proposes roles of columns with the caller's own rights throughout.
+-- Proposes roles of columns with the caller's own rights throughout; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_suggest(
-    relation regclass,
-    time_limit interval DEFAULT '30 seconds'
+{{ suggest.parameters }}
 )
 RETURNS SETOF kanon.suggestion
 LANGUAGE plpgsql
@@ -12,7 +11,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    RETURN QUERY SELECT * FROM kanon.suggest(relation, extract(epoch FROM time_limit)::double precision);
+    RETURN QUERY SELECT * FROM kanon.suggest({{ suggest.passed }});
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
@@ -21,6 +20,5 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_suggest FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_suggest IS
 'Proposes a role for each column of a table, with reasons. The reasons come from keys, types, names and statistics; nothing is declared.
 Arguments:
-relation: Any table, view or release that you may read.
-time_limit: For counting.
+{{ suggest.help }}
 Example: SELECT "column", role, reasons FROM kanon_suggest(''patients'');';

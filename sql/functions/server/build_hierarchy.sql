@@ -1,5 +1,7 @@
--- Builds a hierarchy over a column with the caller's own rights.
-CREATE OR REPLACE FUNCTION kanon.build_hierarchy(relation regclass, column_name name, spec jsonb, options jsonb)
+-- Builds a hierarchy over a column with the caller's own rights; kanon_pg/hierarchies/request.py has the arguments.
+CREATE OR REPLACE FUNCTION kanon.build_hierarchy(
+{{ hierarchy_build.inner_parameters }}
+)
 RETURNS jsonb
 LANGUAGE plpython3u
 STABLE

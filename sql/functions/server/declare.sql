@@ -1,12 +1,6 @@
--- The owner role's part of kanon_declare.
+-- The owner role's part of kanon_declare; kanon_pg/release/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.declare(
-    relation regclass,
-    identifiers name[],
-    quasi_identifiers name[],
-    sensitive name[],
-    insensitive name[],
-    entity name,
-    weights jsonb
+{{ declare.inner_parameters }}
 )
 RETURNS void
 LANGUAGE plpython3u

@@ -1,8 +1,6 @@
--- Finds few columns that tell rows apart as well as all do, with the caller's own rights.
+-- Finds few columns that tell rows apart as well as all do, with the caller's own rights; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.identify(
-    relation regclass,
-    columns name[],
-    time_limit_seconds double precision
+{{ identify.inner_parameters }}
 )
 RETURNS SETOF kanon.identifying_set
 LANGUAGE plpython3u

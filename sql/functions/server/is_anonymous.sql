@@ -1,8 +1,6 @@
--- Tests k-anonymity with the caller's own rights.
+-- Tests k-anonymity with the caller's own rights; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.is_anonymous(
-    relation regclass,
-    k integer,
-    columns name[]
+{{ is_anonymous.inner_parameters }}
 )
 RETURNS boolean
 LANGUAGE plpython3u

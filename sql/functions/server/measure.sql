@@ -1,5 +1,7 @@
--- Measures with the caller's own rights.
-CREATE OR REPLACE FUNCTION kanon.measure(relation regclass, quasi_identifiers name[], sensitive name[])
+-- Measures with the caller's own rights; kanon_pg/measure/measuring.py has the arguments.
+CREATE OR REPLACE FUNCTION kanon.measure(
+{{ measure.inner_parameters }}
+)
 RETURNS kanon.measures
 LANGUAGE plpython3u
 STABLE

@@ -1,5 +1,7 @@
--- The owner role's part of kanon_protect.
-CREATE OR REPLACE FUNCTION kanon.protect(relation regclass, k integer, options jsonb)
+-- The owner role's part of kanon_protect; kanon_pg/queries/request.py has the arguments.
+CREATE OR REPLACE FUNCTION kanon.protect(
+{{ protect.inner_parameters }}
+)
 RETURNS void
 LANGUAGE plpython3u
 VOLATILE

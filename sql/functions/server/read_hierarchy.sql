@@ -1,5 +1,7 @@
--- Reads a hierarchy from a table with the caller's own rights.
-CREATE OR REPLACE FUNCTION kanon.read_hierarchy(relation regclass, options jsonb)
+-- Reads a hierarchy from a table with the caller's own rights; kanon_pg/hierarchies/request.py has the arguments.
+CREATE OR REPLACE FUNCTION kanon.read_hierarchy(
+{{ hierarchy_load.inner_parameters }}
+)
 RETURNS jsonb
 LANGUAGE plpython3u
 STABLE

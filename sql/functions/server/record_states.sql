@@ -1,6 +1,6 @@
 -- Whether the records of queries can be used, for curators. A function, not a view: it reads files.
 CREATE OR REPLACE FUNCTION kanon.record_states()
-RETURNS TABLE (relation regclass, ok boolean, problem text, remedy text)
+RETURNS TABLE (relation regclass, ok boolean, problem text, remedy text, used integer)
 LANGUAGE plpython3u
 VOLATILE
 PARALLEL UNSAFE

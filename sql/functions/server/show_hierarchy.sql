@@ -1,5 +1,7 @@
--- The owner role's part of kanon_hierarchy_show.
-CREATE OR REPLACE FUNCTION kanon.show_hierarchy(hierarchy name, most integer)
+-- The owner role's part of kanon_hierarchy_show; kanon_pg/hierarchies/request.py has the arguments.
+CREATE OR REPLACE FUNCTION kanon.show_hierarchy(
+{{ hierarchy_show.inner_parameters }}
+)
 RETURNS SETOF text
 LANGUAGE plpython3u
 VOLATILE

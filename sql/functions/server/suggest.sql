@@ -1,7 +1,6 @@
--- Proposes roles of columns with the caller's own rights.
+-- Proposes roles of columns with the caller's own rights; kanon_pg/audit/request.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.suggest(
-    relation regclass,
-    time_limit_seconds double precision
+{{ suggest.inner_parameters }}
 )
 RETURNS SETOF kanon.suggestion
 LANGUAGE plpython3u

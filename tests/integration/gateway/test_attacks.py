@@ -76,6 +76,10 @@ SMUGGLED = [
     "set client_encoding = 'SJIS'",
     "set names 'BIG5'",
     "set backslash_quote = on",
+    "set client_min_messages = debug5",
+    "set session client_min_messages to 'debug'",
+    "set local client_min_messages to log",
+    "select set_config('client_min_messages', 'debug5', false)",
     "set datestyle = 'German'",
     "set extra_float_digits = -15",
     "set session_replication_role = replica",
@@ -166,6 +170,26 @@ def test_a_changed_search_path_does_not_uncover_a_table(client: psycopg.Connecti
     assert client.execute("select count(*) from patients").fetchone() == (1200,)
 
 
+SYNTAX_ERRORS = [
+    ("selec count(*) from patients", "selec"),
+    ("select 1; frobnicate", "frobnicate"),
+    ("select count(*) from patients wher ward = 'a'", "ward"),
+    ("select count(*) from wards wher floor = 1", "floor"),
+    ("select count(*) from patients)", ")"),
+    ("select 'a", "'"),
+]
+
+
+@pytest.mark.parametrize(("text", "piece"), SYNTAX_ERRORS)
+def test_a_syntax_error_is_one_with_its_position(raw: RawClient, text: str, piece: str) -> None:
+    raw.send(parse(text), SYNC)
+    for replies in (raw.until_ready(), raw.ask(text)):
+        (error,) = (notice_fields(one.body) for one in replies if one.kind == b"E")
+        assert error[b"C"] == b"42601"
+        assert error[b"M"].decode() == f'syntax error at or near "{piece}"'
+        assert text[int(error[b"P"]) - 1 :].startswith(piece)
+
+
 def test_calls_outside_of_sql_are_refused(raw: RawClient) -> None:
     raw.send(CALL)
     assert codes(raw.until_ready()) == ["KA901"]
@@ -196,6 +220,22 @@ def test_malformed_messages_end_the_session(raw: RawClient, message: Message | b
     assert notice_fields(replies[-1].body)[b"S"] == b"FATAL"
 
 
+def test_debug_messages_stay_in_the_server_whatever_a_role_starts_with(gateway: ClinicGateway) -> None:
+    alter = "alter role gateway_ada {} client_min_messages{}"
+    with psycopg.connect(gateway.clinic.superuser, autocommit=True) as admin:
+        admin.execute(alter.format("set", " = debug5").encode())
+        try:
+            with raw_client(gateway.dsn()) as client:
+                replies = client.ask("select count(*) from patients")
+                for text in ("reset client_min_messages", "reset all", "discard all", "savepoint x"):
+                    replies += client.ask(text)
+                assert b"N" not in [message.kind for message in replies]
+                shown = client.ask("show client_min_messages")
+                assert any(b"notice" in message.body for message in shown if message.kind == b"D")
+        finally:
+            admin.execute(alter.format("reset", "").encode())
+
+
 def test_data_of_a_copy_that_never_began_is_ignored(raw: RawClient) -> None:
     raw.send(Message(b"d", b"x"), Message(b"c"), Message(b"f", b"no\0"))
     assert not codes(raw.ask("select 1"))
@@ -205,6 +245,8 @@ FIRST_PACKETS = [
     {"user": ANALYST, "replication": "database"},
     {"user": ANALYST, "replication": "true"},
     {"user": ANALYST, "client_encoding": "SJIS"},
+    {"user": ANALYST, "client_min_messages": "debug5"},
+    {"user": ANALYST, "options": "-c client_min_messages=log"},
     {"user": ANALYST, "standard_conforming_strings": "off"},
     {"user": ANALYST, "options": "-c standard_conforming_strings=off"},
     {"user": ANALYST, "options": "-cclient_encoding=LATIN1"},
@@ -284,16 +326,6 @@ def test_messages_have_a_bound(clinic_server: ClinicServer) -> None:
         assert not codes(client.ask("select '" + "x" * 50_000 + "'"))
         client.send(b"Q" + struct.pack("!i", 100_001))
         assert codes(list(client.receive())) == ["08P01"]
-
-
-def test_the_number_of_clients_has_a_bound(clinic_server: ClinicServer) -> None:
-    with (
-        running(clinic_server, limits=ClientLimits(connections=1)) as gateway,
-        psycopg.connect(gateway.dsn()) as first,
-    ):
-        with pytest.raises(psycopg.OperationalError, match="too many clients"):
-            psycopg.connect(gateway.dsn(sslmode="disable"))
-        assert first.execute("select 1").fetchone() == (1,)
 
 
 def test_silent_sessions_and_logins_end(clinic_server: ClinicServer) -> None:

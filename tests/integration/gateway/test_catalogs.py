@@ -74,6 +74,19 @@ AS_TOOLS_ASK = {
     "roles": """
         select r.oid, r.rolname, r.rolsuper from pg_catalog.pg_roles as r where rolname = current_user
     """,
+    "columns with comments, by joins that took minutes": """
+        select n.oid, relname, relpages, a.attname, t.typname, tn.nspname, d.description from pg_class join
+        pg_namespace as n on relnamespace = n.oid join pg_attribute as a on pg_class.oid = a.attrelid join
+        pg_type as t on a.atttypid = t.oid join pg_namespace as tn on t.typnamespace = tn.oid left join
+        pg_description as d on d.objoid = pg_class.oid and d.objsubid = a.attnum where a.attnum > 0 and
+        relkind in ('r', 'v', 'm', 'f', 'p') order by n.oid, relname, a.attnum
+    """,
+    "fields of row types, by joins that took minutes": """
+        select n.oid, t.typrelid, t.typname, a.attname, s.typname, sn.nspname from pg_type as t join
+        pg_namespace as n on n.oid = t.typnamespace join pg_class as c on c.oid = t.typrelid join
+        pg_attribute as a on a.attrelid = t.typrelid join pg_type as s on a.atttypid = s.oid join
+        pg_namespace as sn on sn.oid = s.typnamespace where t.typtype = 'c' and a.attnum > 0
+    """,
     "extensions": """
         select e.extname, e.extversion, n.nspname from pg_extension as e join pg_namespace as n on n.oid =
         e.extnamespace
@@ -105,6 +118,12 @@ def test_views_have_the_columns_of_their_catalogs(gateway: ClinicGateway, catalo
             for schema in ("pg_catalog", "kanon_catalog")
         ]
     assert of_both[0] == of_both[1]
+
+
+def test_tables_are_listed_with_their_statistics_left_out(client: psycopg.Connection) -> None:
+    listed = client.execute("select * from pg_stat_user_tables order by relname").fetchall()
+    assert [row[1:3] for row in listed] == [("public", "patients"), ("public", "wards")]
+    assert {value for row in listed for value in row[3:]} == {None}
 
 
 def test_nothing_of_hidden_relations_is_in_any_view(

@@ -117,7 +117,7 @@ def test_definitions_with_values_are_not_shown(gateway: ClinicGateway) -> None:
         "pg_stats",
         "pg_statistic",
         "pg_stat_activity",
-        "pg_stat_user_tables",
+        "pg_stat_all_tables",
         "pg_authid",
         "pg_locks",
         "pg_shadow",

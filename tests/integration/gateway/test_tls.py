@@ -13,6 +13,7 @@ import pytest
 
 from kanon_pg.errors import InputError
 from kanon_pg.gateway.server import require_private, tls_for_clients
+from kanon_pg.gateway.state import ClientLimits
 from tests.fixtures.gateways import ENDLESS, ClinicGateway, ClinicServer, cancelling, running
 
 SSL_REQUEST = struct.pack("!IHH", 8, 1234, 5679)
@@ -89,6 +90,33 @@ def test_bytes_before_the_handshake_are_not_taken_for_encrypted_ones(gateway: Cl
         assert b"R\0" not in answer
         # after S the plain bytes are a broken handshake; before it they are refused
         assert answer[:1] == b"E" or connection.recv(100)[:1] in (b"", b"\x15")
+
+
+def test_a_client_too_many_is_told_so_behind_encryption(
+    clinic_server: ClinicServer, certificate: tuple[Path, Path]
+) -> None:
+    limits = ClientLimits(connections=1)
+    with (
+        running(clinic_server, certificate=certificate[0], key=certificate[1], limits=limits) as gateway,
+        psycopg.connect(gateway.dsn(sslmode="require")),
+        pytest.raises(psycopg.OperationalError, match="FATAL:  sorry, too many clients already"),
+    ):
+        psycopg.connect(gateway.dsn(sslmode="require"))
+
+
+def test_handshakes_that_do_not_end_give_way(
+    clinic_server: ClinicServer, certificate: tuple[Path, Path]
+) -> None:
+    limits = ClientLimits(strangers=1)
+    with (
+        running(clinic_server, certificate=certificate[0], key=certificate[1], limits=limits) as gateway,
+        connected(gateway) as begun,
+    ):
+        begun.sendall(SSL_REQUEST)
+        assert begun.recv(1) == b"S"
+        with psycopg.connect(gateway.dsn(sslmode="require")) as connection:
+            assert connection.execute("select 1").fetchone() == (1,)
+        assert begun.recv(100) == b""
 
 
 def test_encryption_by_gssapi_is_declined(gateway: ClinicGateway) -> None:

@@ -81,4 +81,17 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.WARD,
         expect=REFUSED,
     ),
+    attack(
+        "the dearest people inside the query",
+        "select ward, count(*) from (select ward, cost from patients order by cost desc limit 1) x"
+        " group by ward",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "the first group by a count inside the query, where one person is a group",
+        "select p.sex, count(*) from patients p join (select ward, count(*) as n from patients"
+        f" where {V} or ward = 'icu' group by ward order by n limit 1) x on x.ward = p.ward group by p.sex",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
 )

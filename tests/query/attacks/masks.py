@@ -49,7 +49,10 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
     ),
     attack(
-        "comparison cast to a number", f"select sum(({V})::integer * cost) from patients", secret=Secret.COST
+        "comparison cast to a number",
+        f"select sum(({V})::integer * cost) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
     ),
     attack(
         "comparison cast inside count distinct",

@@ -22,6 +22,17 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
     ),
     attack(
+        "a far value of a known column beside a narrow range",
+        "select sum(birth_date - date '1980-07-01'), count(*) from patients where ward = 'oncology'"
+        f" and (birth_date between date '1980-01-01' and date '1981-06-01' or {V})",
+        secret=Secret.WARD,
+    ),
+    attack(
+        "the largest value beside a narrow range",
+        "select sum(cost), count(*) from patients where cost between 500 and 600 or cost > 94000",
+        secret=Secret.COST,
+    ),
+    attack(
         "known values and one person's in a CASE",
         f"select sum(case when cost between 500 and 600 or {V} then cost else 0 end) from patients",
         secret=Secret.COST,

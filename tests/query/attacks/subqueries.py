@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.query.attacks.asking import PAIRWISE
 from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, attack, of_kind
 
 _VICTIM_IN_ONCOLOGY = f"(select 1 from patients v where v.{V} and v.ward = 'oncology')"
@@ -16,6 +17,43 @@ ATTACKS: tuple[Attack, ...] = of_kind(
     attack(
         "scalar subquery over the public table only",
         f"select ward, (select p.cost from patients p where p.{V}) from wards",
+        secret=Secret.COST,
+    ),
+    attack(
+        "one person's cost as a threshold",
+        f"select count(*) from patients where cost > (select avg(cost) from patients where {V})",
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "one person as a threshold for groups",
+        "select sex, count(*) from patients group by sex having count(*) > 100000 * (select count(*)"
+        f" from patients where {V} and ward = 'oncology')",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
+    attack(
+        "one person beside an honest mean",
+        f"select avg(cost) - (select max(cost) from patients where {V}) from patients",
+        secret=Secret.COST,
+    ),
+    attack(
+        "all and all but one in one query",
+        f"select sum(cost) - (select sum(cost) from patients where not {V}) from patients",
+        secret=Secret.COST,
+        expect=WITHHELD,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "a mean as a narrow range beside one person",
+        "select sum(cost) from patients where cost between (select avg(cost) from patients)"
+        f" and (select avg(cost) + 20 from patients) or {V}",
+        secret=Secret.COST,
+    ),
+    attack(
+        "a calculation that fails for one person's value of a query",
+        "select count(*) from patients where cost / (select avg(cost) - 94821.37 from patients"
+        f" where {V}) > 0",
         secret=Secret.COST,
     ),
     attack(

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.auditor import figures_of
-from kanon_pg.worker.audit.identifying import find_identifying_sets, minimal_identifying_set
-from kanon_pg.worker.audit.risk import risk_of
-from kanon_pg.worker.audit.smallest_identifying import smallest_identifying_set
-from kanon_pg.worker.audit.uniques import minimal_uniques
+from kanon_pg.worker.audit.figures import figures_of
+from kanon_pg.worker.audit.identifying import (
+    find_identifying_sets,
+    minimal_identifying_set,
+    smallest_identifying_set,
+)
+from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
 from kanon_pg.worker.audit.violating import find_violating_sets, is_anonymous
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable

@@ -9,7 +9,7 @@ import pytest
 
 from kanon_pg.audit import auditing
 from kanon_pg.audit.findings import AuditResult
-from kanon_pg.audit.request import AuditCall
+from kanon_pg.audit.request import AuditRequest
 from kanon_pg.errors import InputError, LimitExceeded
 from tests.fixtures.audit_reports import audit_of, violating
 
@@ -18,7 +18,7 @@ NOTHING = replace(audit_of(sets=(), releases=0), is_complete=False, minimum=None
 
 def rows(monkeypatch: pytest.MonkeyPatch, result: AuditResult) -> Any:
     monkeypatch.setattr(auditing, "audit", lambda _db, _call: result)
-    return auditing.rows_of_audit(None, AuditCall("t", 5))  # type: ignore[arg-type]
+    return auditing.rows_of_audit(None, AuditRequest("t", 5))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("complete", "most"), [(0, None), (2, None), (2, 3)])

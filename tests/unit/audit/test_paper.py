@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
-from kanon_pg.worker.audit.identifying import find_identifying_sets, minimal_identifying_set
-from kanon_pg.worker.audit.smallest_identifying import smallest_identifying_set
+from kanon_pg.worker.audit.identifying import (
+    find_identifying_sets,
+    minimal_identifying_set,
+    smallest_identifying_set,
+)
 from kanon_pg.worker.audit.violating import find_violating_sets, is_anonymous
 from tests.fixtures.auditing import read, violates
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.cli.query_text import marked
+from kanon_pg.cli.queries import marked
 
 
 @given(st.text(max_size=300), st.integers(0, 320), st.integers(0, 320))

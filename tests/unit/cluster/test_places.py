@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.admin.cluster.places import checked_name, clusters_home, socket_folder
+from kanon_pg.admin.cluster.account import checked_name, clusters_home, socket_folder
 from kanon_pg.errors import InputError
 
 

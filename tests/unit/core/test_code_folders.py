@@ -217,6 +217,22 @@ def test_code_is_known_by_what_it_is_made_of():
     assert digest(first[1]) != digest(changed[1])
 
 
+def test_two_kernels_of_one_name_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiled, "_folders", lambda: (tmp_path,))
+    monkeypatch.setattr(compiled, "_own", lambda: tmp_path)
+
+    def adding(step: int):
+        @kernel
+        def add(number: int) -> int:
+            return number + step
+
+        return add
+
+    assert adding(1)(1) == 2
+    with pytest.raises(TypeError, match="two kernels have the name"):
+        adding(2)(1)
+
+
 def test_a_kernel_does_not_use_a_whole_module_of_the_package():
     @kernel
     def lazy(number: int) -> int:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.classes import classes_of
-from kanon_pg.worker.measures.usefulness import usefulness
+from kanon_pg.worker.measures import usefulness
 from kanon_pg.worker.numbering import _by_occurrence, number_values
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution

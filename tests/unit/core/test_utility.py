@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.core.generalization import PackedHierarchy
-from kanon_pg.worker.measures.usefulness import utility
+from kanon_pg.worker.measures import utility
 from kanon_pg.worker.row_types import RowTypeTable
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import identity, integers, masks, pack

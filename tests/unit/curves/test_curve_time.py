@@ -9,13 +9,13 @@ import pytest
 
 from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.curves import tracing
-from kanon_pg.curves.request import CurveRequest
+from kanon_pg.curves.tracing import CurveRequest
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 
 
 @dataclass
-class Told:
-    """A database that only listens."""
+class Notes:
+    """A database that only keeps its notices and phases."""
 
     notices: list[str] = field(default_factory=list)
     phases: list[tuple[str, float | None]] = field(default_factory=list)
@@ -66,10 +66,10 @@ class Solver:
 
 def solve_all(
     monkeypatch: pytest.MonkeyPatch, solver: Solver, ks: list[int], seconds: float
-) -> tuple[dict[int, Any], Told]:
+) -> tuple[dict[int, Any], Notes]:
     monkeypatch.setattr(tracing, "solve_in_child", solver.solve)
     monkeypatch.setattr(tracing.time, "monotonic", solver.monotonic)
-    db = Told()
+    db = Notes()
     counted: Any = type("Counted", (), {"row_types": None})
     request = CurveRequest("t", ks, time_limit=seconds)
     solved = tracing._Solving(db, request, counted, 1).all(ks)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from kanon_pg.errors import NotPermitted
 from kanon_pg.gateway.allowed_names import AllowedNames
 from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten, rewrite
 from kanon_pg.gateway.scanned_text import scan_text
-from kanon_pg.gateway.session_settings import listed_path, start_parameters
+from kanon_pg.gateway.statements import listed_path, start_parameters
 from kanon_pg.gateway.tokens import tokens
 from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.findings import Refusal
@@ -168,6 +168,18 @@ def test_findings_have_places_in_the_clients_text() -> None:
         ("set role x", "G020"),
         ("execute x(now())", "G011"),
         ("$$", "G003"),
+        ("selec 1", "G005"),
+        ('"select" 1', "G005"),
+        ("1", "G005"),
+        ("select 'a", "G005"),
+        ('select "a', "G005"),
+        ("select 1 /* /* */", "G005"),
+        ("select (1", "G004"),
+        ("vacuum", "G010"),
+        ("set client_min_messages = debug5", "G020"),
+        ("set client_min_messages to 'log'", "G020"),
+        ("set local client_min_messages = debug", "G020"),
+        ("select set_config('client_min_messages', 'debug1', false)", "G020"),
     ],
 )
 def test_what_is_not_known_is_refused(text: str, expected: str) -> None:
@@ -238,6 +250,7 @@ def test_a_session_starts_with_settings_that_keep_texts_unambiguous() -> None:
         "search_path": "a b",
         "extra_float_digits": "3",
         "client_encoding": "UTF8",
+        "client_min_messages": "notice",
         "standard_conforming_strings": "on",
         "DateStyle": "ISO",
         "IntervalStyle": "postgres",
@@ -245,11 +258,26 @@ def test_a_session_starts_with_settings_that_keep_texts_unambiguous() -> None:
 
 
 @pytest.mark.parametrize(
-    "more", [{"DateStyle": "German"}, {"TimeZone": "UTC", "role": "x"}, {"options": "-x"}, {"user": ""}]
+    "more",
+    [
+        {"client_min_messages": "debug5"},
+        {"client_encoding": "'latin-1'"},
+        {"DateStyle": "German"},
+        {"TimeZone": "UTC", "role": "x"},
+        {"options": "-x"},
+        {"user": ""},
+    ],
 )
 def test_other_starts_are_refused(more: dict[str, str]) -> None:
     with pytest.raises(NotPermitted):
         start_parameters({"user": "ada", **more}, "clinic")
+
+
+@pytest.mark.parametrize("written", ["utf8", "UTF-8", "'utf-8'", "UNICODE"])
+def test_an_encoding_is_known_by_its_letters_and_digits(written: str) -> None:
+    assert (
+        start_parameters({"user": "ada", "client_encoding": written}, "clinic")["client_encoding"] == written
+    )
 
 
 def test_a_listed_path() -> None:

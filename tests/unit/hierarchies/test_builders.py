@@ -10,9 +10,8 @@ from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.errors import InputError, UnsuitableColumn
 from kanon_pg.hierarchies.build import BUILDERS
+from kanon_pg.hierarchies.inputs import ColumnValues, Spec
 from kanon_pg.hierarchies.intervals import plain, roundest
-from kanon_pg.hierarchies.spec import Spec
-from kanon_pg.hierarchies.values import ColumnValues
 
 
 def column(base_type: str) -> ColumnFacts:

@@ -17,8 +17,7 @@ from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.errors import InfeasibleError, InputError, KanonError, UnsuitableColumn
 from kanon_pg.hierarchies.classes import Task, classes
 from kanon_pg.hierarchies.dates import roundest_moment
-from kanon_pg.hierarchies.spec import Spec
-from kanon_pg.hierarchies.values import ColumnValues
+from kanon_pg.hierarchies.inputs import ColumnValues, Spec
 from kanon_pg.worker.grouping.intervals import intervals
 from kanon_pg.worker.grouping.labels import group_labels
 

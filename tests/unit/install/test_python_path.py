@@ -9,23 +9,23 @@ from typing import Any
 import pytest
 
 import kanon_pg
-from kanon_pg.admin.install import probe, python_path
+from kanon_pg.admin.install import python_path, run_in_server
 from kanon_pg.admin.install.python_path import SERVER_MODULES, own_folders, settle_python_path
 
 _OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-class Asked:
-    """A server of which a test decides what its Python answers; remembers the questions."""
+class FakeServer:
+    """A server of which a test decides what its Python answers; keeps the folders that were looked at."""
 
     def __init__(self, **answer: Any) -> None:
         self.answer = answer
         self.folders: list[list[str]] = []
 
     def __call__(self, question: str) -> str:
-        asked = json.loads(question)
-        self.folders.append(asked["folders"])
-        works = {name: [True, kanon_pg.__version__] for name in asked["modules"]}
+        request = json.loads(question)
+        self.folders.append(request["folders"])
+        works = {name: [True, kanon_pg.__version__] for name in request["modules"]}
         plain = {
             "python": _OWN,
             "user": 1,
@@ -37,32 +37,32 @@ class Asked:
 
 
 def test_a_server_that_can_read_this_environment_uses_it() -> None:
-    settled = settle_python_path(Asked(), None, None)
+    settled = settle_python_path(FakeServer(), None, None)
     assert settled.folders == tuple(own_folders())
     assert (settled.problems, settled.note) == ((), None)
 
 
 def test_given_folders_are_used_as_they_are() -> None:
-    ask = Asked()
+    ask = FakeServer()
     assert settle_python_path(ask, ["/srv/kanon"], None).folders == ("/srv/kanon",)
     assert ask.folders == [["/srv/kanon"]]
 
 
 def test_given_folders_are_never_replaced_by_a_copy(tmp_path: Path) -> None:
-    settled = settle_python_path(Asked(blocked={"/srv/kanon": "/srv"}), ["/srv/kanon"], tmp_path)
+    settled = settle_python_path(FakeServer(blocked={"/srv/kanon": "/srv"}), ["/srv/kanon"], tmp_path)
     assert "/srv is missing or closed" in settled.problems[0].what
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_elsewhere_needs_folders_of_its_own_machine(tmp_path: Path) -> None:
-    settled = settle_python_path(Asked(blocked={"/x": "/x"}), None, tmp_path)
+    settled = settle_python_path(FakeServer(blocked={"/x": "/x"}), None, tmp_path)
     assert "--python-path" in settled.problems[-1].fix
     assert list(tmp_path.iterdir()) == [], "neither a copy nor the marker stays"
 
 
 def test_an_ordinary_user_is_asked_for_a_folder_to_copy_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python_path.os, "geteuid", lambda: 1000)
-    settled = settle_python_path(Asked(blocked={"/x": "/x"}), None, None)
+    settled = settle_python_path(FakeServer(blocked={"/x": "/x"}), None, None)
     assert "--runtime-dir" in settled.problems[-1].fix
 
 
@@ -70,19 +70,19 @@ def test_another_python_version_is_explained_once_instead_of_every_module() -> N
     imports = {name: [False, "ImportError"] for name in SERVER_MODULES} | {
         "kanon_pg": [True, kanon_pg.__version__]
     }
-    (problem,) = settle_python_path(Asked(python="3.8", imports=imports), None, None).problems
+    (problem,) = settle_python_path(FakeServer(python="3.8", imports=imports), None, None).problems
     assert "PL/Python is Python 3.8" in problem.what
     assert "python3.8" in problem.fix
 
 
 def test_another_version_of_the_package_is_a_problem() -> None:
     imports = {"kanon_pg": [True, "0.0.1"]}
-    (problem,) = settle_python_path(Asked(imports=imports), None, None).problems
+    (problem,) = settle_python_path(FakeServer(imports=imports), None, None).problems
     assert "kanon_pg 0.0.1" in problem.what
 
 
 def test_a_missing_interpreter_is_named() -> None:
-    (problem,) = settle_python_path(Asked(interpreter=None, imports={}), None, None).problems
+    (problem,) = settle_python_path(FakeServer(interpreter=None, imports={}), None, None).problems
     assert f"apt install python{_OWN}" in problem.fix
 
 
@@ -97,7 +97,7 @@ def test_the_probe_tells_the_truth_about_this_machine(tmp_path: Path) -> None:
         "modules": ["kanon_pg", "jinja2", "no_such_module"],
         "marker": {"file": str(marker), "content": "content"},
     }
-    answer = json.loads(probe.probe(json.dumps(question)))
+    answer = json.loads(run_in_server.probe(json.dumps(question)))
     assert answer["python"] == _OWN
     assert answer["blocked"] == {str(tmp_path / "gone" / "deeper"): str(tmp_path / "gone")}
     assert answer["open_to_all"] == [str(open_folder)]

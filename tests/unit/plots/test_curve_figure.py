@@ -12,8 +12,8 @@ import pytest
 from kanon_pg.core.termination import Termination
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.reports.plots.curve import draw_curve, write_curve
-from kanon_pg.reports.plots.figure_file import figure_format
+from kanon_pg.reports.plots.curve import draw_curve
+from kanon_pg.reports.plots.figure_file import figure_format, write_figure
 
 
 def point(
@@ -56,14 +56,14 @@ CURVE = Curve(
 )
 def test_the_suffix_chooses_the_format(tmp_path: Path, suffix: str, start: bytes) -> None:
     path = tmp_path / f"curve{suffix}"
-    write_curve(CURVE, path)
+    write_figure(draw_curve(CURVE), path)
     assert path.read_bytes().startswith(start)
 
 
 @pytest.mark.parametrize("name", ["curve", "curve.gif", "curve.png.txt"])
 def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="which format") as refused:
-        write_curve(CURVE, tmp_path / name)
+        write_figure(draw_curve(CURVE), tmp_path / name)
     assert ".svg" in (refused.value.hint or "")
     assert not list(tmp_path.iterdir())
 
@@ -76,7 +76,7 @@ def test_a_folder_that_does_not_exist_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "curve.png").mkdir()
     with pytest.raises(InputError, match="cannot be written"):
-        write_curve(CURVE, tmp_path / "curve.png")
+        write_figure(draw_curve(CURVE), tmp_path / "curve.png")
 
 
 def test_share_and_bound_are_shares_of_what_suppressing_everything_costs() -> None:
@@ -115,7 +115,10 @@ def test_the_legend_explains_only_what_is_there() -> None:
 
 
 def test_a_curve_of_one_point_without_any_loss_can_be_drawn(tmp_path: Path) -> None:
-    write_curve(replace(CURVE, points=(replace(point(2, 1, 1.0), weighted_cost=0.0),)), tmp_path / "one.png")
+    write_figure(
+        draw_curve(replace(CURVE, points=(replace(point(2, 1, 1.0), weighted_cost=0.0),))),
+        tmp_path / "one.png",
+    )
     assert (tmp_path / "one.png").stat().st_size > 1000
 
 

@@ -10,7 +10,8 @@ from matplotlib.colors import to_hex
 
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
-from kanon_pg.reports.plots.grouping import COLOURS, draw_grouping, write_grouping
+from kanon_pg.reports.plots.figure_file import write_figure
+from kanon_pg.reports.plots.grouping import COLOURS, draw_grouping
 
 
 def grouped(kind: str = "labels", **fields: object) -> Grouped:
@@ -83,11 +84,11 @@ def test_large_classes_do_not_hide_the_others() -> None:
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_files_are_written_in_each_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"figure{suffix}"
-    write_grouping(grouped("regions", values=PLACED, edges=((0, 1),)), path)
+    write_figure(draw_grouping(grouped("regions", values=PLACED, edges=((0, 1),))), path)
     assert path.stat().st_size > 1000
 
 
 def test_other_formats_and_folders_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "figure.txt", tmp_path / "none" / "figure.png"):
         with pytest.raises(InputError):
-            write_grouping(grouped(), path)
+            write_figure(draw_grouping(grouped()), path)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.release.models import option_fields
+from kanon_pg.release.generalized import HierarchyWish, parse_hierarchies
 from kanon_pg.release.record import recorded_hierarchies
-from kanon_pg.release.request import AnonymizeRequest, HierarchyWish, parse_hierarchies
+from kanon_pg.release.request import AnonymizeRequest, option_fields
 
 
 @pytest.mark.parametrize(

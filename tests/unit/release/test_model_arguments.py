@@ -8,8 +8,7 @@ import pytest
 
 from kanon_pg.core.request import PrivacyModels
 from kanon_pg.errors import InputError, UnknownName, VerificationFailed
-from kanon_pg.release.models import option_fields, require_classes, require_sensitive
-from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.request import AnonymizeRequest, option_fields, require_classes, require_sensitive
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_pg.cli.audit_markdown import audit_markdown
+from kanon_pg.cli.audit_view import audit_markdown
 from tests.fixtures.audit_reports import COLUMNS, HOSTILE, audit_of
 
 
@@ -14,7 +14,7 @@ def test_risk_and_releases_are_tables() -> None:
     assert "## Before and after the releases" in text
     assert "Before and after release release 1:" in text
     assert "| information lost, of all | none | 25% |" in text
-    assert "| columns told wrong, in bits | none | 0.016 |" in text
+    assert "| divergence of the columns, in bits | none | 0.016 |" in text
     assert text.count("| chance above 20%: share of people | 4% | 0% |") == 2
 
 

@@ -20,7 +20,7 @@ def test_a_page_marks_points_whose_search_was_cut() -> None:
     assert "cut by" not in whole
     assert "5.6% (cut by the time limit: a longer search may find less)." in cut
     assert cut.count(">cut by the time limit</td>") == 2
-    assert cut.count(">cut</text>") == 2
+    assert cut.count("% cut</span>") == 2
     assert "2 from searches that a limit cut." in cut
 
 

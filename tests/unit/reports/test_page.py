@@ -46,6 +46,10 @@ def by_id(root: Node) -> dict[str, Node]:
     return {node["id"]: node for node in root.all("*") if "id" in node.attributes}
 
 
+def images(root: Node) -> list[Node]:
+    return [node for node in root.all("*") if node.attributes.get("role") == "img"]
+
+
 def test_sections_stand_in_order() -> None:
     root = parsed(PAGES["everything"])
     assert [node.text for node in root.all("h1")] == ["Who is singled out in public.patients?"]
@@ -85,7 +89,7 @@ def test_sentences_come_first() -> None:
             "700 of 1,000 people (70%), by birth_date alone.",
             "2 minimal sets of columns single out fewer than 5 people.",
             "What to do:",
-            "<svg",
+            'role="img"',
         )
     ]
     assert places == sorted(places)
@@ -134,13 +138,12 @@ def test_every_figure_has_a_text_and_a_table(page: str) -> None:
     root = parsed(page)
     named = by_id(root)
     for figure in root.all("figure"):
-        (drawing,) = [node for node in figure.all("svg") if "role" in node.attributes]
-        assert drawing["role"] == "img"
-        title, description = (named[name].text for name in drawing["aria-labelledby"].split())
+        (chart,) = images(figure)
+        title, description = (named[name].text for name in chart["aria-labelledby"].split())
         assert len(title) > 10
         assert len(description) > 20
         assert len(figure.all("table")) == 1
-    assert len(root.all("figure")) == len([node for node in root.all("svg") if "role" in node.attributes])
+    assert len(root.all("figure")) == len(images(root))
 
 
 @each
@@ -184,9 +187,9 @@ def test_colours_can_be_told_apart(scheme: str) -> None:
         :2
     ]
     colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6})", light if scheme == "light" else dark))
-    assert len(colours) == 10
+    assert len(colours) == 9
     pairs = [(text, ground) for text in ("ink", "faint", "risk", "safe") for ground in ("page", "surface")]
-    pairs += [("on-mark", "risk"), ("on-mark", "safe"), ("on-mark", "faint"), ("ink", "safe-tint")]
+    pairs += [("ink", "safe-tint")]
     for text, ground in pairs:
         assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from kanon_pg.core.request import KERNELS
-from kanon_pg.runner.preparation import COMPILED
+from kanon_pg.runner.parent import COMPILED
 
 
 def test_the_notice_about_compiling_says_for_each_set_what_it_is_for() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName
 from kanon_pg.worker.grouping.rectangles import rectangles
+from kanon_pg.worker.grouping.region_moves import low_degree_tree, neighbours_of
 from kanon_pg.worker.grouping.regions import regions
-from kanon_pg.worker.grouping.spanning_tree import low_degree_tree, neighbours_of
 
 
 def grid(width: int, height: int) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
 from kanon_pg.worker.audit.auditor import work
 from kanon_pg.worker.clock import silent
 from kanon_pg.worker.compiled import watched
-from kanon_pg.worker.solvers.recoding.search import RECODINGS
+from kanon_pg.worker.solvers.recoding.methods import RECODINGS
 from kanon_pg.worker.solvers.registry import METHODS, solve
 from kanon_pg.worker.warm_up import warm_up
 from tests.fixtures.diversity import pack_sensitive

@@ -11,8 +11,8 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.annealing.anneal import anneal
 from kanon_pg.worker.solvers.annealing.graph import graph_around, thin
-from kanon_pg.worker.solvers.annealing.search import anneal
 from kanon_pg.worker.solvers.brute_force import brute_force
 from kanon_pg.worker.solvers.compatibility import compatibility_of
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign

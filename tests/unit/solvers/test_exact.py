@@ -14,14 +14,13 @@ from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
-from kanon_pg.worker.solvers.exact.integer_program import solve_sub_problem
-from kanon_pg.worker.solvers.exact.search import ALL_PATTERNS_NOT_SEARCHED, search_exactly
-from kanon_pg.worker.solvers.exact.sub_problem import Demand, SubProblem
+from kanon_pg.worker.solvers.exact.optimum import ALL_PATTERNS_NOT_SEARCHED, search_exactly
+from kanon_pg.worker.solvers.exact.sub_problem import Demand, SubProblem, solve_sub_problem
+from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.refinement.flow import cost_of
-from kanon_pg.worker.solvers.search import SearchResult, search_greedily
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 from tests.fixtures.packing import pack
 
@@ -133,6 +132,6 @@ def test_further_rows_and_columns_are_obeyed():
 
 
 def test_the_solver_library_is_loaded_only_when_it_is_needed():
-    program = "import sys, kanon_pg.worker.solvers.exact.search; print('ortools' in sys.modules)"
+    program = "import sys, kanon_pg.worker.solvers.exact.optimum; print('ortools' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

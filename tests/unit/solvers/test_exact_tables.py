@@ -11,7 +11,7 @@ import pytest
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, parse_patterns, suppression_costs
-from kanon_pg.worker.solvers.exact.search import search_exactly
+from kanon_pg.worker.solvers.exact.optimum import search_exactly
 from tests.fixtures.packing import published_table
 from tests.unit.solvers.test_paper_tables import ADULT_2, ADULT_2_WISHES, CMC, NURSERY, table_of
 

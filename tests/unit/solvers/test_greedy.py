@@ -8,11 +8,11 @@ import pytest
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.worker.classes import classes_of, suppressed_cells
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.patterns import all_patterns, parse_patterns
+from kanon_pg.worker.patterns import all_patterns, paper_order, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.solvers.greedy.heuristic import fill_rest, greedy
-from kanon_pg.worker.solvers.greedy.order import paper_order
+from kanon_pg.worker.solvers.greedy.heuristic import greedy
+from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.packing import masks, pack

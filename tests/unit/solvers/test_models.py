@@ -13,13 +13,13 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName, UnsuitableColumn
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.models.evaluator import evaluator_of, require_usable, violations
+from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, require_usable, violations
 from kanon_pg.worker.patterns import all_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.models.exact import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
-from kanon_pg.worker.solvers.models.feasible import require_feasible
-from kanon_pg.worker.solvers.models.search import reassign_sensitively, search_greedily_with_models
+from kanon_pg.worker.solvers.exact.privacy_models import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
+from kanon_pg.worker.solvers.heuristics import search_greedily
+from kanon_pg.worker.solvers.p_sensitive_flow import reassign_sensitively
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
@@ -68,7 +68,7 @@ def test_the_largest_possible_l_is_named_and_possible():
 
 def test_every_closeness_is_possible():
     types = table_of([(0,), (0,), (1,), (1,)], ill("a", "b", "a", "c"))
-    found = search_greedily_with_models(
+    found = search_greedily(
         types, all_patterns(types.columns), SolveRequest(2, models=PrivacyModels(t=0.0)), Clock()
     )
     assert found.solution.vector.tolist() == [1, 1, 1, 1]
@@ -111,7 +111,7 @@ def test_homogeneous_classes_are_broken_up():
     secrets = ill("flu", "flu", "cold", "cold")
     types = table_of(rows, secrets)
     mask = all_patterns(types.columns)
-    for search in (search_greedily_with_models, search_exactly_with_models):
+    for search in (search_greedily, search_exactly_with_models):
         found = search(types, mask, SolveRequest(2, models=PrivacyModels(p=2)), Clock())
         assert cost_of(types, found.solution) == 4
         assert set(found.solution.vector.tolist()) == {0b10}
@@ -121,7 +121,7 @@ def test_a_frequent_value_is_thinned_out_of_its_group():
     rows = [("a", 1)] * 6 + [("b", 2)] * 3
     secrets = ill("flu", "flu", "flu", "cold", "cold", "gout", "x", "y", "z")
     types = table_of([(*row, n) for n, row in enumerate(rows)], secrets)
-    found = search_greedily_with_models(
+    found = search_greedily(
         types, all_patterns(types.columns), SolveRequest(3, models=PrivacyModels(l=3)), Clock()
     )
     classes = classes_of(types, found.solution.vector)
@@ -204,7 +204,7 @@ def test_under_p_sensitivity_the_greedy_search_distributes_rows_by_flow():
     rows = [("a",)] * 7 + [("c",)]
     secrets = ill("x", "x", "x", "y", "y", "z", "z", "x")
     types = table_of(rows, secrets)
-    found = search_greedily_with_models(
+    found = search_greedily(
         types, all_patterns(types.columns), SolveRequest(2, models=PrivacyModels(p=2)), Clock()
     )
     # One row of "a" with another value joins that of "c"; as whole row types two of them would have to.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, combinations
+from itertools import chain, combinations, combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -11,14 +11,22 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import KanonError
 from kanon_pg.worker.classes import classes_of
-from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers import pairs
+from kanon_pg.worker.solvers.bounds.reach import BOUND_METHOD as GREEDY_BOUND_METHOD
 from kanon_pg.worker.solvers.brute_force import brute_force
-from kanon_pg.worker.solvers.pairs.costs import paired_with_itself, single_rows
-from kanon_pg.worker.solvers.pairs.search import MOST_ROWS, best_grouping, gains_of, search_by_pairs
+from kanon_pg.worker.solvers.pairs import (
+    BOUND_METHOD,
+    MOST_ROW_TYPES,
+    ClassCosts,
+    PairSearch,
+    Prices,
+    Program,
+    search_by_pairs,
+)
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
-from kanon_pg.worker.solvers.search import BOUND_METHOD as GREEDY_BOUND_METHOD
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.packing import pack
 from tests.instances.known import Known
@@ -103,26 +111,112 @@ def test_triples_are_found_where_pairs_alone_are_bad(copies):
     assert answer(triples_that_pay(copies)) == (9.0 * copies, 9.0 * copies)
 
 
-def test_the_search_changes_several_pairs_of_triples():
-    _, table, mask = case(triples_that_pay(6))
-    grouping = best_grouping(single_rows(table, mask, Clock()), (), CENTURY, Clock())
-    assert grouping.is_optimal
-    assert len(grouping.triples) == 6
+def priced(random, rows):
+    """Return the costs of the classes of some rows, and prices as a linear program could return them."""
+    _, table, mask = case(rows)
+    costs = ClassCosts.of(table, mask, Clock())
+    inside = random.random((len(table), 4)) < 0.4
+    return costs, Prices(random.integers(-2, 6, len(table)) / 2, random.integers(0, 4, 4) / 2, inside)
 
 
-def test_an_instance_gains_from_its_three_dearest_rows():
+def excess_of(costs, prices, members):
+    """Return what a class costs in excess of its prices, from the definition."""
+    cost = costs.cost[costs.places_of(np.array([[*members, -1][:3]]))[0]] * len(members)
+    odd = prices.inside[list(members)].sum(axis=0) % 2 == 1
+    return cost - prices.row[list(members)].sum() - prices.odd[odd].sum()
+
+
+@pytest.mark.parametrize("most", [-2.0, -0.25, 1.0])
+def test_every_pair_and_triple_is_priced(most):
     random = np.random.default_rng(6)
-    _, table, mask = case(random_case(random, 40)[0])
-    rows = single_rows(table, mask, Clock())
-    for most in (1, 3, 50):
-        price = random.integers(-most, most + 1, rows.row_type.size) / 2
-        gains = gains_of(rows, (), price)
-        for place in range(rows.place_cost.size):
-            members = rows.members(place)
-            max_cost_per_row = np.sort(price[members])[-3:]
-            assert gains.least[place] == 3 * rows.place_cost[place] - max_cost_per_row.sum()
-            assert price[gains.max_cost_per_row[place]] == max_cost_per_row[-1]
-            assert gains.max_cost_per_row[place] in members
+    for _ in range(20):
+        costs, prices = priced(random, random_case(random, 14)[0])
+        types = range(costs.rows.size)
+        listed = [members for size in (2, 3) for members in combinations_with_replacement(types, size)]
+        possible = [one for one in listed if all(one.count(i) <= costs.rows[i] for i in one)]
+        wanted = {one: excess_of(costs, prices, one) for one in possible}
+        pairs_found = prices.excess_of_pairs(costs)
+        assert all(pairs_found[one] == wanted[one] for one in possible if len(one) == 2)
+        triples, excess, is_all = prices.triples(costs, most)
+        assert is_all
+        found = {}
+        for members, over in zip(map(tuple, triples.tolist()), excess, strict=True):
+            found[members] = min(over, found.get(members, np.inf))
+        assert found == {one: over for one, over in wanted.items() if len(one) == 3 and over <= most}
+
+
+@pytest.mark.parametrize("stage", ["no odd sets", "an integer program over what a better solution can use"])
+def test_every_stage_finds_the_optimum(stage, monkeypatch):
+    """Without odd sets the bound is lower than the optimum, so that later stages have to raise it."""
+    monkeypatch.setattr(Program, "cut", lambda self, used: False)
+    if stage != "no odd sets":
+        monkeypatch.setattr(PairSearch, "_is_solved", lambda self, program: False)
+    random = np.random.default_rng(77)
+    decided = 0
+    decide = PairSearch._decide
+
+    def counted(self, program, prices):
+        nonlocal decided
+        decided += 1
+        decide(self, program, prices)
+
+    monkeypatch.setattr(PairSearch, "_decide", counted)
+    for _ in range(60):
+        rows, patterns, weights = random_case(random, 12)
+        cost, bound = answer(rows, patterns, weights)
+        everything = [*patterns, list(range(len(rows[0])))]
+        assert cost == bound == least_cost(rows, 2, everything, weights)
+    assert decided > 10
+
+
+class Interrupting(Clock):
+    """A clock that is over at the n-th sign of life of the search."""
+
+    def __init__(self, turns):
+        super().__init__()
+        self._turns = turns
+
+    def raising(self):
+        return self
+
+    def report(self, phase, share):
+        if phase == "search":
+            self._turns -= 1
+            if self._turns < 0:
+                raise TimeOver
+
+
+def test_a_search_that_is_stopped_proves_no_more_than_the_optimum():
+    random = np.random.default_rng(78)
+    raised = 0
+    for _ in range(15):
+        rows, patterns, weights = random_case(random, 16)
+        _, table, mask = case(rows, patterns, weights)
+        optimum = least_cost(rows, 2, [*patterns, list(range(len(rows[0])))], weights)
+        for turns in range(6):
+            found = search_by_pairs(table, mask, SolveRequest(2), Interrupting(turns))
+            assert found.lower_bound <= optimum <= cost_of(table, found.solution)
+            raised += found.bound_method == BOUND_METHOD and found.lower_bound < optimum
+    assert raised
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_an_integer_program_is_tried_while_there_is_time_for_it(is_late, monkeypatch):
+    """Without a better bound in sight, but with half of the time over, the solution at hand is taken."""
+
+    class Waning(Interrupting):
+        def part(self, share):
+            return Clock(0.0 if is_late else None)
+
+    monkeypatch.setattr(Program, "cut", lambda self, used: True)
+    monkeypatch.setattr(pairs, "_TRIES", (CENTURY,))
+    random = np.random.default_rng(79)
+    better = 0
+    for _ in range(10):
+        rows, patterns, weights = random_case(random, 60)
+        _, table, mask = case(rows, patterns, weights)
+        better += search_by_pairs(table, mask, SolveRequest(2), Waning(8)).method == pairs.METHOD
+    assert (better > 0) == is_late
 
 
 def test_many_equal_rows_are_paired_among_themselves():
@@ -134,13 +228,6 @@ def test_many_equal_rows_are_paired_among_themselves():
         everything = [*patterns, list(range(len(rows[0])))]
         cost, bound = answer(many, patterns, weights)
         assert cost == bound == least_cost(many, 2, everything, weights)
-
-
-def test_what_is_paired_leaves_enough_rows_for_others():
-    paired = paired_with_itself(np.array([1, 2, 7, 8, 9, 10, 1_000_001]))
-    assert (paired % 2 == 0).all()
-    assert paired.tolist()[:3] == [0, 0, 0]
-    assert paired[-1] >= 999_000
 
 
 def test_row_assignment_agrees():
@@ -172,13 +259,11 @@ def assert_bound_of_greedy(found, table, optimum):
     assert found.termination is not Termination.OPTIMAL
 
 
-def test_without_effort_or_time_a_solution_is_valid_and_nothing_is_claimed_optimal():
+def test_without_time_a_solution_is_valid_and_nothing_is_claimed_optimal():
     _, table, mask = case(triples_that_pay(4))
     found = search_by_pairs(table, mask, SolveRequest(2), Clock(0.0))
     assert_bound_of_greedy(found, table, optimum=9.0 * 4)
     assert classes_of(found.solution.parts_of(table), found.solution.vector).people.min() >= 2
-    stopped = best_grouping(single_rows(table, mask, Clock()), (), 0, Clock())
-    assert not stopped.is_optimal
 
 
 def test_cancelling_acts_during_the_search():
@@ -218,8 +303,8 @@ def test_requests_of_another_kind_are_handed_back(request_):
     assert search_by_pairs(table, mask, request_, Clock()) is None
 
 
-def test_entities_and_too_many_rows_are_handed_back():
+def test_entities_and_too_many_row_types_are_handed_back():
     with_people = RowTypeTable.from_packed(pack([("a",), ("a",)], people=[1, 2]))
     assert search_by_pairs(with_people, all_patterns(with_people.columns), SolveRequest(2), Clock()) is None
-    _, table, mask = case([(number,) for number in range(MOST_ROWS + 1)])
+    _, table, mask = case([(number,) for number in range(MOST_ROW_TYPES + 1)])
     assert search_by_pairs(table, mask, SolveRequest(2), Clock()) is None

@@ -8,11 +8,9 @@ import pytest
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.bounds.pool import Collected, Demand, collect_and_repair
-from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.bounds.prices import ClassCosts, Collected, collect_and_repair, raise_prices
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.worker.verification.certificate_groups import Priced, visit_broken_groups
+from kanon_pg.worker.verification.certificate import PRICE_UNIT, Priced, certified_bound, visit_broken_groups
 from tests.fixtures.packing import pack, shared_rows
 from tests.unit.solvers.test_paper_tables import CMC
 
@@ -149,7 +147,7 @@ def test_progress_is_reported_all_the_time():
 
 def test_broken_prices_are_repaired_in_one_pass():
     table, vectors = table_and_vectors(random_rows())
-    demand = Demand(vectors, np.bitwise_count(vectors).astype(np.int64) * PRICE_UNIT, 5)
+    demand = ClassCosts(vectors, np.bitwise_count(vectors).astype(np.int64) * PRICE_UNIT, 5)
     broken = np.full(len(table), 3 * PRICE_UNIT)
     area = collect_and_repair(table, demand, broken, 0.2, Collected(), Clock())
     assert certified_bound(table, vectors, 5, broken) is None
@@ -159,7 +157,7 @@ def test_broken_prices_are_repaired_in_one_pass():
 
 def test_every_group_that_prices_up_to_the_highest_break_is_collected_once():
     table, vectors = table_and_vectors(random_rows(count=60))
-    demand = Demand(vectors, np.bitwise_count(vectors).astype(np.int64) * PRICE_UNIT, 3)
+    demand = ClassCosts(vectors, np.bitwise_count(vectors).astype(np.int64) * PRICE_UNIT, 3)
     prices = np.full(len(table), PRICE_UNIT)
     collected = Collected()
     area = collect_and_repair(table, demand, prices, 0.5, collected, Clock())

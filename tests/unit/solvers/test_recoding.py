@@ -12,10 +12,9 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InputError, SolverError, UnknownName
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.recoding import full_domain, improvement, reach, search
+from kanon_pg.worker.solution import SearchResult, Solution
+from kanon_pg.worker.solvers.recoding import full_domain, groups, improvement, methods
 from kanon_pg.worker.solvers.registry import solve
-from kanon_pg.worker.solvers.search import SearchResult
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import identity, integers, masks, pack
@@ -111,7 +110,7 @@ def test_a_wrong_solution_is_refused(monkeypatch):
         rows[task.order] = task.table.rows
         return SearchResult(Solution(np.arange(rows.size), np.zeros_like(rows), rows), "nothing generalized")
 
-    monkeypatch.setitem(search.RECODINGS, "greedy", nothing)
+    monkeypatch.setitem(methods.RECODINGS, "greedy", nothing)
     with pytest.raises(SolverError, match="fewer than 5"):
         solve(packed_people(), SolveRequest(5, "greedy"))
 
@@ -145,7 +144,7 @@ def test_local_recoding_is_no_dearer_than_greedy_and_that_no_dearer_than_suppres
 
 def test_many_columns_are_split_from_the_top(monkeypatch):
     packed = packed_people(300)
-    monkeypatch.setattr("kanon_pg.worker.solvers.recoding.search.is_lattice_small", lambda *_: False)
+    monkeypatch.setattr("kanon_pg.worker.solvers.recoding.methods.is_lattice_small", lambda *_: False)
     assert "along hierarchies" in solve(packed, SolveRequest(5, "local")).method
 
 
@@ -198,8 +197,8 @@ def test_models_are_kept_on_a_table_with_many_classes():
 
 
 def test_a_bound_that_would_take_too_long_is_not_claimed(monkeypatch):
-    monkeypatch.setattr(reach, "MOST_WORK", 0)
-    monkeypatch.setattr(reach, "_BEATS", 1)
+    monkeypatch.setattr(groups, "MOST_WORK", 0)
+    monkeypatch.setattr(groups, "_BEATS", 1)
     outcome = solve(packed_scattered(), SolveRequest(5, "greedy"))
     assert outcome.lower_bound is None
     assert not outcome.optimal
@@ -218,7 +217,7 @@ def test_full_domain_suppresses_a_dearer_group_where_the_cheapest_has_too_many_r
     assert outcome.weighted_cost == pytest.approx(4 * 3 / 5 + 3)
     assert outcome.optimal
     assert outcome.lower_bound == outcome.weighted_cost
-    assert outcome.bound_method == search.FULL_DOMAIN_BOUND
+    assert outcome.bound_method == methods.FULL_DOMAIN_BOUND
 
 
 def test_full_domain_without_time_for_all_level_vectors_claims_no_optimum(monkeypatch) -> None:
@@ -226,4 +225,4 @@ def test_full_domain_without_time_for_all_level_vectors_claims_no_optimum(monkey
     outcome = solve(packed_scattered(), SolveRequest(5, "full_domain", seconds=0.0))
     assert outcome.termination is Termination.TIME
     assert not outcome.optimal
-    assert outcome.bound_method != search.FULL_DOMAIN_BOUND
+    assert outcome.bound_method != methods.FULL_DOMAIN_BOUND

@@ -13,10 +13,9 @@ from kanon_pg.core.request import KERNELS, PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers import portfolio, registry
 from kanon_pg.worker.solvers.registry import METHODS, solve
-from kanon_pg.worker.solvers.search import SearchResult
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import integers, pack, solution_of

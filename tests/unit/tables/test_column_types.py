@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.tables.column_types import ColumnType
+from kanon_pg.tables.csv_file import ColumnType
 
 
 def chosen(*batches: list[str | None]) -> str:

@@ -14,8 +14,9 @@ from typing import Final
 from kanon_pg.queries.check.bind.conversion import as_type
 from kanon_pg.queries.check.bind.expressions import Scope, bind_expression
 from kanon_pg.queries.check.findings import Refusal
-from kanon_pg.queries.check.functions import AGGREGATES, PERCENTILES
+from kanon_pg.queries.check.functions import AGGREGATES, PAIRS, PERCENTILES, SUMS
 from kanon_pg.queries.check.plan.typed import (
+    PAIR,
     Aggregate,
     Bound,
     ColumnRef,
@@ -50,8 +51,12 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
     condition = as_type(bind_expression(call.condition, rows), "bool") if call.condition is not None else None
     if call.function in PERCENTILES:
         return _percentiles(call, condition, rows)
+    if call.function == "mode":
+        return _mode(call, condition, rows)
     if call.within is not None:
-        raise Refusal("Q212", call.span, "WITHIN GROUP belongs to percentile_cont and percentile_disc.")
+        raise Refusal("Q212", call.span, "WITHIN GROUP belongs to percentiles and mode.")
+    if call.function in PAIRS:
+        return _pair(call, condition, rows)
     if call.function == "count":
         return _count(call, condition, rows)
     if call.star or len(call.arguments) != 1:
@@ -60,7 +65,10 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
         )
     if call.distinct:
         raise Refusal("Q213", call.span, "DISTINCT is allowed in count only.", "Leave DISTINCT out.")
-    kind, argument = _summarized(call, bind_expression(call.arguments[0], rows))
+    bound = bind_expression(call.arguments[0], rows)
+    if bound.type == "interval" and call.function in SUMS:
+        return _time_between(call, condition, bound)
+    kind, argument = _summarized(call, bound)
     return Aggregate(
         type=kind,
         as_numeric=_stays_numeric(kind, argument),
@@ -68,6 +76,66 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
         argument=argument,
         condition=condition,
         span=call.span,
+    )
+
+
+def _mode(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
+    if call.within is None or call.star or call.distinct or call.arguments:
+        raise Refusal(
+            "Q212", call.span, "mode needs WITHIN GROUP.", "Write mode() WITHIN GROUP (ORDER BY x)."
+        )
+    kind, argument = _summarized(call, bind_expression(call.within.expression, rows))
+    return Aggregate(
+        type=kind,
+        as_numeric=_stays_numeric(kind, argument),
+        function=call.function,
+        argument=argument,
+        condition=condition,
+        descending=call.within.descending,
+        span=call.span,
+    )
+
+
+def _pair(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
+    """Bind an aggregate of two numbers; a row takes part if it has both."""
+    if call.star or call.distinct or len(call.arguments) != 2:
+        raise Refusal(
+            "Q211", call.span, f"{call.function} takes two columns.", f"Write {call.function}(a, b)."
+        )
+    operands = tuple(as_type(bind_expression(argument, rows), "float8") for argument in call.arguments)
+    pair = Operation(type="record", name=PAIR, template="ROW({0}, {1})", operands=operands, span=call.span)
+    return Aggregate(
+        type="float8", function=call.function, argument=pair, condition=condition, span=call.span
+    )
+
+
+_SECONDS_AS_INTERVAL: Final = (
+    "pg_catalog.justify_hours(pg_catalog.make_interval(secs => CAST({0} AS pg_catalog.float8)))"
+)
+
+
+def _time_between(call: Call, condition: Bound | None, bound: Bound) -> Bound:
+    """Bind a sum or mean of differences of moments by their seconds, which are linear.
+
+    PostgreSQL adds up days and hours of intervals by themselves, so that its sum also tells how many whole
+    days there are. What is returned here equals it, with at most 24 hours beside the days.
+    """
+    if not isinstance(bound, Operation) or bound.name != "difference":
+        hint = "Write avg(a - b): of dates it is a number of days, of timestamps an interval."
+        raise Refusal("Q211", call.span, f"{call.function} takes an interval as a difference only.", hint)
+    epoch = TypedConstant(type="text", text="epoch", span=bound.span)
+    seconds = Operation(
+        type="numeric",
+        name="extract",
+        template="EXTRACT({0} FROM {1})",
+        operands=(epoch, bound),
+        span=bound.span,
+    )
+    total = Aggregate(
+        type="numeric", function=call.function, argument=seconds, condition=condition, span=call.span
+    )
+    return Operation(
+        type="interval", name="seconds", template=_SECONDS_AS_INTERVAL, operands=(total,), span=call.span
     )
 
 

@@ -95,6 +95,17 @@ def _calendar(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
     return read
 
 
+def _without_zone(pattern: re.Pattern[str]) -> Callable[[str], str | None]:
+    """Read a moment of which PostgreSQL takes what the pattern describes and ignores the rest."""
+
+    def read(text: str) -> str | None:
+        found = _calendar(_ZONED)(text)
+        taken = pattern.match(found) if found is not None else None
+        return taken.group() if taken is not None else None
+
+    return read
+
+
 def _time(text: str) -> str | None:
     try:
         return (
@@ -173,8 +184,8 @@ _READING: dict[str, Callable[[str], str | None]] = {
     "numeric": _decimal,
     "float4": lambda text: _decimal(text) if len(text) < 30 else None,
     "float8": _decimal,
-    "date": _calendar(_DATE),
-    "timestamp": _calendar(_MOMENT),
+    "date": _without_zone(_DATE),
+    "timestamp": _without_zone(_MOMENT),
     "timestamptz": _calendar(_ZONED),
     "time": _time,
     "interval": interval_text,
@@ -223,6 +234,37 @@ def typed_constant(constant: TypedConstant | ParameterRef, target: str) -> Typed
                 "Q201", constant.span, f"This is not a constant of type {target} that can be used.", hint
             )
     return TypedConstant(type=target, text=text, span=constant.span)
+
+
+_SHAPES: Final = {
+    ("to_date", "YYYY-MM-DD"): ("date", re.compile(r"\d{4}-\d\d-\d\d")),
+    ("to_timestamp", "YYYY-MM-DD"): ("timestamptz", re.compile(r"\d{4}-\d\d-\d\d")),
+    ("to_timestamp", "YYYY-MM-DD HH24:MI:SS"): (
+        "timestamptz",
+        re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"),
+    ),
+    ("to_timestamp", "YYYY-MM-DD HH24:MI:SS.US"): (
+        "timestamptz",
+        re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}"),
+    ),
+}
+
+
+def formatted_constant(function: str, arguments: tuple[Bound, ...], span: Span) -> Bound | None:
+    """Return the constant that ``to_date`` or ``to_timestamp`` makes of constants, as tools write it.
+
+    Returns
+    -------
+    Bound or None
+        None for other formats, and for texts that do not fill theirs.
+    """
+    texts = [item.text if isinstance(item, TypedConstant) else None for item in arguments]
+    if len(texts) != 2 or texts[0] is None or texts[1] is None:
+        return None
+    target, shape = _SHAPES.get((function, texts[1].upper()), ("", None))
+    if shape is None or not shape.fullmatch(texts[0]):
+        return None
+    return typed_constant(unknown_text(texts[0], span), target)
 
 
 def unknown_text(text: str | None, span: Span) -> TypedConstant:
@@ -323,7 +365,7 @@ def check_pattern(expression: Bound) -> None:
     Refusal
         Q205.
     """
-    text = text_of(expression)
+    text = _joined_text(expression)
     if text is None:
         raise Refusal(
             "Q205", expression.span, "The pattern of LIKE has to be a constant.", "Write LIKE 'abc%'."
@@ -334,6 +376,15 @@ def check_pattern(expression: Bound) -> None:
             f"At most {_PATTERN_LENGTH} characters and {_WILDCARDS} percent signs, no backslash at the end."
         )
         raise Refusal("Q205", expression.span, "This pattern of LIKE is not allowed.", hint)
+
+
+def _joined_text(expression: Bound) -> str | None:
+    """Return the text of constants joined by ``||``, as some programs write 'abc' || '%'."""
+    if not isinstance(expression, Operation) or expression.name != "||":
+        return text_of(expression)
+    parts = [_joined_text(operand) for operand in expression.operands]
+    known = [part for part in parts if part is not None]
+    return "".join(known) if len(known) == len(parts) else None
 
 
 _ATOM = r"(?:[A-Za-z0-9 _,;:@%&='\"#~/<>-]|\.|\[\^?(?:[A-Za-z0-9](?:-[A-Za-z0-9])?|[ _,;:@%./])+\])"

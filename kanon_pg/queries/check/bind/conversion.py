@@ -121,7 +121,7 @@ def written_cast(expression: Bound, target: str, span: Span) -> Bound:
         return Operation(type=target, name="cast", template=template, operands=(expression,), span=span)
     if _cannot_fail(source, target):
         return cast(expression, target, span)
-    hint = {"text": "Compare as text.", "timestamptz": "Use date_trunc."}.get(source, "Leave the cast out.")
+    hint = "Compare as text." if source == "text" else "Leave the cast out."
     raise Refusal("Q203", span, f"A cast from {source} to {target} can fail or depends on settings.", hint)
 
 
@@ -142,4 +142,9 @@ def _cannot_fail(source: str, target: str) -> bool:
         return target != "int2" and (target != "float4" or source in INTEGERS)
     if target == "text":
         return source in {*INTEGERS, "numeric", "bool", "date", "timestamp", "uuid", "time", "text"}
-    return (source, target) in {("date", "timestamp"), ("timestamp", "date")}
+    return (source, target) in {
+        ("date", "timestamp"),
+        ("timestamp", "date"),
+        ("timestamptz", "date"),
+        ("timestamptz", "timestamp"),
+    }

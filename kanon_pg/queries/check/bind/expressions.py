@@ -8,7 +8,13 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
-from kanon_pg.queries.check.bind.constants import check_constant, interval_text, number_constant, unknown_text
+from kanon_pg.queries.check.bind.constants import (
+    check_constant,
+    formatted_constant,
+    interval_text,
+    number_constant,
+    unknown_text,
+)
 from kanon_pg.queries.check.bind.conversion import as_type, in_number_type, written_cast
 from kanon_pg.queries.check.bind.operators import (
     bind_case,
@@ -34,6 +40,7 @@ from kanon_pg.queries.check.read.syntax import (
     Name,
     Now,
     Placeholder,
+    ScalarQuery,
     Star,
     Windowed,
     is_aggregate,
@@ -51,6 +58,9 @@ class Scope(Protocol):
 
     def column(self, name: Name) -> Bound:
         """Return the column that a name means."""
+
+    def scalar(self, scalar: ScalarQuery) -> Bound:
+        """Return what stands for a query in the place of a value, or refuse it here."""
 
     def aggregate(self, call: Call) -> Bound:
         """Return the bound aggregate, or refuse it here."""
@@ -83,6 +93,10 @@ def _name(name: Name, scope: Scope) -> Bound:
 def _placeholder(placeholder: Placeholder, scope: Scope) -> Bound:
     del scope
     return ParameterRef(type=UNKNOWN, number=placeholder.number, span=placeholder.span)
+
+
+def _scalar(scalar: ScalarQuery, scope: Scope) -> Bound:
+    return scope.scalar(scalar)
 
 
 def _windowed(windowed: Windowed, scope: Scope) -> Bound:
@@ -146,6 +160,9 @@ def _call(call: Call, scope: Scope) -> Bound:
     arguments = tuple(bind_expression(argument, scope) for argument in call.arguments)
     if call.function == "now" and not arguments:
         return _time("current_timestamp", call.span)
+    formatted = formatted_constant(call.function, arguments, call.span)
+    if formatted is not None:
+        return formatted
     special = _SPECIAL.get(call.function)
     if special is not None and arguments:
         return special(arguments, call.span)
@@ -254,5 +271,6 @@ _BINDING: dict[type, Callable[[Any, Scope], Bound]] = {
     Cast: _cast,
     Case: _case,
     Call: _call,
+    ScalarQuery: _scalar,
     Windowed: _windowed,
 }

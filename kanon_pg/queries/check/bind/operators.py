@@ -176,7 +176,7 @@ def _distinct(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 def _like(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     value, pattern = as_type(operands[0], "text"), as_type(operands[1], "text")
-    if isinstance(pattern, ParameterRef):
+    if _is_parameter(pattern):
         pattern = Operation(
             type="text", name="pattern", template=_PATTERN, operands=(pattern,), span=pattern.span
         )
@@ -184,6 +184,19 @@ def _like(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
         check_pattern(pattern)
     sign = "~~" if operator == "like" else "~~*"
     return _truth(operator, f"({{0}} OPERATOR(pg_catalog.{sign}) {{1}})", (value, pattern), span)
+
+
+def _is_parameter(pattern: Bound) -> bool:
+    """Whether a pattern is a parameter, perhaps joined to constants: $1::varchar || '%'."""
+    leaves, pending = [], [pattern]
+    while pending:
+        found = pending.pop()
+        if isinstance(found, Operation) and found.name in ("||", "cast"):
+            pending += found.operands
+        else:
+            leaves.append(found)
+    fixed = all(isinstance(leaf, ParameterRef | TypedConstant) for leaf in leaves)
+    return fixed and any(isinstance(leaf, ParameterRef) for leaf in leaves)
 
 
 def _matches(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:

@@ -10,15 +10,18 @@ from dataclasses import replace
 from decimal import Decimal
 
 from kanon_pg.queries.check.bind.conversion import in_common_type
+from kanon_pg.queries.check.bind.empty_groups import empty_groups
 from kanon_pg.queries.check.bind.per_person import per_person
 from kanon_pg.queries.check.bind.selects import bind_select, ordinal
 from kanon_pg.queries.check.bind.sources import CommonTables, SourceBinder
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.plan.classes import silent_level
 from kanon_pg.queries.check.plan.levels import Level, Output, Plan, Sorting
 from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
 from kanon_pg.queries.check.read.syntax import (
     Apply,
+    Cast,
     Constant,
     Expression,
     Name,
@@ -27,6 +30,9 @@ from kanon_pg.queries.check.read.syntax import (
     Query,
     Select,
 )
+from kanon_pg.queries.check.types import FLOATS
+
+_WHOLE_NUMBERS = ("int", "int2", "int4", "int8", "smallint", "integer", "bigint")
 
 
 def is_never(condition: Expression | None) -> bool:
@@ -92,18 +98,13 @@ class Binder:
         Parameters
         ----------
         outermost : bool
-            Whether ORDER BY and LIMIT may stand here.
+            Whether rows may be sorted and cut here; elsewhere only finished groups may be.
 
         Raises
         ------
         Refusal
             Codes Q100 to Q599.
         """
-        if not outermost and (query.order or query.limit is not None or query.offset is not None):
-            hint = "Sort and cut the whole query at its end."
-            raise Refusal(
-                "Q500", query.span, "ORDER BY and LIMIT are allowed at the end of the query only.", hint
-            )
         inner = (environment or CommonTables()).extended(query)
         selects = [item for branch in query.branches for item in self._flat(branch, inner)]
         single = len(selects) == 1
@@ -113,12 +114,25 @@ class Binder:
             for select, where in selects
             for level in self._levels_of(select, where, query.order if single else (), never=never)
         ]
+        branches = _united(levels, query.span)
+        if not outermost:
+            _check_cut(query, branches)
         return Plan(
-            branches=_united(levels, query.span),
+            branches=branches,
+            silent=self._silent(branches),
             sorting=() if single else tuple(_position(item, levels[0]) for item in query.order),
             limit=_row_count(query.limit),
             offset=_row_count(query.offset),
         )
+
+    def _silent(self, branches: tuple[Level, ...]) -> tuple[Level, ...]:
+        found = []
+        for branch in branches:
+            level = silent_level(branch, self._levels + 1)
+            if level is not None:
+                self._number()
+                found.append(level)
+        return tuple(found)
 
     def _flat(self, branch: Select | Query, environment: CommonTables) -> list[tuple[Select, CommonTables]]:
         if isinstance(branch, Select):
@@ -141,8 +155,11 @@ class Binder:
     ) -> list[Level]:
         simpler = per_person(select, environment, self._snapshot)
         select = simpler if simpler is not None else select
+        rewritten = empty_groups(select, order, environment, self._snapshot)
+        select, order = rewritten if rewritten is not None else (select, order)
         binder = SourceBinder(self._snapshot, self.plan, self._count)
         collected = binder.bind(select.sources, environment)
+        binder.scalars(select, order, environment, collected)
         if select.where is not None:
             binder.where(select.where, environment, collected)
         collected.rows.protected = any(item.protection is not None for item in binder.found)
@@ -165,10 +182,28 @@ def _position(item: OrderItem, level: Level) -> Sorting:
     return Sorting(position, item.descending, item.nulls_first)
 
 
+def _check_cut(query: Query, branches: tuple[Level, ...]) -> None:
+    """Refuse LIMIT inside the query unless it cuts finished groups in an order that is always the same.
+
+    What runs for the record reads the groups again and has to find the same ones.
+    """
+    counts = [count for count in (query.limit, query.offset) if count is not None]
+    level = branches[0]
+    floats = any(getattr(item.expression, "type", "") in FLOATS for item in level.sorting)
+    rows = len(branches) > 1 or level.repeated
+    if counts and (rows or floats or any(isinstance(count, Placeholder) for count in counts)):
+        sentence = "Inside the query, ORDER BY and LIMIT may cut groups by exact figures only."
+        raise Refusal(
+            "Q500", query.span, sentence, "Group there, or sort and cut the whole query at its end."
+        )
+
+
 def _row_count(expression: Expression | None) -> Bound | None:
     if expression is None:
         return None
     hint = "Write LIMIT 10."
+    if isinstance(expression, Cast) and expression.type_name in _WHOLE_NUMBERS:
+        expression = expression.operand  # drivers give the types of parameters so: LIMIT $1::INTEGER
     if isinstance(expression, Placeholder):
         return ParameterRef(type="int8", number=expression.number, span=expression.span)
     if isinstance(expression, Constant) and expression.kind == "number" and (expression.text or "").isdigit():

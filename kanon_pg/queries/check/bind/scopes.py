@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -11,7 +11,15 @@ from kanon_pg.queries.check.bind.case_aggregates import as_filtered
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.typed import Bound, KeyRef, Operation
-from kanon_pg.queries.check.read.syntax import Call, Constant, Expression, Name, Placeholder, Windowed
+from kanon_pg.queries.check.read.syntax import (
+    Call,
+    Constant,
+    Expression,
+    Name,
+    Placeholder,
+    ScalarQuery,
+    Windowed,
+)
 from kanon_pg.queries.check.types import NUMBERS
 
 GROUPING: Final = "grouping"
@@ -25,11 +33,22 @@ def at_span(bound: Bound, span: Span) -> Bound:
 
 @dataclass(slots=True)
 class VisibleSource:
-    """A name in FROM with its columns, and the types of those that cannot be used."""
+    """A name in FROM with its columns, and the types of those that cannot be used.
+
+    Parameters
+    ----------
+    schema : str or None
+        Schema of a relation without an alias, by which it may be named, too.
+    """
 
     name: str
     columns: Mapping[str, Bound]
     unusable: Mapping[str, str] = field(default_factory=dict)
+    schema: str | None = None
+
+    def is_named(self, table: Sequence[str]) -> bool:
+        """Tell whether what stands before a column means this source; nothing means every one."""
+        return not table or tuple(table) in {(self.name,), (self.schema, self.name)}
 
 
 @dataclass(slots=True)
@@ -44,11 +63,14 @@ class RowScope:
         Columns of JOIN ... USING, which need no table name.
     protected : bool
         Whether a row may stand for a person.
+    scalars : dict
+        What stands for the queries in the place of values.
     """
 
     visible: list[VisibleSource] = field(default_factory=list)
     merged: dict[str, Bound] = field(default_factory=dict)
     protected: bool = False
+    scalars: dict[ScalarQuery, Bound] = field(default_factory=dict)
 
     def matching_key(self, expression: Expression) -> Bound | None:
         """Nothing but single names is known here."""
@@ -60,9 +82,10 @@ class RowScope:
         *table, column = name.parts
         if not table and column in self.merged:
             return at_span(self.merged[column], name.span)
-        tables = [item for item in self.visible if not table or item.name == table[0]]
+        tables = [item for item in self.visible if item.is_named(table)]
         if table and not tables:
-            raise Refusal("Q102", name.span, f'There is no table "{table[0]}" in FROM.', self._tables())
+            shown = ".".join(table)
+            raise Refusal("Q102", name.span, f'There is no table "{shown}" in FROM.', self._tables())
         found = [item.columns[column] for item in tables if column in item.columns]
         if len(found) > 1:
             raise Refusal("Q103", name.span, f'The column "{column}" is ambiguous.', "Write table.column.")
@@ -91,13 +114,21 @@ class RowScope:
         hint = "Group first: sum(count(*)) OVER (ORDER BY ...) with GROUP BY."
         raise Refusal("Q217", windowed.span, "Window functions work on groups, not on rows.", hint)
 
-    def star(self, table: str | None, span: Span) -> list[tuple[str, Bound]]:
+    def scalar(self, scalar: ScalarQuery) -> Bound:
+        """Return the column that holds the answer of a query in the place of a value."""
+        found = self.scalars.get(scalar)
+        if found is None:
+            hint = "Put the query into FROM or WITH, and join it."
+            raise Refusal("Q021", scalar.span, "A query has no place as a value here.", hint)
+        return at_span(found, scalar.span)
+
+    def star(self, table: tuple[str, ...], span: Span) -> list[tuple[str, Bound]]:
         """Return all columns, or those of one table."""
-        tables = [item for item in self.visible if table is None or item.name == table]
+        tables = [item for item in self.visible if item.is_named(table)]
         if not tables:
             raise Refusal("Q102", span, "The star means no table in FROM.", self._tables())
-        found = list(self.merged.items()) if table is None else []
-        skipped = set(self.merged) if table is None else set()
+        found = [] if table else list(self.merged.items())
+        skipped = set() if table else set(self.merged)
         found += [
             (key, value) for item in tables for key, value in item.columns.items() if key not in skipped
         ]
@@ -163,6 +194,12 @@ class GroupScope:
         hint = f"Add it to GROUP BY, or aggregate it: {example}({shown}). Identifiers cannot be shown."
         raise Refusal("Q216", name.span, f"{shown} is neither grouped nor aggregated.", hint)
 
+    def scalar(self, scalar: ScalarQuery) -> Bound:
+        """Refuse a query that is no key of the group."""
+        self.rows.scalar(scalar)
+        hint = "Put the query into FROM or WITH, and join it."
+        raise Refusal("Q021", scalar.span, "A query has no place as a value here.", hint)
+
     def aggregate(self, call: Call) -> Bound:
         """Bind an aggregate over the rows of a group."""
         if self.rows.protected:
@@ -200,6 +237,10 @@ class PublicRowScope:
     def column(self, name: Name) -> Bound:
         """Return the group key that the column is."""
         return self.key(self.rows.column(name))
+
+    def scalar(self, scalar: ScalarQuery) -> Bound:
+        """Return the group key that the answer of a query is."""
+        return self.key(self.rows.scalar(scalar))
 
     def key(self, bound: Bound) -> Bound:
         """Return the group key that a row expression is from now on."""

@@ -31,6 +31,7 @@ from kanon_pg.queries.check.read.syntax import (
     Star,
     holds_aggregate,
     holds_window,
+    scalar_queries,
 )
 from kanon_pg.queries.check.types import UNKNOWN
 
@@ -197,6 +198,7 @@ def _groupings(
 ) -> list[Level]:
     """Bind a SELECT that groups, once for every grouping."""
     keys, sets = _keys(select, collected.rows)
+    keys = tuple(dict.fromkeys((*keys, *_answers(select, order, collected))))
     every = dict.fromkeys((*keys, *(key for lists in sets for part in lists for key in part)))
     groups = GroupScope(collected.rows, tuple(every))
     outputs = _outputs(select, groups)
@@ -218,6 +220,21 @@ def _groupings(
         sentence = f"The groupings have more than {_MOST_FIGURES} outputs together."
         raise Refusal("Q001", select.span, sentence, "Ask for fewer outputs or totals at a time.")
     return [grouped_by(level, part, number() if place else first) for place, part in enumerate(lists)]
+
+
+def _answers(select: Select, order: tuple[OrderItem, ...], collected: FromClause) -> tuple[Bound, ...]:
+    """Return the answers of queries in the place of values that outputs, HAVING and ORDER BY read.
+
+    They are the same for every row, so that groups by them, too, are the same groups.
+    """
+    roots = [item.expression for item in select.items] + [item.expression for item in order]
+    roots += [select.having] if select.having is not None else []
+    found = [collected.rows.scalar(item) for root in roots for item in scalar_queries(root)]
+    if found and not collected.rows.protected and not select.group:
+        # groups by an answer would have no row where there are none, an aggregate alone has one
+        hint = "Put the query into FROM or WITH, and join it."
+        raise Refusal("Q021", found[0].span, "A query has no place as a value here.", hint)
+    return tuple(replace(item, span=Span(0, 0)) for item in found)
 
 
 def _checked(level: Level) -> Level:

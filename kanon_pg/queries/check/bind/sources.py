@@ -27,12 +27,15 @@ from kanon_pg.queries.check.read.syntax import (
     InQuery,
     Join,
     NamedTable,
+    OrderItem,
     OutputItem,
     Query,
+    ScalarQuery,
     Select,
     Star,
     Subquery,
     holds_aggregate,
+    scalar_queries,
 )
 from kanon_pg.queries.check.types import AS_TEXT, TYPES
 
@@ -111,6 +114,12 @@ def _names(query: Query, table: Query) -> set[str]:
     return {name for name, other in query.tables if other is not table}
 
 
+_CORRELATED = (
+    "A query in the place of a value cannot read columns of the query around it: join"
+    " (SELECT key, avg(x) AS mean FROM ... GROUP BY key) AS q ON q.key = t.key."
+)
+
+
 @dataclass(slots=True)
 class FromClause:
     """What FROM of one level has brought together so far."""
@@ -148,6 +157,44 @@ class SourceBinder:
             collected.rows.visible.append(visible)
             self._condition(join, collected, before)
         return collected
+
+    def scalars(
+        self, select: Select, order: tuple[OrderItem, ...], environment: CommonTables, collected: FromClause
+    ) -> None:
+        """Bind the queries that stand for values: each is joined, with the one row that it has.
+
+        That its answer has one row follows from its text: aggregates without GROUP BY, HAVING and LIMIT.
+        """
+        roots = [item.expression for item in select.items]
+        roots += [*select.group, *(part for sets in select.sets for keys in sets for part in keys)]
+        roots += [part for part in (select.having,) if part is not None]
+        roots += [item.expression for item in order]
+        roots += _conjunction(select.where) if select.where is not None else []
+        for scalar in (found for root in roots for found in scalar_queries(root)):
+            if scalar not in collected.rows.scalars:
+                collected.rows.scalars[scalar] = self._scalar(scalar, environment)
+
+    def _scalar(self, scalar: ScalarQuery, environment: CommonTables) -> Bound:
+        try:
+            plan = self.bind_plan(scalar.query, environment)
+        except Refusal as refusal:
+            if refusal.finding.code not in {"Q101", "Q102"}:
+                raise
+            found = refusal.finding
+            raise Refusal(found.code, Span(found.start, found.end), found.sentence, _CORRELATED) from None
+        if not plan.has_one_row() or len(plan.branches[0].outputs) != 1:
+            hint = "Return one aggregate, without GROUP BY; or put the query into FROM or WITH, and join it."
+            raise Refusal(
+                "Q021", scalar.span, "A query in the place of a value has to have one row and column.", hint
+            )
+        join = Join(
+            span=scalar.span,
+            kind="cross",
+            source=Subquery(span=scalar.span, query=scalar.query, alias="scalar"),
+        )
+        instance = self._instance(None, plan, join, scalar.span)
+        (column,) = self._columns(plan, instance, scalar.span).values()
+        return column
 
     def where(self, condition: Expression, environment: CommonTables, collected: FromClause) -> None:
         """Add WHERE; ``value IN (SELECT ...)`` becomes a join with the different values of the query.
@@ -199,7 +246,8 @@ class SourceBinder:
             if is_usable(column)
         }
         unusable = {column.name: column.type_name for column in relation.columns if not is_usable(column)}
-        return VisibleSource(table.alias or table.name, columns, unusable)
+        schema = relation.schema if table.alias is None else None
+        return VisibleSource(table.alias or table.name, columns, unusable, schema)
 
     def _instance(self, relation: Relation | None, plan: Plan | None, join: Join, span: Span) -> Instance:
         self.count(span)
@@ -240,6 +288,7 @@ class SourceBinder:
     ) -> VisibleSource:
         binder = SourceBinder(self.snapshot, self.bind_plan, self.count, self.found)
         part = binder.bind(select.sources, inner)
+        binder.scalars(select, (), inner, part)
         if select.where is not None:
             binder.where(select.where, inner, part)
         collected.where.extend(part.where)
@@ -312,7 +361,8 @@ def output_name(expression: Expression) -> str:
 
 
 def _row_selection(query: Query) -> Select | None:
-    if len(query.branches) != 1 or query.order or query.limit is not None or query.offset is not None:
+    # an order inside the query means nothing where nothing is cut
+    if len(query.branches) != 1 or query.limit is not None or query.offset is not None:
         return None
     select = query.branches[0]
     if not isinstance(select, Select) or select.distinct or select.group or select.sets:

@@ -33,9 +33,18 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from kanon_pg.queries.check.catalog import ColumnRole
+from kanon_pg.queries.check.plan.classes import classes_of, weighed_columns
 from kanon_pg.queries.check.plan.joins import conjuncts, determined_columns
 from kanon_pg.queries.check.plan.levels import Instance, Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in, walk
+from kanon_pg.queries.check.plan.typed import (
+    Aggregate,
+    Bound,
+    ColumnRef,
+    Operation,
+    columns_in,
+    has_value,
+    walk,
+)
 
 _CONNECTING = frozenset({"and", "or", "not", "is null", "is true", "is false", "case", "||", "cast"})
 
@@ -127,6 +136,10 @@ class ColumnKinds:
         """Tell whether an expression reads known columns and sensitive ones."""
         return len(self.of(expression)) > 1
 
+    def are_secret(self, expression: Bound) -> bool:
+        """Tell whether an expression reads sensitive columns."""
+        return "sensitive" in self.of(expression)
+
     def of(self, expression: Bound) -> frozenset[str]:
         """Return ``known`` and ``sensitive`` as they are read."""
         return frozenset[str]().union(*map(self._of_column, columns_in(expression)))
@@ -169,13 +182,6 @@ def filters(level: Level) -> tuple[Bound, ...]:
     return tuple(dict.fromkeys(condition for condition in conditions if condition is not None))
 
 
-def has_value(operand: Bound) -> Operation:
-    """Return the condition that an expression over rows is not NULL."""
-    return Operation(
-        type="bool", name="not null", template="({0} IS NOT NULL)", operands=(operand,), span=operand.span
-    )
-
-
 def conjunction(first: Bound, second: Bound) -> Operation:
     """Return the condition that two conditions hold."""
     return Operation(
@@ -193,7 +199,7 @@ def cells_of(levels: tuple[Level, ...]) -> Cells | None:
         are never NULL does: that filter and its complement are counted with the groups.
     """
     keys = tuple(dict.fromkeys(key for level in levels for key in level.keys))
-    known = known_conditions(levels[0])
+    known = tuple(dict.fromkeys(part for level in levels for part in known_conditions(level)))
     divided = tuple(dict.fromkeys((*known, *(part for level in levels for part in divisions(level)))))
     values = tuple(dict.fromkeys(value for level in levels for value in nullable_values(level)))
     shown = any(len(level.keys) == len(keys) for level in levels)
@@ -208,18 +214,22 @@ def divisions(level: Level) -> tuple[Bound, ...]:
     """Return the conditions that divide the groups of a level."""
     found = dict.fromkeys(filters(level))
     for aggregate in level.aggregates():
-        found.update(dict.fromkeys(map(has_value, _dividing_columns(aggregate))))
+        found.update(
+            dict.fromkeys(map(has_value, _dividing_columns(aggregate, classes_of(level, aggregate))))
+        )
     return tuple(found)
 
 
-def _dividing_columns(aggregate: Aggregate) -> list[Bound]:
+def _dividing_columns(aggregate: Aggregate, classes: tuple[Bound, ...]) -> list[Bound]:
     argument = aggregate.argument
     if argument is None:
         return []
-    nullable = list(dict.fromkeys(column for column in columns_in(argument) if column.nullable))
+    # where a class has no value is a class, too
+    read = weighed_columns(aggregate, classes) if classes else columns_in(argument)
+    nullable = list(dict.fromkeys(column for column in read if column.nullable))
     replaced = any(isinstance(item, Operation) and item.name == "coalesce" for item in walk(argument))
     counted = aggregate.function == "count" and not aggregate.distinct
-    several = len(set(columns_in(argument))) > 1
+    several = len(set(read)) > 1
     return list(nullable) if replaced or counted or several else []
 
 

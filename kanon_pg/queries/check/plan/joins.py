@@ -125,7 +125,12 @@ def _may_merge(source: str, target: str) -> bool:
     """Tell whether a cast can make different values equal."""
     if target in FLOATS:
         return (source, target) not in _EXACT_FLOATS
-    return (source, target) in {("timestamp", "date"), ("timestamp", "timestamptz")}
+    return (source, target) in {
+        ("timestamp", "date"),
+        ("timestamp", "timestamptz"),
+        ("timestamptz", "date"),
+        ("timestamptz", "timestamp"),
+    }
 
 
 def equalities(level: Level) -> tuple[tuple[ColumnRef, ColumnRef], ...]:

@@ -57,6 +57,11 @@ class Instance:
         """How people are counted here, None for public relations and answers."""
         return self.relation.protection if self.relation is not None else None
 
+    @property
+    def is_scalar(self) -> bool:
+        """Whether this is the answer of a query that has one row whatever the data."""
+        return self.plan is not None and self.plan.has_one_row()
+
     def unique_keys(self) -> tuple[frozenset[str], ...]:
         """Return sets of columns that no two rows share."""
         if self.relation is not None:
@@ -133,6 +138,10 @@ class Level:
         """Return the instances in which people are counted."""
         return tuple(item for item in self.instances if item.protection is not None)
 
+    def is_fixed(self, key: Bound) -> bool:
+        """Tell whether a group key is the answer of a query that has one row."""
+        return isinstance(key, ColumnRef) and self.instances[key.instance - 1].is_scalar
+
     def aggregates(self) -> tuple[Aggregate, ...]:
         """Return the aggregates of outputs, HAVING and ORDER BY, each once."""
         return self._aggregates
@@ -167,10 +176,13 @@ class Plan:
         At least one, with outputs of equal types.
     sorting : tuple of Sorting
         Used if there are several branches; one branch carries its own.
+    silent : tuple of Level
+        Groups that are counted and recorded like those of branches, and not shown (`plan.classes`).
     """
 
     branches: tuple[Level, ...]
     sorting: tuple[Sorting, ...] = ()
+    silent: tuple[Level, ...] = ()
     limit: Bound | None = None
     offset: Bound | None = None
 
@@ -182,14 +194,23 @@ class Plan:
                 if instance.plan is not None:
                     found.update((level.number, level) for level in instance.plan.levels())
             found[branch.number] = branch
+        found.update((level.number, level) for level in self.silent)
         return tuple(found.values())
 
     def families(self) -> tuple[tuple[Level, ...], ...]:
-        """Return the branches, those over the same rows together."""
+        """Return the branches and silent levels, those over the same rows together."""
         found: dict[int, list[Level]] = {}
-        for branch in self.branches:
+        for branch in (*self.branches, *self.silent):
             found.setdefault(branch.family, []).append(branch)
         return tuple(map(tuple, found.values()))
+
+    def has_one_row(self) -> bool:
+        """Tell whether the answer has one row whatever the data, or is refused."""
+        if len(self.branches) != 1 or self.limit is not None or self.offset is not None:
+            return False
+        level = self.branches[0]
+        grouped = any(not level.is_fixed(key) for key in level.keys)
+        return not (grouped or level.repeated or level.having is not None)
 
     def unique_keys(self) -> tuple[frozenset[str], ...]:
         """Return the set of outputs that holds every group key, if there is one."""
@@ -206,6 +227,7 @@ def _key_references(level: Level) -> tuple[Bound, ...]:
     return tuple(
         KeyRef(type=key.type, as_numeric=key.as_numeric, position=position, span=key.span)
         for position, key in enumerate(level.keys)
+        if not level.is_fixed(key)
     )
 
 

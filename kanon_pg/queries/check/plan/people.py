@@ -8,10 +8,10 @@ from decimal import ROUND_CEILING, Decimal
 from kanon_pg.queries.check.functions import PERCENTILES, SUMS
 from kanon_pg.queries.check.plan.divisions import (
     Cells,
+    ColumnKinds,
     cell_conditions,
     cells_of,
     conjunction,
-    has_value,
     k_of,
     may_be_null,
 )
@@ -24,6 +24,7 @@ from kanon_pg.queries.check.plan.typed import (
     Operation,
     TypedConstant,
     columns_in,
+    has_value,
     is_constant,
     walk,
 )
@@ -67,7 +68,7 @@ def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tupl
     Parameters
     ----------
     strict : bool
-        Whether a filter that leaves nobody out counts as too few, too.
+        Whether a filter that leaves nobody out counts as too few, too; one by sensitive columns always does.
 
     Returns
     -------
@@ -75,12 +76,14 @@ def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tupl
         Each once, the people of the groups first.
     """
     found: dict[PeopleCount, None] = {}
+    kinds = ColumnKinds(level)
     cells = cells_of((level,)) if suppress else None
     for instance in level.protected():
         k = k_of(instance)
         found[PeopleCount(instance, None, False, k, False, "people")] = None
         for aggregate in level.aggregates():
-            found.update(dict.fromkeys(_of_aggregate(aggregate, instance, k, strict=strict)))
+            by_secrets = aggregate.condition is not None and kinds.are_secret(aggregate.condition)
+            found.update(dict.fromkeys(_of_aggregate(aggregate, instance, k, strict=strict or by_secrets)))
         if cells is not None:
             for cell in cell_conditions(cells.divisions):
                 masks = (cell, *(conjunction(cell, has_value(value)) for value in cells.values))
@@ -174,6 +177,18 @@ def uneven_percentiles(level: Level) -> tuple[Aggregate, ...]:
     return tuple(item for item in level.aggregates() if item.function in PERCENTILES)
 
 
+def secret_values(level: Level) -> tuple[Aggregate, ...]:
+    """Return the numbers of different values of sensitive columns, each of which k people must share."""
+    if not level.protected():
+        return ()
+    kinds = ColumnKinds(level)
+    return tuple(
+        item
+        for item in level.aggregates()
+        if item.distinct and item.argument is not None and kinds.are_secret(item.argument)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class NamedGroups:
     """The values that the text gives a group key.
@@ -202,13 +217,18 @@ class NamedGroups:
         return tuple(found)
 
 
-def named_groups(level: Level) -> tuple[NamedGroups, ...]:
-    """Return the keys of a level whose values the text names."""
+def named_groups(level: Level, *, strict: bool) -> tuple[NamedGroups, ...]:
+    """Return the keys of a level whose values the text names.
+
+    Unless `strict`, these are keys by sensitive columns, and nobody has to be without a value.
+    """
     found = []
+    kinds = ColumnKinds(level)
     for position, key in enumerate(level.keys):
         named = named_values(key)
-        if named is not None:
-            found.append(NamedGroups(position, *named))
+        if named is not None and (strict or kinds.are_secret(key)):
+            values, null = named
+            found.append(NamedGroups(position, values, null and strict))
     return tuple(found)
 
 

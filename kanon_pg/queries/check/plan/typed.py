@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.types import INTEGERS, NUMBERS
@@ -126,6 +126,9 @@ class KeyRef(Typed):
     position: int
 
 
+PAIR: Final = "pair"
+"""Name of the operation that holds both arguments of an aggregate that takes two."""
+
 _LARGEST = 3000
 """Most parts of an expression; parts that are written once but used often count each time."""
 
@@ -178,3 +181,10 @@ def constant_value(expression: Bound) -> Decimal | None:
         value = constant_value(expression.operands[0])
         return None if value is None else -value if expression.name == "neg" else value
     return None
+
+
+def has_value(operand: Bound) -> Operation:
+    """Return the condition that an expression over rows is not NULL."""
+    return Operation(
+        type="bool", name="not null", template="({0} IS NOT NULL)", operands=(operand,), span=operand.span
+    )

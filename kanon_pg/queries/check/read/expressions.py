@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.functions import ADVICE
 from kanon_pg.queries.check.read.raw_tree import (
     RawNode,
     child,
@@ -29,6 +30,8 @@ from kanon_pg.queries.check.read.syntax import (
     Now,
     OrderItem,
     Placeholder,
+    ScalarQuery,
+    Select,
     Star,
     Windowed,
     holds_aggregate,
@@ -38,14 +41,13 @@ _UNITS = frozenset({"year", "month", "week", "day", "hour", "minute", "second"})
 
 
 def _column(node: RawNode) -> Expression:
-    only(node, "this", "table")
-    table = optional(node, "table")
+    only(node, "this", "table", "db")
+    table = tuple(identifier(child(node, name)) for name in ("db", "table") if name in node.values)
     last = child(node, "this")
     if last.kind == "Star":
         only(last)
-        return Star(span=node.span, table=identifier(table) if table else None)
-    parts = (identifier(table), identifier(last)) if table else (identifier(last),)
-    return Name(span=node.span, parts=parts)
+        return Star(span=node.span, table=table)
+    return Name(span=node.span, parts=(*table, identifier(last)))
 
 
 def _star(node: RawNode) -> Expression:
@@ -241,12 +243,39 @@ def read_expression(node: RawNode) -> Expression:
         if node.kind == "EQ" and child(node, "expression").kind == "Any":
             return _any(node)
         operands = read_expression(child(node, "this")), read_expression(child(node, "expression"))
-        positive = Apply(span=node.span, operator=_BINARY[node.kind], operands=operands)
+        operator = _BINARY[node.kind]
+        within = _calculated_within(operator, operands, node.span)
+        if within is not None:
+            return within
+        positive = Apply(span=node.span, operator=operator, operands=operands)
         return _opposite(positive) if node.values.get("negate") else positive
     reading = _READERS.get(node.kind)
     if reading is None:
         unknown(node)
     return reading(node)
+
+
+def _calculated_within(
+    operator: str, operands: tuple[Expression, Expression], span: Span
+) -> ScalarQuery | None:
+    """Return ``0.6 * (SELECT avg(x) ...)`` as ``(SELECT 0.6 * avg(x) ...)``.
+
+    Values of a query are compared with those of people, and not calculated with: that is done in the query.
+    """
+    scalar = next((item for item in operands if isinstance(item, ScalarQuery)), None)
+    number = next((item for item in operands if isinstance(item, Constant) and item.kind == "number"), None)
+    if operator not in {"+", "-", "*", "/"} or scalar is None or number is None:
+        return None
+    select = scalar.query.branches[0]
+    if len(scalar.query.branches) != 1 or not isinstance(select, Select) or len(select.items) != 1:
+        return None
+    item = select.items[0]
+    if not holds_aggregate(item.expression):
+        return None
+    inner = tuple(item.expression if operand is scalar else operand for operand in operands)
+    calculated = replace(item, expression=Apply(span=span, operator=operator, operands=inner))
+    branches = (replace(select, items=(calculated,)),)
+    return replace(scalar, span=span, query=replace(scalar.query, branches=branches))
 
 
 def _paren(node: RawNode) -> Expression:
@@ -280,16 +309,38 @@ def _opposite(positive: Apply) -> Apply:
 
 
 def _any(node: RawNode) -> Expression:
+    """Read ``x = ANY($1)``, or ``x = ANY(ARRAY['a', 'b'])`` as ``x IN ('a', 'b')``; drivers cast either."""
     listed = child(node, "expression")
     only(listed, "this")
     array = child(listed, "this")
     while array.kind == "Paren":
         only(array, "this")
         array = child(array, "this")
+    element = None
+    if array.kind == "Cast":
+        only(array, "this", "to")
+        element = _element_type(child(array, "to"), listed)
+        array = child(array, "this")
     value = read_expression(child(node, "this"))
+    if array.kind == "Array" and array.values.get("expressions"):
+        only(array, "expressions")
+        items = tuple(read_expression(item) for item in children(array, "expressions"))
+        if element is not None:
+            items = tuple(Cast(span=item.span, operand=item, type_name=element) for item in items)
+        return Apply(span=node.span, operator="in", operands=(value, *items))
     if array.kind not in {"Parameter", "Placeholder"}:
         unknown(listed)
     return Apply(span=node.span, operator="any", operands=(value, read_expression(array)))
+
+
+def _element_type(array: RawNode, listed: RawNode) -> str:
+    """Return the type of the elements of a plain array type such as ``text[]``."""
+    only(array, "this", "expressions", "nested")
+    elements = children(array, "expressions")
+    if string(array, "this").lower() != "array" or len(elements) != 1:
+        unknown(listed)
+    only(elements[0], "this")
+    return string(elements[0], "this").lower()
 
 
 def _listing(node: RawNode) -> Expression:
@@ -328,7 +379,8 @@ def _call(node: RawNode) -> Call:
         only(arguments[0], "expressions")
         arguments = children(arguments[0], "expressions")
     if any(argument.kind == "Order" for argument in arguments):
-        raise Refusal("Q021", node.span, "ORDER BY inside an aggregate is not allowed.", "Leave it out.")
+        hint = ADVICE.get(function, "Leave it out.")
+        raise Refusal("Q021", node.span, "ORDER BY inside an aggregate is not allowed.", hint)
     if len(arguments) == 1 and arguments[0].kind == "Star":
         only(arguments[0])
         return Call(span=node.span, function=function, arguments=(), star=True, distinct=distinct)
@@ -403,6 +455,11 @@ def read_order_item(node: RawNode) -> OrderItem:
         descending=descending,
         nulls_first=bool(node.values.get("nulls_first")),
     )
+
+
+def read_subqueries_by(read: Callable[[RawNode], ScalarQuery]) -> None:
+    """Set what reads a query in the place of a value; `read.queries` does, which stands above this module."""
+    _READERS["Subquery"] = read
 
 
 _READERS: dict[str, Callable[[RawNode], Expression]] = {

@@ -11,11 +11,12 @@ from typing import Final
 
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import QueryLimits
-from kanon_pg.queries.check.read.expressions import read_expression, read_order_item
+from kanon_pg.queries.check.read.expressions import read_expression, read_order_item, read_subqueries_by
 from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, identifier, only, optional, unknown
 from kanon_pg.queries.check.read.sqlglot_parser import parse_text
 from kanon_pg.queries.check.read.syntax import (
     Apply,
+    Constant,
     Expression,
     Groupings,
     InQuery,
@@ -24,6 +25,7 @@ from kanon_pg.queries.check.read.syntax import (
     OrderItem,
     OutputItem,
     Query,
+    ScalarQuery,
     Select,
     Subquery,
 )
@@ -210,10 +212,23 @@ def _order(node: RawNode | None) -> tuple[OrderItem, ...]:
 def _row_count(node: RawNode | None, kind: str) -> Expression | None:
     if node is None:
         return None
+    if node.kind == "Fetch":
+        return _fetched(node)
     if node.kind != kind:
-        raise Refusal("Q021", node.span, "FETCH is not allowed.", "Write LIMIT 10.")
+        raise Refusal("Q021", node.span, "This form of LIMIT is not allowed.", "Write LIMIT 10.")
     only(node, "expression")
     return read_expression(child(node, "expression"))
+
+
+def _fetched(node: RawNode) -> Expression:
+    """Read ``FETCH FIRST 10 ROWS ONLY``, which is ``LIMIT 10``."""
+    only(node, "direction", "count", "limit_options")
+    options = optional(node, "limit_options")
+    if options is not None:
+        only(options, "rows")
+    if "count" not in node.values:
+        return Constant(span=node.span, kind="number", text="1")
+    return read_expression(child(node, "count"))
 
 
 def _select(node: RawNode) -> Select:
@@ -301,3 +316,10 @@ def _source(node: RawNode) -> NamedTable | Subquery:
             raise Refusal("Q028", node.span, "A subquery in FROM needs a name.", "Write (SELECT ...) AS x.")
         return Subquery(span=node.span, query=_query(child(node, "this")), alias=name)
     return unknown(node)
+
+
+def _scalar(node: RawNode) -> ScalarQuery:
+    return ScalarQuery(span=node.span, query=_query(node))
+
+
+read_subqueries_by(_scalar)

@@ -45,6 +45,13 @@ class KanonPostgres(Postgres):
                 node.meta["start"], node.meta["last"] = start, self._prev.end
             return node
 
+        def _parse_limit(self, this: Any = None, top: bool = False, skip_limit_token: bool = False) -> Any:
+            """Parse LIMIT; ``LIMIT 5, 10`` is other servers' syntax, which PostgreSQL refuses."""
+            node = super()._parse_limit(this, top, skip_limit_token)
+            if node is not None and node.args.get("offset") is not None:
+                self.raise_error("LIMIT with a comma is not supported")
+            return node
+
         def expression(self, instance: Any, token: Any = None, comments: Any = None) -> Any:
             """Build a node as usual and note the last character that was read for it."""
             node = super().expression(instance, token, comments)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from kanon_pg.queries.check.findings import Span
-from kanon_pg.queries.check.functions import AGGREGATES
+from kanon_pg.queries.check.functions import AGGREGATES, PAIRS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,16 +23,16 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name(Node):
-    """A column: ``column`` or ``table.column``."""
+    """A column: ``column``, ``table.column`` or ``schema.table.column``."""
 
     parts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Star(Node):
-    """``*`` or ``table.*`` in a list of outputs."""
+    """``*``, ``table.*`` or ``schema.table.*`` in a list of outputs."""
 
-    table: str | None = None
+    table: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +104,13 @@ class InQuery(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarQuery(Node):
+    """``(SELECT avg(x) FROM ...)`` in the place of a value."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Node):
     """A function or an aggregate."""
 
@@ -145,6 +152,7 @@ Expression: TypeAlias = (
     | Case
     | ArrayLiteral
     | InQuery
+    | ScalarQuery
     | Call
     | Windowed
 )
@@ -218,7 +226,7 @@ class Query(Node):
 
 def is_aggregate(function: str) -> bool:
     """Tell whether the function is an aggregate."""
-    return function == "count" or function in AGGREGATES
+    return function == "count" or function in AGGREGATES or function in PAIRS
 
 
 def holds_aggregate(expression: Expression) -> bool:
@@ -239,6 +247,22 @@ def holds_aggregate(expression: Expression) -> bool:
 def holds_window(expression: Expression) -> bool:
     """Tell whether a window function occurs anywhere in the expression."""
     return isinstance(expression, Windowed) or any(map(holds_window, subexpressions(expression)))
+
+
+def scalar_queries(expression: Expression) -> Iterator[ScalarQuery]:
+    """Yield the queries that stand for a value anywhere in the expression, not those inside of them."""
+    if isinstance(expression, ScalarQuery):
+        yield expression
+    parts = list(subexpressions(expression))
+    if isinstance(expression, Windowed):
+        ordered = (item.expression for item in expression.order)
+        parts = [expression.call, *expression.partition, *ordered]
+    if isinstance(expression, Call) and expression.condition is not None:
+        parts.append(expression.condition)
+    if isinstance(expression, Call) and expression.within is not None:
+        parts.append(expression.within.expression)
+    for part in parts:
+        yield from scalar_queries(part)
 
 
 def subexpressions(expression: Expression) -> Iterator[Expression]:

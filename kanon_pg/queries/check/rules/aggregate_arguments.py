@@ -9,8 +9,15 @@ Rounding selects, too: what is left of ``(cost * 0.0000001 + 1e12) / 1e12`` afte
 has more than a limit that the constants set. So nothing below a division adds, and nothing is added to
 floating point numbers. Additions, products and casts of whole and decimal numbers are exact in PostgreSQL.
 
-Aggregates of products, corr and the regr family are not on the list for the same reason: a column that is
-zero for all but one person of a set (which its sum tells) makes the product a mask that nobody counts.
+Dates take part by the time between them, which is linear, and by steps that are the same for every query:
+the year of a date, the day of a timestamp, the whole years between two columns (`plan.steps`). A month more
+is not linear. An age on a day of the query's choice tells whose birthday it is: those who have had it are
+divided from those who have not (`plan.classes`).
+
+A column that is zero for all but one person of a set (which its sum tells) makes a product with it a mask
+that nobody counts. So a divisor, a factor, and one side of corr, covar_pop and regr_slope have to be whole
+numbers: then the rows are divided by it, and each of its values has k people (`plan.classes`). In the same
+way mode, bool_or and bool_and show a value that k people have, and max the largest of a public table's.
 
 Codes: Q310.
 
@@ -18,9 +25,31 @@ Refused::
 
     SELECT sum(CASE WHEN id = 7 THEN income ELSE 1 END) FROM people
 
-    SELECT sum(income * age) FROM people
+    SELECT sum(income * score::numeric) FROM people
+
+    SELECT avg(age / nullif(income, 0)) FROM people
+
+    SELECT corr(income, score) FROM people
+
+    SELECT sum(c.size) FROM people p JOIN cities c ON c.city = p.city
 
     SELECT stddev(income + age) FROM people
+
+    SELECT avg(extract(year from age(seen, born))) FROM people
+
+    SELECT sum(extract(epoch from (born + interval '1 month') - born)) FROM people
+
+    SELECT avg(seen::date - born) FROM people
+
+    SELECT avg(extract(year from seen)) FROM people
+
+    SELECT sum(round(age + 4, -1)) FROM people
+
+    SELECT avg((extract(year from born) + 16777216)::real) FROM people
+
+    SELECT sum(date_part('year', born) + 1000000000000) FROM people
+
+    SELECT sum(age::float8 + 5) FROM people
 
 Accepted::
 
@@ -29,6 +58,22 @@ Accepted::
     SELECT sum(2 * income + 100) FROM people
 
     SELECT stddev(age) FROM people
+
+    SELECT avg(date '2024-05-15' - born) / 365.25, avg(extract(year from age(born))) FROM people
+
+    SELECT avg(income / nullif(age, 0)) FROM people
+
+    SELECT sum(income) / nullif(sum(age), 0) FROM people
+
+    SELECT corr(income, age), corr(round(income, -3)::int, score) FROM people
+
+    SELECT mode() WITHIN GROUP (ORDER BY city), bool_or(income > 40000) FROM people
+
+    SELECT c.country, count(*) / max(c.size) FROM people p JOIN cities c ON c.city = p.city GROUP BY c.country
+
+    SELECT avg(extract(year from current_date) - extract(year from born)) FROM people
+
+    SELECT avg(round(date_part('year', current_date) - date_part('year', born))) FROM people
 """
 
 from __future__ import annotations
@@ -36,9 +81,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
-from kanon_pg.queries.check.functions import PERCENTILES, SUMS
+from kanon_pg.queries.check.functions import EXTREMES, PAIRS, PERCENTILES, SUMS, VALUES
+from kanon_pg.queries.check.plan.classes import classes_of
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.steps import birthday, is_linear_in_time, is_step, is_whole
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
@@ -54,10 +101,15 @@ from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS
 _ADDED = frozenset({"+", "-"})
 _HINTS = {
     "case": "Write the condition as a filter: count(*) FILTER (WHERE ...), sum(column) FILTER (WHERE ...).",
-    "*": "Multiply by constants only.",
-    "/": "Divide by constants with a decimal point: sum(x / 100.0), or outside: sum(x) / 100.",
+    "*": "Multiply by constants or columns of whole numbers only.",
+    "/": "Divide sums: sum(a) / nullif(sum(b), 0); or by columns of whole numbers, or by 100.0.",
     "%": "Group by it instead.",
+    "cast": "Take the time between moments as it is: avg(a - b), or extract(epoch from a - b) / 86400.",
     "coalesce": "Write coalesce(column, constant).",
+    **dict.fromkeys(
+        ("extract", "date_part", "age"),
+        "Count days: avg(date '2024-01-31' - column) / 365.25; or take the year of a plain date.",
+    ),
     "nullif": "Write sum(column) FILTER (WHERE column <> value).",
 }
 
@@ -68,10 +120,32 @@ def aggregate_arguments(level: Level) -> Iterator[Finding]:
     for aggregate in level.aggregates():
         if aggregate.argument is None or (aggregate.function == "count" and aggregate.distinct):
             continue
-        yield from _argument(aggregate, aggregate.argument, level, rows.number if rows is not None else None)
+        classes = classes_of(level, aggregate)
+        if aggregate.function in VALUES or (aggregate.function in EXTREMES and classes):
+            continue
+        number = rows.number if rows is not None else None
+        if aggregate.function in PAIRS and isinstance(aggregate.argument, Operation):
+            yield from _pair(aggregate, aggregate.argument, level, number)
+        else:
+            yield from _argument(aggregate, aggregate.argument, level, number, classes)
 
 
-def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | None) -> Iterator[Finding]:
+def _pair(aggregate: Aggregate, pair: Operation, level: Level, rows: int | None) -> Iterator[Finding]:
+    """Yield the findings about both sides: one divides the rows, of the other there are sums and squares."""
+    classes = classes_of(level, aggregate)
+    if not classes:
+        sentence = f"{aggregate.function} takes a whole number on one side: its products weigh people."
+        hint = "Round one of the two: corr(round(a, -3)::int, b)."
+        yield _finding(aggregate, sentence, hint)
+        return
+    for side in pair.operands:
+        if side not in classes:
+            yield from _argument(aggregate, side, level, rows, ())
+
+
+def _argument(
+    aggregate: Aggregate, argument: Bound, level: Level, rows: int | None, classes: tuple[Bound, ...]
+) -> Iterator[Finding]:
     if aggregate.function == "count" and not isinstance(argument, ColumnRef):
         hint = "Write count(column), or count(*) FILTER (WHERE ...)."
         yield _finding(argument, "count takes a plain column.", hint)
@@ -83,14 +157,21 @@ def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | N
             argument, "An aggregate of a constant is not allowed.", "Write count(*) and multiply it."
         )
         return
-    wrong = next((item for item in walk(argument) if not _is_linear(item)), None)
-    if wrong is not None:
-        name = wrong.name if isinstance(wrong, Operation) else "this"
-        sentence = f"{name} may not select or weigh people inside an aggregate."
-        hint = _HINTS.get(name, "Aggregate the plain column, or group by the expression.")
-        yield _finding(wrong, sentence, hint)
+    others = [item for item in columns_in(argument) if rows is not None and item.instance != rows]
+    if others:
+        yield from (_foreign(item, level) for item in others)
         return
-    rounded = next((item for item in walk(argument) if _rounds_a_sum(item)), None)
+    wrong = [item for item in _above(argument, classes) if not _is_linear(item, classes)]
+    if wrong:
+        names = [item.name for item in wrong if isinstance(item, Operation)]
+        sentence = f"{names[0]} may not select or weigh people inside an aggregate."
+        hints = (_HINTS[name] for name in names if name in _HINTS)
+        yield _finding(
+            wrong[0], sentence, next(hints, "Aggregate the plain column, or group by the expression.")
+        )
+        return
+    added = aggregate.function not in PERCENTILES
+    rounded = next((item for item in walk(argument) if _rounds_a_sum(item, added=added)), None)
     if rounded is not None:
         hint = "Calculate with the aggregate: (avg(x) - 32) / 1.8."
         yield _finding(rounded, "Rounding a sum inside an aggregate can select people.", hint)
@@ -100,10 +181,11 @@ def _argument(aggregate: Aggregate, argument: Bound, level: Level, rows: int | N
         yield _finding(replaced, sentence, "Leave coalesce out: percentiles pass over NULL.")
     if aggregate.function not in SUMS and len(set(columns_in(argument))) > 1:
         sentence = f"{aggregate.function} takes one column."
-        yield _finding(argument, sentence, "Let a curator declare a view with the result as a column.")
-    for item in walk(argument):
-        if isinstance(item, ColumnRef) and rows is not None and item.instance != rows:
-            yield _foreign(item, level)
+        hint = (
+            "Count by classes: GROUP BY floor(extract(epoch from a - b) / 86400); or let a curator declare"
+            " a view with the result as a column."
+        )
+        yield _finding(argument, sentence, hint)
 
 
 def _foreign(column: ColumnRef, level: Level) -> Finding:
@@ -111,7 +193,7 @@ def _foreign(column: ColumnRef, level: Level) -> Finding:
         sentence = (
             f"{column.name} is not a column of the protected relation: adding it up would weigh people."
         )
-        return _finding(column, sentence, "Group by it.")
+        return _finding(column, sentence, "Group by it, or take its max where it is the same for a group.")
     sentence = f"{column.name} repeats in this join and would be added up several times."
     return _finding(column, sentence, "Aggregate it in a query of its own.")
 
@@ -120,13 +202,31 @@ def _finding(item: Bound, sentence: str, hint: str) -> Finding:
     return finding_at("Q310", item, sentence, hint)
 
 
-def _is_linear(item: Bound) -> bool:
+def _above(argument: Bound, classes: tuple[Bound, ...]) -> Iterator[Bound]:
+    """Yield an expression and everything in it, but no class, and nothing below a step over plain columns."""
+    waiting = [argument]
+    while waiting:
+        item = waiting.pop()
+        if item in classes:
+            continue
+        yield item
+        if isinstance(item, Operation) and not is_step(item) and birthday(item) not in classes:
+            waiting.extend(item.operands)
+
+
+def _is_linear(item: Bound, classes: tuple[Bound, ...]) -> bool:
     if not isinstance(item, Operation) or is_constant(item):
         return True
+    if is_step(item) or is_linear_in_time(item) or birthday(item) in classes:
+        return True
+    if item.name == "round":
+        return is_whole(item)
+    if any(operand.type == "interval" for operand in item.operands):
+        return False
     if item.name == "cast":
         source, target = item.operands[0].type, item.type
         return source == target or (source in NUMBERS and target in NUMBERS and _widens(source, target))
-    fixed = [is_constant(operand) for operand in item.operands]
+    fixed = [is_constant(operand) or operand in classes for operand in item.operands]
     allowed = {
         "+": True,
         "-": True,
@@ -140,8 +240,12 @@ def _is_linear(item: Bound) -> bool:
     return allowed.get(item.name, False)
 
 
-def _rounds_a_sum(item: Bound) -> bool:
+def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
     if not isinstance(item, Operation) or is_constant(item):
+        return False
+    # numbers of columns may be so large that the sum over all people, where these are added, is rounded
+    small = not added or not any(isinstance(part, ColumnRef) for part in _above(item, ()))
+    if item.type == "float8" and item.name != "/" and small and all(map(is_whole, item.operands)):
         return False
     if item.name in _ADDED and item.type in FLOATS:
         return True

@@ -24,6 +24,7 @@ from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES
 from kanon_pg.queries.check.plan.levels import Level
 from kanon_pg.queries.check.plan.typed import ColumnRef, columns_in
+from kanon_pg.queries.check.types import NUMBERS
 
 
 def extremes(level: Level) -> Iterator[Finding]:
@@ -34,7 +35,8 @@ def extremes(level: Level) -> Iterator[Finding]:
         if all(_is_allowed(level, column) for column in columns_in(aggregate.argument)):
             continue
         sentence = f"{aggregate.function} shows the value of one person."
-        hint = "Write percentile_cont(0.05) or (0.95) WITHIN GROUP (ORDER BY column)."
+        function = "percentile_cont" if aggregate.argument.type in NUMBERS else "percentile_disc"
+        hint = f"Write {function}(0.05) or (0.95) WITHIN GROUP (ORDER BY column)."
         yield finding_at("Q320", aggregate, sentence, hint)
 
 

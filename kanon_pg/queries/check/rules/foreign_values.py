@@ -39,7 +39,10 @@ def foreign_values(level: Level) -> Iterator[Finding]:
             waiting.extend(item.operands)
             if not _passes_on(item) and any(_holds_foreign(operand, level) for operand in item.operands):
                 sentence = f"{item.name} may be applied to columns of protected relations only."
-                hint = "Calculate it in the subquery that returns it, or compare it as it is."
+                hint = (
+                    "Group by it and calculate with the groups: SELECT sum(n * x) FROM (SELECT x, sum(a) AS n"
+                    " ... GROUP BY x) AS q; or compare it as it is."
+                )
                 yield finding_at("Q331", item, sentence, hint)
 
 

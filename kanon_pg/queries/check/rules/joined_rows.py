@@ -33,6 +33,9 @@ def joined_rows(level: Level) -> Iterator[Finding]:
     if fact_instance(level) is not None:
         return
     for instance in multiplied_instances(level, people_only=_counts_people_only(level)):
+        if instance.outer and instance.protection is not None:
+            # another rule says that it cannot be joined so at all
+            continue
         sentence = "This join can multiply rows, which would weigh people."
         hint = "Join it on equality with all columns of a unique key, or return count(DISTINCT ...) only."
         yield finding_at("Q401", instance, sentence, hint)

@@ -1,14 +1,22 @@
 """LEFT JOIN looks up public facts only: rows without people would show who is missing.
 
+Groups of a public table without people are no rows of people (`bind.empty_groups`), if they are groups by
+its columns, and every figure passes over rows without a partner, as ``count(p.id)`` does and ``count(*)``
+does not.
+
 Codes: Q402.
 
 Refused::
 
-    SELECT c.country, count(p.id) FROM cities c LEFT JOIN people p ON p.city = c.city GROUP BY c.country
+    SELECT c.country, count(*) FROM cities c LEFT JOIN people p ON p.city = c.city GROUP BY c.country
+
+    SELECT count(*) FROM orders o LEFT JOIN people p ON p.id = o.buyer
 
 Accepted::
 
     SELECT c.country, count(*) FROM people p LEFT JOIN cities c ON p.city = c.city GROUP BY c.country
+
+    SELECT c.country, count(p.id) FROM cities c LEFT JOIN people p ON p.city = c.city GROUP BY c.country
 """
 
 from __future__ import annotations
@@ -24,5 +32,8 @@ def outer_joins(level: Level) -> Iterator[Finding]:
     for instance in level.protected():
         if instance.outer:
             sentence = "LEFT JOIN to a protected relation is not allowed."
-            hint = "Write JOIN, or start FROM with the protected relation."
+            hint = (
+                "Write JOIN; or count by columns of a public table that are never NULL:"
+                " SELECT w.key, count(s.column) FROM w LEFT JOIN s ON s.key = w.key GROUP BY w.key."
+            )
             yield finding_at("Q402", instance, sentence, hint)

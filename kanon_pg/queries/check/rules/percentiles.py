@@ -1,8 +1,12 @@
-"""Many percentiles of a column are the column itself, sorted.
+"""Percentiles of people are means over the people nearest in rank: of numbers and times, and not many.
 
-Codes: Q321.
+Texts have no mean, so their percentiles would be single people's values.
+
+Codes: Q321, Q324.
 
 Refused::
+
+    SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY city) FROM people
 
     SELECT percentile_disc(0.10) WITHIN GROUP (ORDER BY age), percentile_disc(0.11) WITHIN GROUP (ORDER
         BY age), percentile_disc(0.12) WITHIN GROUP (ORDER BY age), percentile_disc(0.13) WITHIN GROUP
@@ -29,7 +33,7 @@ _MOST = 9
 
 
 def number_of_percentiles(level: Level) -> Iterator[Finding]:
-    """Yield a finding if a level returns more percentiles of one column than deciles.
+    """Yield a finding for percentiles of texts, and for more percentiles of one column than deciles.
 
     Percentiles of a column times a number, or plus one, are percentiles of the column.
     """
@@ -37,6 +41,9 @@ def number_of_percentiles(level: Level) -> Iterator[Finding]:
     for aggregate in level.aggregates():
         if aggregate.function not in PERCENTILES:
             continue
+        if aggregate.type == "text":
+            hint = "Write GROUP BY, count(*) and sum(count(*)) OVER (ORDER BY ...)."
+            yield finding_at("Q324", aggregate, "A percentile of texts shows the value of one person.", hint)
         ordered = frozenset(columns_in(aggregate.argument)) if aggregate.argument is not None else None
         found[ordered] = found.get(ordered, 0) + 1
         if found[ordered] > _MOST:

@@ -80,7 +80,7 @@ def _column(level: Level, column: ColumnRef) -> Iterator[Finding]:
         sentence = f"{column.name} names people: it cannot be shown, grouped or compared."
         person = instance.protection.entity
         people = "count(*)" if person is None else f"count(DISTINCT {person})"
-        hint = f"Leave it out, or count people: {people}."
+        hint = f"Leave it out, count people: {people}; or join what it is compared with, by it alone."
         yield finding_at("Q300", column, sentence, hint)
     elif found is None or found.role is ColumnRole.WITHHELD:
         sentence = f"{column.name} was not declared and cannot be used."

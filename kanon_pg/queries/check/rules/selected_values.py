@@ -6,6 +6,10 @@ condition tells: k people are behind it, and it is one person's value to within 
 on each side. Both need a condition that holds for the one person whatever their value, and for others
 because of theirs, so it reads the column together with another one.
 
+A condition on an aggregated number or moment takes one range of it: ``cost BETWEEN 500 AND 501 OR cost >
+90000`` adds the value of the one person above to many that it tells, and ``age IN (50, 97)`` says by the
+mean of ages whether the one who is 97 is among those whom a secret chooses.
+
 If every condition that reads an aggregated column reads nothing else, then WHERE is a part about values and
 a part about people: everybody of whom the second part holds is treated alike by the first, and nobody is in
 because of who they are while others are because of what they have. The same goes for FILTER and group keys.
@@ -15,6 +19,10 @@ Codes: Q322.
 Refused::
 
     SELECT sum(age) FROM people WHERE age BETWEEN 30 AND 31 OR born = '1950-01-01'
+
+    SELECT sum(age) FROM people WHERE age IN (30, 97) AND income > 40000
+
+    SELECT avg(income) FROM people WHERE income BETWEEN 500 AND 501 OR income > 90000
 
 Accepted::
 
@@ -31,8 +39,12 @@ from kanon_pg.queries.check.catalog import RelationKind
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in
+from kanon_pg.queries.check.plan.steps import duration
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in, walk
 from kanon_pg.queries.check.types import MOMENTS, NUMBERS
+
+_SEVERAL_RANGES = frozenset({"or", "in", "any", "case", "%", "abs", "not", "like", "ilike", "~", "~*"})
+"""What can make one condition hold for a far value beside a narrow range."""
 
 _COPIES = frozenset({RelationKind.VIEW, RelationKind.MATERIALIZED})
 
@@ -41,15 +53,36 @@ def selected_values(level: Level) -> Iterator[Finding]:
     """Yield a finding for every condition that mixes an aggregated column with other columns."""
     for aggregate in level.aggregates():
         measured = _measured(level, aggregate)
-        if not measured:
+        if not measured or aggregate.argument is None:
             continue
+        measured_whole = duration(aggregate.argument) or aggregate.argument
         for part in _selecting(level, aggregate):
-            read = _atoms(level, part, aggregate.argument)
+            read = _atoms(level, part, measured_whole)
             if len(read) > 1 and any(_is_measured(level, item, measured) for item in read):
                 names = ", ".join(sorted(column.name for column in measured))
                 sentence = f"A condition on {names}, which is aggregated, may not read another column."
                 hint = "Make it a part of WHERE by itself (AND), or only count."
                 yield finding_at("Q322", part, sentence, hint)
+            elif part not in level.keys and any(_is_measured(level, item, measured) for item in read):
+                yield from _ranges(part, measured)
+
+
+def _ranges(part: Bound, measured: frozenset[ColumnRef]) -> Iterator[Finding]:
+    """Yield a finding if a condition on aggregated numbers or moments leaves more than one range of them."""
+    if not any(column.type in (*NUMBERS, *MOMENTS) for column in measured):
+        return
+    for item in walk(part):
+        if not isinstance(item, Operation) or item.name not in _SEVERAL_RANGES:
+            continue
+        inner = item.operands[0] if item.operands else None
+        if item.name == "not" and isinstance(inner, Operation) and inner.name in {"is null", "="}:
+            continue
+        names = ", ".join(sorted(column.name for column in measured))
+        sentence = f"A condition on {names}, which is aggregated, takes one range."
+        yield finding_at(
+            "Q322", item, sentence, "Write BETWEEN, < or >; or group by the ranges; or only count."
+        )
+        return
 
 
 def _measured(level: Level, aggregate: Aggregate) -> frozenset[ColumnRef]:
@@ -71,6 +104,7 @@ def _atoms(level: Level, part: Bound, argument: Bound | None) -> set[Bound]:
     """Return what a condition reads: columns, and the aggregated expression as a whole.
 
     Whether a LEFT JOIN found a row depends on all that its condition reads, and so do that row's columns.
+    The answer of a query that has one row is the same for everybody, as a constant is.
     """
     found: set[Bound] = set()
     waiting = [part]
@@ -78,7 +112,7 @@ def _atoms(level: Level, part: Bound, argument: Bound | None) -> set[Bound]:
         item = waiting.pop()
         if item in found:
             continue
-        if item == argument or isinstance(item, ColumnRef):
+        if item == argument or (isinstance(item, ColumnRef) and not level.is_fixed(item)):
             found.add(item)
         if isinstance(item, Operation) and item != argument:
             waiting.extend(item.operands)

@@ -32,7 +32,7 @@ from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import divisions, known_conditions
 from kanon_pg.queries.check.plan.levels import Plan
-from kanon_pg.queries.check.plan.people import dominance_aggregates, uneven_percentiles
+from kanon_pg.queries.check.plan.people import dominance_aggregates, secret_values, uneven_percentiles
 
 _MOST_DIVISIONS = 3
 """Every one doubles the numbers that are counted with a group."""
@@ -63,6 +63,9 @@ def suppressible(plan: Plan, options: Options) -> Iterator[Finding]:
             yield finding_at("Q511", item, sentence, "Ask in the mode 'reject'.")
     for item in uneven_percentiles(levels[0]) if levels else ():
         sentence = "Percentiles cannot be left out group by group where a person may have many rows."
+        yield finding_at("Q511", item, sentence, "Ask in the mode 'reject'.")
+    for item in secret_values(levels[0]) if levels else ():
+        sentence = "Numbers of different values of a sensitive column cannot be left out group by group."
         yield finding_at("Q511", item, sentence, "Ask in the mode 'reject'.")
     if levels and levels[0] not in plan.branches:
         sentence = "Groups can be left out of the query itself only, not of a subquery."

@@ -12,19 +12,23 @@ from collections.abc import Callable, Mapping, Sequence
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import cells_of, k_of
 from kanon_pg.queries.check.plan.joins import fact_instance
+from kanon_pg.queries.check.plan.known import chooses_by_secrets
 from kanon_pg.queries.check.plan.levels import Level, Plan, Sorting, parameter_uses
 from kanon_pg.queries.check.plan.people import (
     PeopleCount,
     cell_counts,
     dominance_aggregates,
     named_groups,
+    participation,
     people_counts,
     percentile_minimum,
+    secret_values,
     uneven_percentiles,
 )
 from kanon_pg.queries.check.plan.typed import Bound
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
 from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted
+from kanon_pg.queries.check.write.percentiles import Windows, counted_minimums, percentiles_sql, windows_of
 from kanon_pg.queries.check.write.shares import largest_shares, person_ratio, share_check
 
 
@@ -103,12 +107,19 @@ class CanonicalWriter:
         name = f"kanon_answer_{len(self._answers) + 1}"
         names = [output.name for output in plan.branches[0].outputs]
         selects = " UNION ALL ".join(self._select(branch, names) for branch in plan.branches)
+        if plan.limit is not None or plan.offset is not None:
+            (branch,) = plan.branches
+            writer = self.writer(branch)
+            order = [_sorted(item, writer.write(_expression(item))) for item in branch.sorting]
+            # in one order, whoever reads them
+            order += [f'"l"."k{position}"' for position in range(len(branch.keys))]
+            selects += self._end(plan, order)
         self._tables.append(f"{quoted(name)} AS MATERIALIZED ({selects})")
         self._answers[plan] = name
 
     def _levels(self, plan: Plan) -> None:
-        for branch in plan.branches:
-            self._level(branch)
+        for level in (*plan.branches, *plan.silent):
+            self._level(level)
         for family in plan.families():
             if family[0].protected() and not self._suppresses:
                 self._cells(family)
@@ -136,8 +147,12 @@ class CanonicalWriter:
         self._starts[level.number] = len(self._tables)
         writer = self.writer(level)
         parts = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
+        windows = windows_of(level)
+        apart = {position for item in windows for _, position in item.percentiles}
         parts += [
-            f'{writer.aggregate(item)} AS "a{position}"' for position, item in enumerate(level.aggregates())
+            f'{writer.aggregate(item)} AS "a{position}"'
+            for position, item in enumerate(level.aggregates())
+            if position not in apart
         ]
         strict = self._suppresses or self._options.strict
         counts = people_counts(level, strict=strict, suppress=self._suppresses)
@@ -148,22 +163,49 @@ class CanonicalWriter:
         if level.keys:
             grouping = " GROUP BY " + ", ".join(str(position + 1) for position in range(len(level.keys)))
         rows = from_and_where(level, writer, self._answers)
-        self._tables.append(f"{base_of(level)} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
+        table = quoted(f"kanon_rest_{level.number}") if windows else base_of(level)
+        self._tables.append(f"{table} AS MATERIALIZED (SELECT {', '.join(parts)}{rows}{grouping})")
+        if windows:
+            self._percentiles(level, windows, writer, table)
         named = self._named(level) if counts else ()
         if counts and self._suppresses:
             lacking = tuple(f"{sql} OPERATOR(pg_catalog.<) {minimum}" for sql, minimum in named)
             self._tables.extend(kept_groups(level, counts, lacking, base_of(level), groups_of(level)))
             self._hide(counts, '"l"."h{0}"')
+            if chooses_by_secrets(level):
+                kept, every = (
+                    f"(SELECT pg_catalog.count(*) FROM {table})"
+                    for table in (groups_of(level), base_of(level))
+                )
+                hidden = HiddenColumn(self._next(), 0, counts[0].instance.oid, "left out")
+                self._hide_one(f"({every} OPERATOR(pg_catalog.-) {kept})", hidden)
         elif counts:
             self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
             self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {base_of(level)})')
             self._dominance(level, writer)
             self._sides(level, writer)
+            self._values(level, writer)
             for sql, minimum in named:
                 self._hide_one(sql, HiddenColumn(self._next(), minimum, counts[0].instance.oid, "value"))
         else:
             self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
         self._ends[level.number] = len(self._tables)
+
+    def _percentiles(self, level: Level, windows: tuple[Windows, ...], writer: Writer, rest: str) -> None:
+        """Add the percentiles, which are computed over rows in order, to the other aggregates of groups."""
+        columns, joins = ['"g".*'], ""
+        for number, item in enumerate(windows):
+            table = quoted(f"kanon_windows_{level.number}_{number}")
+            query = percentiles_sql(item, writer, self._answers)
+            self._tables.append(f"{table} AS MATERIALIZED ({query})")
+            columns += [f'"w{number}"."a{position}"' for _, position in item.percentiles]
+            joins += f' LEFT JOIN {table} AS "w{number}" ON {equal_keys(level, "g", f"w{number}")}'
+            for place, (instance, least) in enumerate(counted_minimums(item)):
+                hidden = HiddenColumn(self._next(), least, instance.oid, "percentile")
+                self._hide_one(f'(SELECT pg_catalog.min("p{place}") FROM {table})', hidden)
+        self._tables.append(
+            f'{base_of(level)} AS MATERIALIZED (SELECT {", ".join(columns)} FROM {rest} AS "g"{joins})'
+        )
 
     def _hide(self, counts: tuple[PeopleCount, ...], template: str) -> None:
         for position, item in enumerate(counts):
@@ -192,6 +234,29 @@ class CanonicalWriter:
                 hidden = HiddenColumn(self._next(), least, instance.oid, "percentile")
                 self._hide_one(f'(SELECT pg_catalog.min("ratio") FROM {table})', hidden)
 
+    def _values(self, level: Level, writer: Writer) -> None:
+        """Count the people of every value that a number of different values counts."""
+        rows = fact_instance(level)
+        for aggregate in secret_values(level):
+            table = quoted(f"kanon_values_{len(self._tables)}")
+            keys = [writer.write(key) for key in level.keys]
+            if aggregate.argument is not None:
+                keys.append(writer.write(aggregate.argument))
+            text = from_and_where(level, writer, self._answers)
+            mask = participation(aggregate)
+            if mask is not None:
+                text += (" AND " if level.where else " WHERE ") + writer.write(mask)
+            counts = [
+                people_count_sql(item, single=rows is not None and rows.number == item.number, mask=None)
+                for item in level.protected()
+            ]
+            shown = ", ".join([*keys, *(f'{sql} AS "p{place}"' for place, sql in enumerate(counts))])
+            grouping = ", ".join(str(place + 1) for place in range(len(keys)))
+            self._tables.append(f"{table} AS MATERIALIZED (SELECT {shown}{text} GROUP BY {grouping})")
+            for place, item in enumerate(level.protected()):
+                hidden = HiddenColumn(self._next(), k_of(item), item.oid, "value")
+                self._hide_one(f'(SELECT pg_catalog.min("p{place}") FROM {table})', hidden)
+
     def _next(self) -> str:
         return f"kanon_people_{len(self.hidden) + 1}"
 
@@ -200,9 +265,8 @@ class CanonicalWriter:
         self._hidden_sql.append(f"{sql} AS {quoted(hidden.name)}")
 
     def _named(self, level: Level) -> tuple[tuple[str, int], ...]:
-        if not self._options.strict:
-            return ()
-        return tuple(pair for key in named_groups(level) for pair in key.counts(base_of(level)))
+        found = named_groups(level, strict=self._options.strict)
+        return tuple(pair for key in found for pair in key.counts(base_of(level)))
 
     def _select(self, level: Level, names: list[str]) -> str:
         writer = self.writer(level)
@@ -229,7 +293,9 @@ class CanonicalWriter:
         writer = self.writer(level)
         parts = [f"{writer.write(output.expression)} AS {quoted(output.name)}" for output in level.outputs]
         order = [_sorted(item, writer.write(_expression(item))) for item in level.sorting]
-        return f"SELECT {', '.join(parts + self._hidden_sql)}{self._groups(level)}{self._end(order)}"
+        return (
+            f"SELECT {', '.join(parts + self._hidden_sql)}{self._groups(level)}{self._end(self._plan, order)}"
+        )
 
     def _several(self) -> str:
         names = [f"c{position}" for position in range(len(self._plan.branches[0].outputs))]
@@ -242,11 +308,12 @@ class CanonicalWriter:
         order = [_sorted(item, f'"u"."c{int(str(item.expression)) - 1}"') for item in self._plan.sorting]
         sorting = self._plan.branches[0].sorting
         order += [_sorted(item, f'"u"."o{position}"') for position, item in enumerate(sorting)]
-        return f'SELECT {", ".join(parts + self._hidden_sql)} FROM ({branches}) AS "u"{self._end(order)}'
+        shown = ", ".join(parts + self._hidden_sql)
+        return f'SELECT {shown} FROM ({branches}) AS "u"{self._end(self._plan, order)}'
 
-    def _end(self, order: list[str]) -> str:
+    def _end(self, plan: Plan, order: list[str]) -> str:
         text = f" ORDER BY {', '.join(order)}" if order else ""
-        for word, count in (("LIMIT", self._plan.limit), ("OFFSET", self._plan.offset)):
+        for word, count in (("LIMIT", plan.limit), ("OFFSET", plan.offset)):
             if count is not None:
                 text += f" {word} {Writer(self._numbers, 1000, {}).write(count)}"
         return text
@@ -282,6 +349,18 @@ def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:
 def base_of(level: Level) -> str:
     """Return the name under which all groups of a level stand."""
     return f'"kanon_level_{level.number}"'
+
+
+def equal_keys(level: Level, one: str, other: str) -> str:
+    """Return the condition that two aliases of groups of a level have the same keys."""
+    positions = range(len(level.keys))
+    if not positions:
+        return "true"
+    sides = [", ".join(f'"{side}"."k{position}"' for position in positions) for side in (one, other)]
+    # the hash finds the groups fast, the comparison is exact
+    hashes = [f"pg_catalog.hash_record_extended(ROW({side}), 0)" for side in sides]
+    equal = [f'"{one}"."k{position}" IS NOT DISTINCT FROM "{other}"."k{position}"' for position in positions]
+    return " AND ".join([f"{hashes[0]} OPERATOR(pg_catalog.=) {hashes[1]}", *equal])
 
 
 def groups_of(level: Level) -> str:

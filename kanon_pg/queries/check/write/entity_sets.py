@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.joins import equalities, fact_instance
+from kanon_pg.queries.check.plan.known import chooses_by_secrets, is_everybody, known_level
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
 from kanon_pg.queries.check.verdict import CombinedSql, EntitySet
-from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, groups_of, parameters
+from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, equal_keys, groups_of, parameters
 from kanon_pg.queries.check.write.expressions import from_and_where
+from kanon_pg.queries.check.write.percentiles import Windows, ranked_sql, window_masks, windows_of
 from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_tids
 
 
 def entity_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> tuple[EntitySet, ...]:
-    """Return one statement per level and protected instance.
+    """Return one statement per level and protected instance, then those of windows and of known levels.
 
     Parameters
     ----------
@@ -25,7 +28,10 @@ def entity_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> tup
     options : Options
         In the mode 'suppress' only the groups that are shown count.
     """
-    return tuple(item.entity_set() for item in _writers(plan, canonical, options))
+    found = [item.entity_set() for item in _writers(plan, canonical, options)]
+    found += (item.entity_set() for item in _window_writers(plan, canonical, options))
+    found += _known_sets(plan, canonical)
+    return tuple(found)
 
 
 def combined_sql(plan: Plan, options: Options) -> CombinedSql | None:
@@ -58,6 +64,32 @@ def _writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_
     return [
         _SetWriter(plan, canonical, level, instance, suppresses)
         for level in plan.levels()
+        for instance in level.protected()
+    ]
+
+
+def _known_sets(plan: Plan, canonical: CanonicalWriter) -> Iterator[EntitySet]:
+    for level in plan.levels():
+        chosen = bool(level.protected()) and chooses_by_secrets(level)
+        for instance in level.protected():
+            known = known_level(level, instance)
+            if known is not None:
+                found = _SetWriter(plan, canonical, known, instance, suppresses=False).entity_set()
+                yield replace(
+                    found,
+                    kind="known",
+                    chosen=chosen,
+                    everybody=is_everybody(known),
+                    covered_by=_cover(level, instance),
+                )
+
+
+def _window_writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_WindowWriter]:
+    suppresses = options.mode == "suppress"
+    return [
+        _WindowWriter(plan, canonical, windows, instance, suppresses)
+        for level in plan.levels()
+        for windows in windows_of(level)
         for instance in level.protected()
     ]
 
@@ -171,12 +203,7 @@ class _SetWriter:
         table = f'"kanon_groups_{self.level.number}"'
         if not positions:
             return f' CROSS JOIN {table} AS "t"'
-        sides = [", ".join(f'"{side}"."k{position}"' for position in positions) for side in ("p", "t")]
-        # the hash finds the groups fast, the comparison is exact
-        hashes = [f"pg_catalog.hash_record_extended(ROW({side}), 0)" for side in sides]
-        equal = [f'"p"."k{position}" IS NOT DISTINCT FROM "t"."k{position}"' for position in positions]
-        condition = " AND ".join([f"{hashes[0]} OPERATOR(pg_catalog.=) {hashes[1]}", *equal])
-        return f' JOIN {table} AS "t" ON {condition}'
+        return f' JOIN {table} AS "t" ON {equal_keys(self.level, "p", "t")}'
 
     def _pieces(self) -> str:
         keys = [f'{self._writer.write(key)} AS "k{position}"' for position, key in enumerate(self.level.keys)]
@@ -216,6 +243,46 @@ class _SetWriter:
         for item in self._parameters:
             # true; the server has to know the type of every parameter, used or not
             yield f"(CAST(${item.number} AS pg_catalog.{item.type_name}) IS NULL) IS NOT NULL"
+
+
+class _WindowWriter(_SetWriter):
+    """Writes the statement of the rows behind the percentiles of an instance."""
+
+    def __init__(
+        self, plan: Plan, canonical: CanonicalWriter, windows: Windows, instance: Instance, suppresses: bool
+    ) -> None:
+        super().__init__(plan, canonical, windows.level, instance, suppresses)
+        self._windows = windows
+        self._figures = ()
+        figures = [(_figure(aggregate),) for aggregate, _ in windows.percentiles]
+        self._filters = [(windows.argument, figure) for figure in figures]
+        # the windows of two percentiles may share rows
+        self._disjoint = False
+
+    def entity_set(self) -> EntitySet:
+        return replace(super().entity_set(), kind="windows")
+
+    def _pieces(self) -> str:
+        keys = [f'"k{position}"' for position in range(len(self.level.keys))]
+        leaf, row_id = self._row_id()
+        extra = (f'{leaf} AS "leaf"', f'{row_id} AS "row_id"')
+        rows = ranked_sql(self._windows, self._writer, self._canonical.answers(), extra)
+        masks = window_masks(self._windows)
+        shown = [
+            *keys,
+            '"leaf"',
+            f'{concatenated_sql(_NAMED)} FILTER (WHERE {" OR ".join(masks)}) AS "row_ids"',
+        ]
+        shown += [
+            f'{concatenated_sql(_NAMED)} FILTER (WHERE {mask}) AS "row_ids_{number}"'
+            for number, mask in enumerate(masks, 1)
+        ]
+        conditions = " AND ".join(self._conditions()) or "true"
+        grouping = ", ".join(str(position + 1) for position in range(len(keys) + 1))
+        return f'SELECT {", ".join(shown)} FROM ({rows}) AS "r" WHERE {conditions} GROUP BY {grouping}'
+
+
+_NAMED = '"row_id"'
 
 
 def _cover(level: Level, instance: Instance) -> int | None:

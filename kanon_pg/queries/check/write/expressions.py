@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.typed import (
+    PAIR,
     Aggregate,
     Bound,
     ColumnRef,
@@ -71,8 +72,11 @@ class Writer:
 
     def aggregate(self, aggregate: Aggregate) -> str:
         """Return the SQL that computes an aggregate of a group."""
-        argument = self.write(aggregate.argument) if aggregate.argument is not None else "*"
-        if aggregate.fraction is not None:
+        argument = self._arguments(aggregate.argument)
+        if aggregate.function == "mode":
+            order = " DESC" if aggregate.descending else ""
+            call = f"pg_catalog.mode() WITHIN GROUP (ORDER BY {argument}{order})"
+        elif aggregate.fraction is not None:
             order = " DESC" if aggregate.descending else ""
             inner = f"CAST({literal(aggregate.fraction)} AS pg_catalog.float8)"
             call = f"pg_catalog.{aggregate.function}({inner}) WITHIN GROUP (ORDER BY {argument}{order})"
@@ -80,6 +84,11 @@ class Writer:
             call = f"pg_catalog.{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{argument})"
         condition = aggregate.condition
         return call if condition is None else f"{call} FILTER (WHERE {self.write(condition)})"
+
+    def _arguments(self, argument: Bound | None) -> str:
+        if isinstance(argument, Operation) and argument.name == PAIR:
+            return ", ".join(map(self.write, argument.operands))
+        return self.write(argument) if argument is not None else "*"
 
 
 def _column(column: ColumnRef) -> str:

@@ -59,7 +59,7 @@ class Standing(NamedTuple):
     people: NDArray[np.int64]
 
 
-def board_of(
+def assignment_of(
     table: RowTypeTable,
     graph: Compatibility,
     solution: Solution,

@@ -19,14 +19,18 @@ _MOMENTUM = 0.25
 """Share of the last direction in the next one (Camerini, Fratta and Maffioli 1975)."""
 
 _SHORTER = 0.65
+"""By how much steps get shorter when patience ends."""
+
 _SHORTEST = 1e-4
+"""Steps with a smaller factor do not matter."""
+
 _GAIN = 1e-5
 """A value counts as better if it is so by this share."""
 
 _MEMORY = 0.03
 """Weight of a step in the averages of `Usage`; the first steps weigh more."""
 
-_BEAT_EVERY = 8
+_HEARTBEAT_EVERY = 8
 
 
 class Pool(NamedTuple):
@@ -162,39 +166,70 @@ def climb(
     Gradients are scaled by the rows of a row type. A group is looked at again only when prices have risen
     by as much as it had to spare, so a step costs time for the tight groups alone.
     """
-    member = pool.member.copy()
-    front = _Front(np.zeros(pool.cost.size, dtype=np.int64), np.zeros(pool.cost.size))
-    rows = counts.rows.astype(np.float64)
-    prices = prices.copy()
-    gradient, direction = np.empty(rows.size), np.zeros(rows.size)
-    best, best_value, waited, risen = prices.copy(), -np.inf, 0, 0.0
-    usage = Usage.of(pool) if usage is None else usage
+    ascent = _Ascent(pool, counts, prices, stride, pace, Usage.of(pool) if usage is None else usage)
     for step in range(steps):
-        if step % _BEAT_EVERY == 0:
+        if step % _HEARTBEAT_EVERY == 0:
             clock.report("bound", None)
             if clock.is_over():
                 break
-        value, broken = _value_and_gradient(
-            Pool(pool.cost, pool.begin, member), front, counts, prices, risen, gradient, usage.broken
-        )
-        usage.note(broken, step)
-        waited = 0 if value > best_value + _GAIN * abs(best_value) else waited + 1
-        if value > best_value:
-            best_value, best = value, prices.copy()
-        if waited >= pace.patience:
-            waited, stride = 0, stride * _SHORTER
-            if stride < _SHORTEST:
-                break
-        direction = gradient / rows + _MOMENTUM * direction
-        squared = float((direction * direction * rows).sum())
-        distance = min(target, pace.reach * best_value) - value
-        if squared == 0.0 or distance <= 0.0:
-            stride = 0.0  # nothing is higher, or the target is reached
+        value = ascent.evaluate(step)
+        ascent.note(value)
+        if ascent.stride < _SHORTEST or not ascent.move(value, target, highest):
             break
-        moved = np.clip(prices + (stride * distance / squared) * direction, 0.0, highest)
-        risen += max(0.0, float((moved - prices).max()))
-        prices = moved
-    return Climb(best, best_value, stride)
+    return Climb(ascent.best, ascent.best_value, ascent.stride)
+
+
+class _Ascent:
+    """Where an ascent stands: prices, the best ones so far, the direction, and what is known of groups."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        counts: Counts,
+        prices: NDArray[np.float64],
+        stride: float,
+        pace: Pace,
+        usage: Usage,
+    ) -> None:
+        self._pool = pool._replace(member=pool.member.copy())
+        self._front = _Front(np.zeros(pool.cost.size, dtype=np.int64), np.zeros(pool.cost.size))
+        self._counts, self._rows = counts, counts.rows.astype(np.float64)
+        self._prices, self._risen = prices.copy(), 0.0
+        self._gradient, self._direction = np.empty(prices.size), np.zeros(prices.size)
+        self._pace, self._usage, self._waited = pace, usage, 0
+        self.best, self.best_value, self.stride = prices.copy(), -np.inf, stride
+
+    def evaluate(self, step: int) -> float:
+        """Return the value of the prices; note their gradient and which groups break them."""
+        value, broken = _value_and_gradient(
+            self._pool, self._front, self._counts, self._prices, self._risen, self._gradient,
+            self._usage.broken,
+        )  # fmt: skip
+        self._usage.note(broken, step)
+        return value
+
+    def note(self, value: float) -> None:
+        """Keep the prices if they are the best, and take shorter steps if none have been for long."""
+        is_clearly_better = value > self.best_value + _GAIN * abs(self.best_value)
+        self._waited = 0 if is_clearly_better else self._waited + 1
+        if value > self.best_value:
+            self.best_value, self.best = value, self._prices.copy()
+        if self._waited >= self._pace.patience:
+            self._waited, self.stride = 0, self.stride * _SHORTER
+
+    def move(self, value: float, target: float, highest: NDArray[np.float64]) -> bool:
+        """Take a step; return whether there is anywhere to go."""
+        self._direction = self._gradient / self._rows + _MOMENTUM * self._direction
+        squared = float((self._direction * self._direction * self._rows).sum())
+        distance = min(target, self._pace.reach * self.best_value) - value
+        if squared == 0.0 or distance <= 0.0:
+            self.stride = 0.0  # nothing is higher, or the target is reached
+            return False
+        step = (self.stride * distance / squared) * self._direction
+        moved = np.clip(self._prices + step, 0.0, highest)
+        self._risen += max(0.0, float((moved - self._prices).max()))
+        self._prices = moved
+        return True
 
 
 @kernel

@@ -1,37 +1,52 @@
 """Prices of rows that prove a lower bound, for tables and pattern masks of any size.
 
 Only the few groups of row types whose classes are about as dear as their rows' prices matter. They are
-found by passes over all classes (`kanon_pg.worker.solvers.bounds.pool`), between which a subgradient ascent
-works on those that are known so far (`kanon_pg.worker.solvers.bounds.lagrangian`). Each pass ends with valid
-prices.
+found by passes over all classes (`collect_and_repair`), between which a subgradient ascent works on those
+that are known so far (`kanon_pg.worker.solvers.bounds.lagrangian`). Each pass ends with valid prices.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock, TimeOver
-from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.bounds.lagrangian import Counts, climb
-from kanon_pg.worker.solvers.bounds.pool import Area, Collected, Demand, collect_and_repair
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.row_types import RowTypeTable, mix
+from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, climb
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.verification.certificate import PRICE_UNIT, price_cap, unit_costs, unit_weights
+from kanon_pg.worker.verification.certificate import (
+    PRICE_UNIT,
+    Groups,
+    Priced,
+    price_cap,
+    unit_costs,
+    unit_weights,
+    visit_broken_groups,
+)
 
 STEPS = 3_000
 """Steps of the ascent that usually come within some hundredths of a percent of the best bound."""
 
 _FIRST_STEPS = 60
 _MORE_STEPS = 1.5
+"""Steps of the first ascent, and how many times as many each next one has."""
+
 _FIRST_MARGIN = 0.4
 _SMALLER_MARGIN = 0.75
 _LEAST_MARGIN = 0.05
+"""Margins of the first pass, the factor between passes, and the least margin (see `collect_and_repair`)."""
+
 _LEAST_STRIDE = 0.02
 """After groups have been added the ascent begins with steps of at least this factor."""
+
+MOST_MEMBERS = 12_000_000
+"""Most members of all groups of a pool together: about 100 MiB with working arrays."""
 
 
 @dataclass(frozen=True)
@@ -101,57 +116,70 @@ def raise_prices(
     if not _fits(table, k):
         return Prices(np.zeros(len(table), dtype=np.int64), 0.0, False)
     cap = price_cap(table.columns, rest_may_be_small, outside)
-    demand = _demand(table, vectors, k, rest_may_be_small)
     if start is None:
         start = _first_prices(table, cheapest_reach(table, vectors, k, clock))
-    passes = _Passes(table, demand, clock)
-    counts = Counts(table.rows, table.people, k)
-    margin = _FIRST_MARGIN
-    prices = np.minimum(start, cap)
-    best, stride, length, complete = prices, 1.0, _FIRST_STEPS, False
+    search = _Search(table, _class_costs(table, vectors, k, rest_may_be_small), np.minimum(start, cap), clock)
+    complete = False
     try:
-        area = passes.area(prices, margin)
-        best = prices = _better(table, best, area.repaired)
-        while steps > 0 and not clock.is_over():
-            highest = np.minimum(area.highest, cap).astype(np.float64)
-            reached = climb(
-                passes.collected.pool(), counts, prices.astype(np.float64), highest,
-                target * PRICE_UNIT, min(length, steps), stride, clock.without(passes.seconds),
-            )  # fmt: skip
+        search.begin()
+        while steps > 0 and not complete and not clock.is_over():
+            length = search.length
+            complete = search.go_on(cap, target, min(length, steps))
             steps -= length
-            length = int(length * _MORE_STEPS)
-            margin = max(_LEAST_MARGIN, margin * _SMALLER_MARGIN)
-            prices = reached.prices.astype(np.int64)
-            area = passes.area(prices, margin)
-            best = _better(table, best, area.repaired)
-            if reached.is_done:
-                complete = True
-                break
-            stride = max(reached.stride, _LEAST_STRIDE)
     except TimeOver:
         pass  # the prices of the last whole pass are valid
-    return Prices(best, _worth(table, best) / PRICE_UNIT, complete, passes.seconds)
+    return Prices(search.best, _worth(table, search.best) / PRICE_UNIT, complete, search.pass_seconds)
 
 
-class _Passes:
-    """Passes over all classes, what they collect, and how long the longest took."""
+class _Search:
+    """Ascents, each followed by a pass over all classes that makes its prices valid.
 
-    def __init__(self, table: RowTypeTable, demand: Demand, clock: Clock) -> None:
-        self._table, self._demand, self._clock = table, demand, clock.raising()
-        self.collected = Collected()
-        self.seconds = 0.0
+    `best` are the best valid prices, `length` the steps of the next ascent, and `pass_seconds` how long the
+    longest pass took.
+    """
 
-    def area(self, prices: NDArray[np.int64], margin: float) -> Area:
-        """Make one pass.
+    def __init__(
+        self, table: RowTypeTable, costs: ClassCosts, prices: NDArray[np.int64], clock: Clock
+    ) -> None:
+        self._table, self._costs, self._clock = table, costs, clock
+        self._counts = Counts(table.rows, table.people, costs.k)
+        self._collected = Collected()
+        self._margin, self._stride = _FIRST_MARGIN, 1.0
+        self._prices = prices
+        self.best, self.length, self.pass_seconds = prices, _FIRST_STEPS, 0.0
+
+    def begin(self) -> None:
+        """Collect the first groups."""
+        self._area = self._pass()
+        self.best = self._prices = _better(self._table, self.best, self._area.repaired)
+
+    def go_on(self, cap: int, target: float, steps: int) -> bool:
+        """Climb and make the prices valid; return whether steps have become too short to matter.
 
         Raises
         ------
         TimeOver
-            It could not be finished.
+            The pass could not be finished.
         """
+        reached = climb(
+            self._collected.pool(), self._counts, self._prices.astype(np.float64),
+            np.minimum(self._area.highest, cap).astype(np.float64), target * PRICE_UNIT,
+            steps, self._stride, self._clock.without(self.pass_seconds),
+        )  # fmt: skip
+        self.length = int(self.length * _MORE_STEPS)
+        self._margin = max(_LEAST_MARGIN, self._margin * _SMALLER_MARGIN)
+        self._prices = reached.prices.astype(np.int64)
+        self._area = self._pass()
+        self.best = _better(self._table, self.best, self._area.repaired)
+        self._stride = max(reached.stride, _LEAST_STRIDE)
+        return reached.is_done
+
+    def _pass(self) -> Area:
         before = time.monotonic()
-        area = collect_and_repair(self._table, self._demand, prices, margin, self.collected, self._clock)
-        self.seconds = max(self.seconds, time.monotonic() - before)
+        area = collect_and_repair(
+            self._table, self._costs, self._prices, self._margin, self._collected, self._clock.raising()
+        )
+        self.pass_seconds = max(self.pass_seconds, time.monotonic() - before)
         return area
 
 
@@ -167,10 +195,12 @@ def _fits(table: RowTypeTable, k: int) -> bool:
     return 4 * k * sum(unit_weights(table.columns)) * table.total_rows < 1 << 62
 
 
-def _demand(table: RowTypeTable, vectors: NDArray[np.int64], k: int, rest_may_be_small: bool) -> Demand:
+def _class_costs(
+    table: RowTypeTable, vectors: NDArray[np.int64], k: int, rest_may_be_small: bool
+) -> ClassCosts:
     if rest_may_be_small:
         vectors = vectors[vectors != (1 << table.width) - 1]
-    return Demand(vectors, unit_costs(vectors, unit_weights(table.columns)), k)
+    return ClassCosts(vectors, unit_costs(vectors, unit_weights(table.columns)), k)
 
 
 def _better(table: RowTypeTable, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -179,3 +209,170 @@ def _better(table: RowTypeTable, one: NDArray[np.int64], other: NDArray[np.int64
 
 def _worth(table: RowTypeTable, prices: NDArray[np.int64]) -> int:
     return int((prices * table.rows).sum())
+
+
+class ClassCosts(NamedTuple):
+    """Which classes may be formed: vectors with their costs in price units, people per class."""
+
+    vectors: NDArray[np.int64]
+    costs: NDArray[np.int64]
+    k: int
+
+
+@dataclass(frozen=True)
+class Area:
+    """Where all groups that can break prices are known.
+
+    Parameters
+    ----------
+    highest : ndarray of int64, shape (n,)
+        No unknown group breaks prices up to these.
+    repaired : ndarray of int64, shape (n,)
+        Valid prices.
+    """
+
+    highest: NDArray[np.int64]
+    repaired: NDArray[np.int64]
+
+
+@dataclass
+class Collected:
+    """Groups that broke some prices, each once for its least cost."""
+
+    cost: list[NDArray[np.int64]] = field(default_factory=list)
+    length: list[NDArray[np.int64]] = field(default_factory=list)
+    member: list[NDArray[np.int32]] = field(default_factory=list)
+    known: dict[tuple[int, int], int] = field(default_factory=dict)
+    members: int = 0
+
+    def add(
+        self, cost: int, lengths: NDArray[np.int64], members: NDArray[np.int32], signs: list[int]
+    ) -> None:
+        """Add groups that are not known for this cost.
+
+        Groups are told apart by size and the sum of random marks of their members: should two collide,
+        one is missed here, but not by the pass that repairs prices.
+        """
+        keys = list(zip(signs, lengths.tolist(), strict=True))
+        is_new = np.array([self.known.get(key, cost + 1) > cost for key in keys], dtype=np.bool_)
+        for key, new in zip(keys, is_new.tolist(), strict=True):
+            if new:
+                self.known[key] = cost
+        if is_new.any():
+            members = members[np.repeat(is_new, lengths)]
+            self.cost.append(np.full(int(is_new.sum()), cost))
+            self.length.append(lengths[is_new])
+            self.member.append(members)
+            self.members += members.size
+
+    def pool(self) -> Pool:
+        """Return all groups as arrays."""
+        if not self.cost:
+            return Pool(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32))
+        self.cost, self.length = [np.concatenate(self.cost)], [np.concatenate(self.length)]
+        self.member = [np.concatenate(self.member)]
+        begin = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.length[0])])
+        return Pool(self.cost[0].astype(np.float64), begin, self.member[0])
+
+
+def collect_and_repair(
+    table: RowTypeTable,
+    costs: ClassCosts,
+    prices: NDArray[np.int64],
+    margin: float,
+    collected: Collected,
+    clock: Clock,
+) -> Area:
+    """Lower prices until no class breaks them, and collect the groups that nearly do.
+
+    Parameters
+    ----------
+    prices : ndarray of int64, shape (n,)
+    margin : float
+        Groups are collected that prices higher by this share break, as far as there is room for them.
+    collected : Collected
+        Grows.
+
+    Returns
+    -------
+    Area
+        The repaired prices are nowhere higher than before.
+
+    Notes
+    -----
+    Where the prices of a group are too high by some gain, those above the cost of its vector are drawn
+    towards it until the gain is gone. All prices together fall by at most the sum of the gains, so the
+    repaired prices prove at least the Lagrangian value.
+    """
+    higher = (prices * (1.0 + margin)).astype(np.int64) if margin else prices
+    repaired = prices.copy()
+    marks = mix(np.arange(1, len(table) + 1, dtype=np.uint64))
+
+    def visit(_: int, cost: int, groups: Groups) -> bool:
+        begin, members, signs = _listed(groups, marks)
+        _draw_down(begin, members, cost, costs.k, table.rows, table.people, repaired)
+        if collected.members < MOST_MEMBERS:
+            collected.add(cost, np.diff(begin), members, signs.tolist())
+        return False
+
+    priced = Priced(list(table.cells), table.rows, table.people, higher)
+    visit_broken_groups(priced, *costs, visit, lambda: clock.report("bound", None))
+    return Area(higher, repaired)
+
+
+@kernel
+def _listed(
+    groups: Groups, marks: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint64]]:
+    """Return where each group begins, the members group by group, and the signature of each group."""
+    begin = np.zeros(groups.groups + 1, dtype=np.int64)
+    signs = np.zeros(groups.groups, dtype=np.uint64)
+    for position in range(groups.items.size):
+        begin[groups.group[position] + 1] += 1
+        signs[groups.group[position]] += marks[groups.items[position]]
+    for group in range(groups.groups):
+        begin[group + 1] += begin[group]
+    place = begin[:-1].copy()
+    members = np.empty(groups.items.size, dtype=np.int32)
+    for position in range(groups.items.size):
+        group = groups.group[position]
+        members[place[group]] = groups.items[position]
+        place[group] += 1
+    return begin, members, signs
+
+
+@kernel
+def _draw_down(
+    begin: NDArray[np.int64],
+    members: NDArray[np.int32],
+    cost: int,
+    k: int,
+    rows: NDArray[np.int64],
+    people: NDArray[np.int64],
+    prices: NDArray[np.int64],
+) -> None:
+    """Lower the prices above the cost in groups whose worst class is cheaper than its rows' prices."""
+    for group in range(begin.size - 1):
+        listed = members[begin[group] : begin[group + 1]]
+        excess, taken = 0, 0
+        for item in listed:
+            if prices[item] > cost:
+                excess += rows[item] * (prices[item] - cost)
+                taken += people[item]
+        if excess == 0:
+            continue
+        spare = 0
+        if taken < k:
+            order = np.argsort(-prices[listed])
+            for place in order:
+                item = listed[place]
+                if prices[item] <= cost and taken < k:
+                    more = min(people[item], k - taken)
+                    spare += more * (cost - prices[item])
+                    taken += more
+        if spare >= excess:
+            continue
+        share = np.float64(spare) / np.float64(excess)
+        for item in listed:
+            if prices[item] > cost:
+                prices[item] = cost + np.int64(share * (prices[item] - cost))

@@ -1,4 +1,9 @@
-"""A lower bound that needs no search: nobody can do better than in the whole table's classes."""
+"""A lower bound that needs no search: nobody can do better than in the whole table's classes.
+
+Every class of a solution agrees under some vector, so it lies within a group of the whole table that agrees
+under this vector. A group in which no class can exist at all, whatever is left out, is of no use to its
+row types.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,10 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.patterns import suppression_costs
+from kanon_pg.worker.models.class_counts import ModelEvaluator
+from kanon_pg.worker.models.evaluator import may_hold_class
+from kanon_pg.worker.patterns import few_changes, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.greedy.order import few_changes
 from kanon_pg.worker.solvers.greedy.scan import (
     Grouping,
     Marks,
@@ -19,12 +25,15 @@ from kanon_pg.worker.solvers.greedy.scan import (
     filter_marked,
     group_candidates,
     grouping_for,
+    list_groups,
     marks_for,
     update_keys,
 )
 
+BOUND_METHOD = "cheapest pattern within reach of each row type"
+
 EFFORT = 20_000_000
-"""Row types that may be looked at."""
+"""Row types that may be looked at; twice as many under privacy models."""
 
 _WORK_PER_STEP = 10_000_000
 
@@ -47,10 +56,36 @@ class Reach(NamedTuple):
 
 
 @kernel
+def _may_hold(
+    reach: Reach, found: int, groups: int, k: int, models: ModelEvaluator | None
+) -> NDArray[np.bool_]:
+    """Return which groups of candidates a class can be part of."""
+    candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
+    sizes = np.zeros(groups, dtype=np.int64)
+    for position in range(found):
+        sizes[group_of[position]] += reach.people[candidates[position]]
+    holds = sizes >= k
+    if models is None:
+        return holds
+    first = list_groups(reach.grouping, found, groups)
+    for group in range(groups):
+        items = reach.grouping.members[first[group] : first[group + 1]]
+        if holds[group] and (reach.cost[items] == np.inf).any():
+            holds[group] = may_hold_class(models, items, sizes[group], k)
+    return holds
+
+
+@kernel
 def _reach_range(
-    reach: Reach, vectors: NDArray[np.int64], costs: NDArray[np.float64], begin: int, work: int, k: int
+    reach: Reach,
+    vectors: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    begin: int,
+    work: int,
+    k: int,
+    models: ModelEvaluator | None,
 ) -> int:
-    """Settle the row types whose class in the whole table has k people; return where to go on."""
+    """Settle the row types whose group in the whole table may hold a class; return where to go on."""
     keys, waiting, people, reached = reach.keys, reach.waiting, reach.people, reach.cost
     candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
     turn = begin
@@ -65,12 +100,10 @@ def _reach_range(
             reach.marks.marked[np.int64(keys[waiting[position]] >> shift)] = 1
         found = filter_marked(keys, people, k, reach.marks, bits, reach.everybody, candidates)
         groups = group_candidates(keys, found, reach.grouping)
-        sizes = np.zeros(groups, dtype=np.int64)
-        for position in range(found):
-            sizes[group_of[position]] += people[candidates[position]]
+        holds = _may_hold(reach, found, groups, k, models)
         for position in range(found):
             item = candidates[position]
-            if sizes[group_of[position]] >= k and reached[item] == np.inf:
+            if holds[group_of[position]] and reached[item] == np.inf:
                 reached[item] = costs[turn]
         kept = 0
         for position in range(reach.state[1]):
@@ -83,7 +116,12 @@ def _reach_range(
 
 
 def cheapest_reach(
-    table: RowTypeTable, vectors: NDArray[np.int64], k: int, clock: Clock, effort: int = EFFORT
+    table: RowTypeTable,
+    vectors: NDArray[np.int64],
+    k: int,
+    clock: Clock,
+    effort: int | None = None,
+    models: ModelEvaluator | None = None,
 ) -> NDArray[np.float64]:
     """Return for each row type a cost per row that no solution can go below.
 
@@ -96,14 +134,19 @@ def cheapest_reach(
     ----------
     vectors : ndarray of int64, shape (p,)
         Allowed pattern vectors, the fully suppressed one among them.
-    effort : int
-        Row types that may be looked at. Where effort or time end, the cost of the first vector that
-        was not looked at is a bound for all row types that still wait: all cheaper ones were in vain.
+    effort : int, optional
+        Row types that may be looked at, None for the usual limit. Where effort or time end, the cost of the
+        first vector that was not looked at is a bound for all row types that still wait: all cheaper ones
+        were in vain.
+    models : ModelEvaluator, optional
+        Privacy models: row types of a group in which they allow no class wait on, see `may_hold_class`.
 
     Returns
     -------
     ndarray of float64, shape (n,)
     """
+    if effort is None:
+        effort = EFFORT if models is None else 2 * EFFORT
     vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
     costs = suppression_costs(vectors, table.weights)
     count = len(table)
@@ -116,7 +159,7 @@ def cheapest_reach(
     while turn < vectors.size and effort > 0 and not clock.is_over():
         clock.report("bound", turn / vectors.size)
         step = min(effort, _WORK_PER_STEP)
-        turn = _reach_range(reach, vectors, costs, turn, step, k)
+        turn = _reach_range(reach, vectors, costs, turn, step, k, models)
         effort -= step
     last = costs[min(turn, vectors.size - 1)]
     return np.where(np.isinf(reach.cost), last, reach.cost)

@@ -1,10 +1,10 @@
-"""Integer programs solved by a library: the only importer of its linear solvers."""
+"""Linear models with integer columns, as arrays, and the library that solves them, imported here alone."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,79 @@ from numpy.typing import NDArray
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.solvers.exact.apart import run_apart
 from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
-from kanon_pg.worker.solvers.exact.linear_model import LinearModel
-from kanon_pg.worker.solvers.exact.sub_problem import SubProblem, linear_model_of
 
-Values = NDArray[np.float64]
-
-_WHOLE = 1e-5
-"""How far a whole number of rows may be from one in the library's answer."""
+Numbers = NDArray[np.int64]
+Reals = NDArray[np.float64]
 
 _LARGE = 50_000
 """Coefficients from which a program is solved in a process of its own: the library may overrun its limit."""
 
 _SHARE = 0.9
 """Share of the time limit that the library is told in that case, so that what it found can arrive."""
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """Minimize a linear cost over columns with limits and rows with limits.
+
+    Parameters
+    ----------
+    cost, lower, upper : ndarray of float64, shape (v,)
+        Cost and limits of each column; limits may be infinite.
+    is_integer : ndarray of bool, shape (v,)
+        Whether a column takes whole numbers only.
+    row_lower, row_upper : ndarray of float64, shape (r,)
+        Limits of each row.
+    row, column : ndarray of int64, shape (e,)
+        Where the coefficients stand, ascending by row, then by column, each place once.
+    coefficient : ndarray of float64, shape (e,)
+        What stands there, not zero.
+    """
+
+    cost: Reals
+    lower: Reals
+    upper: Reals
+    is_integer: NDArray[np.bool_]
+    row_lower: Reals
+    row_upper: Reals
+    row: Numbers
+    column: Numbers
+    coefficient: Reals
+
+
+@dataclass
+class Rows:
+    """Rows of a linear model while it grows, in blocks of many rows at once."""
+
+    count: int = 0
+    lower: list[Reals] = field(default_factory=list)
+    upper: list[Reals] = field(default_factory=list)
+    row: list[Numbers] = field(default_factory=list)
+    column: list[Numbers] = field(default_factory=list)
+    coefficient: list[Reals] = field(default_factory=list)
+
+    def open(self, lower: Reals, upper: Reals) -> int:
+        """Add empty rows with some limits; return the number of the first."""
+        first = self.count
+        self.count += lower.size
+        self.lower.append(lower)
+        self.upper.append(upper)
+        return first
+
+    def put(self, row: Numbers, column: Numbers, coefficient: Reals) -> None:
+        """Add coefficients to rows; no place may be used twice."""
+        self.row.append(row)
+        self.column.append(column)
+        self.coefficient.append(coefficient)
+
+    def finish(self, cost: Reals, lower: Reals, upper: Reals, is_integer: NDArray[np.bool_]) -> LinearModel:
+        """Return the model of these rows and some columns."""
+        row, column = np.concatenate(self.row), np.concatenate(self.column)
+        order = np.lexsort((column, row))
+        return LinearModel(
+            cost, lower, upper, is_integer, np.concatenate(self.lower), np.concatenate(self.upper),
+            row[order], column[order], np.concatenate(self.coefficient)[order],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,69 +113,7 @@ class Effort:
         return replace(self, seconds=max(0.0, self.seconds - (time.monotonic() - begin)))
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What is known about a sub-problem.
-
-    Parameters
-    ----------
-    rows : ndarray of int64, shape (e,), or None
-        Rows on each pair of the best solution, None if none is known.
-    cost : float
-        Its cost, infinite without one.
-    bound : float
-        Proven lower bound on the cost of every solution; infinite if there is none.
-    iterations : int
-        Steps of the simplex method: effort that does not depend on the machine.
-    is_cut : bool
-        Whether the time limit ended the search.
-    """
-
-    rows: NDArray[np.int64] | None
-    cost: float
-    bound: float
-    iterations: int = 0
-    is_cut: bool = False
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether no solution is cheaper than this one."""
-        return self.bound >= self.cost
-
-
-def solve_sub_problem(
-    problem: SubProblem, effort: Effort = Effort(), hint: NDArray[np.int64] | None = None
-) -> Answer:
-    """Solve a sub-problem to optimality or until a limit is reached.
-
-    Parameters
-    ----------
-    hint : ndarray of int64, shape (e,), optional
-        Rows on each pair of a solution. The answer is at least as good if it is valid but for the demand
-        and the limits for open instances, which are not checked.
-
-    Raises
-    ------
-    SolverError
-        The library fails, or answers with a solution that is none.
-
-    Notes
-    -----
-    One thread, fixed seed: without a limit in seconds equal calls give equal answers.
-    """
-    begin = time.monotonic()
-    if hint is not None and not _is_valid(problem, hint):
-        hint = None
-    step = granularity(problem.cost)
-    model = linear_model_of(problem)
-    result = _solve(model, effort.since(begin), step, None if hint is None else _hint(problem, hint))
-    known = math.inf if hint is None else problem.cost_of(hint)
-    rows = _rows_of(problem, model, result)
-    cost = math.inf if rows is None else problem.cost_of(rows)
-    if cost >= known:
-        rows, cost = hint, known
-    iterations = int(result.solve_stats.simplex_iterations)
-    return Answer(rows, cost, min(cost, _bound_of(result, step)), iterations, _is_cut(result))
+NO_LIMITS = Effort()
 
 
 @dataclass(frozen=True)
@@ -128,103 +126,72 @@ class LinearAnswer:
         Values of the columns in the best solution, None if none is known.
     bound : float
         Proven lower bound on the cost of every solution; infinite if there is none.
+    prices : ndarray of float64, shape (r,), or None
+        Dual prices of the rows at an optimum without columns of whole numbers.
+    iterations : int
+        Steps of the simplex method: effort that does not depend on the machine.
+    is_cut : bool
+        Whether the time limit ended the search.
     """
 
-    values: Values | None
+    values: Reals | None
     bound: float
+    prices: Reals | None = None
+    iterations: int = 0
+    is_cut: bool = False
 
 
-def solve_linear_model(model: LinearModel, effort: Effort = Effort()) -> LinearAnswer:
+def solve_linear_model(
+    model: LinearModel, effort: Effort = NO_LIMITS, *, step: float | None = None, hint: Reals | None = None
+) -> LinearAnswer:
     """Solve a linear model to optimality or until a limit is reached.
 
     Parameters
     ----------
     model : LinearModel
-        Costs of at least 0 on columns of whole numbers only, so that the bound may be rounded up.
+        Costs of at least 0.
+    step : float, optional
+        Number of which the cost of every solution is a multiple, 0 if that is not known: the bound is rounded
+        up. Without it that of the columns' costs, which is right where all columns take whole numbers only.
+    hint : ndarray of float64, optional
+        Values of the first columns in a solution.
 
     Raises
     ------
     SolverError
         The library fails.
+
+    Notes
+    -----
+    One thread, fixed seed: without a limit in seconds equal calls give equal answers.
     """
-    step = granularity(model.cost)
-    result = _solve(model, effort, step, None)
-    return LinearAnswer(_values_of(model, result), _bound_of(result, step))
+    from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
+
+    step = granularity(model.cost) if step is None else step
+    result = _solve(model, effort, step, hint)
+    ended = result.termination
+    bound = rounded_up(ended.objective_bounds.dual_bound, step)
+    if ended.reason == result_pb2.TERMINATION_REASON_INFEASIBLE:
+        bound = math.inf
+    values = prices = None
+    if result.solutions:
+        best = result.solutions[0]
+        if best.HasField("primal_solution"):
+            values = _dense(best.primal_solution.variable_values, model.cost.size)
+        if best.HasField("dual_solution"):
+            prices = _dense(best.dual_solution.dual_values, model.row_lower.size)
+    iterations = int(result.solve_stats.simplex_iterations)
+    return LinearAnswer(values, bound, prices, iterations, bool(ended.limit == result_pb2.LIMIT_TIME))
 
 
-def _hint(problem: SubProblem, rows: NDArray[np.int64]) -> Values:
-    """Return the first columns of a solution: what is on each pair, and which instances are open."""
-    pairs = rows if problem.is_divisible else rows // problem.rows[problem.member]
-    is_open = (np.bincount(problem.instance, weights=rows, minlength=problem.cost.size) > 0) | (
-        problem.fewest == 0
-    )
-    return np.concatenate([pairs, is_open]).astype(np.float64)
-
-
-def _rows_of(problem: SubProblem, model: LinearModel, result: Any) -> NDArray[np.int64] | None:
-    """Return the rows on each pair of the best solution.
-
-    Rows of divisible row types are not declared to be whole, because with the open instances given they are
-    a flow. Should they not be whole after all, the flow is solved.
-    """
-    values = _values_of(model, result)
-    if values is None:
-        return None
-    pairs, instances = problem.member.size, problem.cost.size
-    if np.abs(values[:pairs] - np.rint(values[:pairs])).max(initial=0.0) > _WHOLE:
-        is_open = np.rint(values[pairs : pairs + instances])
-        values = _values_of(model, _solve(_settled(model, pairs, is_open), Effort(), 0.0, None))
-        if values is None:
-            return None
-    found = np.rint(values[:pairs]).astype(np.int64)
-    rows = found if problem.is_divisible else found * problem.rows[problem.member]
-    return rows if _is_valid(problem, rows) else None
-
-
-def _is_valid(problem: SubProblem, rows: NDArray[np.int64]) -> bool:
-    """Return whether every row is somewhere, and every instance that is used has its people."""
-    held = np.bincount(problem.member, weights=rows, minlength=problem.rows.size)
-    people = problem.people_of(rows)
-    is_used = np.bincount(problem.instance[rows > 0], minlength=problem.cost.size) > 0
-    is_large = (people >= problem.fewest) | (problem.fewest <= 1) | ~is_used
-    return np.array_equal(held, problem.rows) and bool(is_large.all()) and bool((rows >= 0).all())
-
-
-def _settled(model: LinearModel, pairs: int, is_open: Values) -> LinearModel:
-    """Return the model with given open instances and whole rows."""
-    opening = slice(pairs, pairs + is_open.size)
-    lower, upper, is_integer = model.lower.copy(), model.upper.copy(), model.is_integer.copy()
-    lower[opening] = is_open
-    upper[opening] = is_open
-    is_integer[:pairs] = True
-    return replace(model, lower=lower, upper=upper, is_integer=is_integer)
-
-
-def _values_of(model: LinearModel, result: Any) -> Values | None:
-    """Return the values of all columns in the best solution, None if there is none."""
-    if not result.solutions or not result.solutions[0].HasField("primal_solution"):
-        return None
-    known = result.solutions[0].primal_solution.variable_values
-    values = np.zeros(model.cost.size)
+def _dense(known: Any, size: int) -> Reals:
+    """Return the library's sparse values as an array."""
+    values = np.zeros(size)
     values[np.array(known.ids, dtype=np.int64)] = np.array(known.values)
     return values
 
 
-def _is_cut(result: Any) -> bool:
-    from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
-
-    return bool(result.termination.limit == result_pb2.LIMIT_TIME)
-
-
-def _bound_of(result: Any, step: float) -> float:
-    from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
-
-    if result.termination.reason == result_pb2.TERMINATION_REASON_INFEASIBLE:
-        return math.inf
-    return rounded_up(result.termination.objective_bounds.dual_bound, step)
-
-
-def _solve(model: LinearModel, effort: Effort, step: float, hint: Values | None) -> Any:
+def _solve(model: LinearModel, effort: Effort, step: float, hint: Reals | None) -> Any:
     """Solve a model, if it is large in a process that is ended when the time is over."""
     from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
 
@@ -248,7 +215,7 @@ def _solve(model: LinearModel, effort: Effort, step: float, hint: Values | None)
     return result
 
 
-def _solve_here(model: LinearModel, effort: Effort, step: float, hint: Values | None) -> Any:
+def _solve_here(model: LinearModel, effort: Effort, step: float, hint: Reals | None) -> Any:
     from ortools.math_opt import callback_pb2, model_parameters_pb2, parameters_pb2  # noqa: PLC0415
     from ortools.math_opt.core.python import solver  # noqa: PLC0415
 

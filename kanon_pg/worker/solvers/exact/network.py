@@ -1,4 +1,4 @@
-"""Row types and pattern instances as exact search sees them: shrunk where that keeps an optimum.
+"""Row types and pattern instances as exact search sees them: shrunk and split where that keeps an optimum.
 
 A *node* is a set of row types that may join the same instances. The last instance is the *sink*, which every
 node may join; it is the cheapest instance of the whole table, so that whatever costs more is of no use.
@@ -6,7 +6,10 @@ node may join; it is the cheapest instance of the whole table, so that whatever 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +17,8 @@ from numpy.typing import NDArray
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable, mix
 from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.exact.granularity import granularity
+from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 Numbers = NDArray[np.int64]
 
@@ -207,3 +212,171 @@ def _begins(lengths: Numbers) -> Numbers:
     begins = np.zeros(lengths.size + 1, dtype=np.int64)
     np.cumsum(lengths, out=begins[1:])
     return begins
+
+
+_ROUNDING = 1e-6
+
+_EQUAL = 1e-9
+"""Costs that differ by less than this share are equal: they are sums of rounded weights."""
+
+
+def prune(network: Network, table: RowTypeTable, prices: Numbers, k: int, cost: float) -> Network:
+    """Leave out pairs of a row type and an instance that every solution cheaper than `cost` avoids.
+
+    A solution costs the sum of all prices and, for every class, what its rows cost in excess of their
+    prices. No class has a negative excess, so one with an excess as large as the whole gap cannot be part of
+    a better solution.
+
+    Parameters
+    ----------
+    network : Network
+        One row type per node.
+    prices : ndarray of int64, shape (n,)
+        Valid prices in units of 1 / `PRICE_UNIT`.
+    cost : float
+        Cost of a known solution.
+
+    Notes
+    -----
+    O(e log e) time for e pairs.
+    """
+    price = prices / PRICE_UNIT
+    gap = _next_below(cost, granularity(network.cost)) - float((price * table.rows).sum())
+    most = gap + _ROUNDING * max(1.0, abs(cost))
+    excess = pair_excess(network.begin, network.member, network.cost, price, table.rows, k)
+    excess[network.begin[-2] :] = -np.inf
+    fewer = network.with_pairs(excess <= most)
+    people = np.bincount(fewer.instance, weights=table.people[fewer.member], minlength=fewer.cost.size)
+    people[-1] = k
+    return fewer.with_instances(people >= k)
+
+
+def _next_below(cost: float, step: float) -> float:
+    """Return the largest multiple of `step` below a cost, which may be none itself; the cost for step 0.
+
+    Known solutions may use instances that the network left out, at costs that it cannot have.
+    """
+    if step == 0.0:
+        return cost
+    ratio = cost / step
+    return (math.ceil(ratio - _EQUAL * max(1.0, ratio)) - 1) * step
+
+
+@kernel
+def pair_excess(
+    begin: Numbers,
+    member: NDArray[np.integer],
+    cost: NDArray[np.float64],
+    price: NDArray[np.float64],
+    rows: Numbers,
+    k: int,
+) -> NDArray[np.float64]:
+    """Return for each pair the least excess of a class of at least k rows that has one of these rows."""
+    excess = np.empty(member.size, dtype=np.float64)
+    for instance in range(begin.size - 1):
+        first, last = begin[instance], begin[instance + 1]
+        own = cost[instance] - price[member[first:last]]
+        held, least, max_cost_per_row = np.int64(0), 0.0, -np.inf
+        order = np.argsort(own)
+        for place in order:
+            count = rows[member[first + place]]
+            if own[place] <= 0.0:
+                held += count
+                least += own[place] * count
+                continue
+            if held >= k:
+                break
+            taken = min(count, k - held)
+            held += taken
+            least += own[place] * taken
+            max_cost_per_row = own[place]
+        for place in range(last - first):
+            # One row of this type joins; if the class was filled up to k, the dearest of those leaves.
+            joined = own[place] - max_cost_per_row if max_cost_per_row > 0.0 else own[place]
+            excess[first + place] = least + max(0.0, joined)
+    return excess
+
+
+def components(network: Network) -> Iterator[Network]:
+    """Yield the connected components of a network without its sink, the smallest first.
+
+    Each is a network of its own, with the sink. As long as the sink asks for nothing (see
+    `kanon_pg.worker.solvers.exact.optimum`) an optimum of the whole consists of optima of the components. Row
+    types that may join the sink only come as one component without other instances.
+    """
+    last = int(network.begin[-2])
+    label = connected(len(network), network.begin[:-1], network.member)
+    pairs = np.bincount(label[network.member[:last]], minlength=len(network))
+    label[pairs[label] == 0] = len(network)
+    owner = label[network.member[network.begin[:-2]]]
+    size = np.append(pairs, 0)
+    names = np.unique(label)
+    names = names[np.lexsort((names, size[names]))]
+    rank = np.empty(len(network) + 1, dtype=np.int64)
+    rank[names] = np.arange(names.size)
+    nodes, node_begin = _sorted_by(rank[label], names.size)
+    instances, instance_begin = _sorted_by(rank[owner], names.size)
+    local = np.empty(len(network), dtype=np.int64)
+    local[nodes] = np.arange(len(network)) - np.repeat(node_begin[:-1], np.diff(node_begin))
+    for number in range(names.size):
+        yield _part(
+            network,
+            nodes[node_begin[number] : node_begin[number + 1]],
+            instances[instance_begin[number] : instance_begin[number + 1]],
+            local,
+        )
+
+
+def _part(network: Network, nodes: Numbers, instances: Numbers, local: Numbers) -> Network:
+    """Return the network of some nodes and all their instances but the sink, which is added."""
+    types = slices(network.first, nodes)
+    pairs = slices(network.begin, instances)
+    lengths = np.append(np.diff(network.begin)[instances], nodes.size)
+    chosen = np.append(instances, network.cost.size - 1)
+    return replace(
+        network,
+        rows=network.rows[nodes],
+        vector=network.vector[chosen],
+        cost=network.cost[chosen],
+        begin=np.concatenate([[0], np.cumsum(lengths)]),
+        member=np.concatenate([local[network.member[pairs]], np.arange(nodes.size)]),
+        first=np.concatenate([[0], np.cumsum(np.diff(network.first)[nodes])]),
+        row_type=network.row_type[types],
+    )
+
+
+def slices(begin: Numbers, chosen: NDArray[np.integer[Any]]) -> Numbers:
+    """Return the positions from begin[i] up to begin[i + 1] of all chosen i, one after the other."""
+    lengths = begin[chosen + 1] - begin[chosen]
+    ends = np.cumsum(lengths)
+    positions: Numbers = np.arange(int(lengths.sum())) + np.repeat(begin[chosen] - (ends - lengths), lengths)
+    return positions
+
+
+def _sorted_by(rank: Numbers, count: int) -> tuple[Numbers, Numbers]:
+    begin = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rank, minlength=count), out=begin[1:])
+    return np.argsort(rank, kind="stable"), begin
+
+
+@kernel
+def connected(count: int, begin: Numbers, member: Numbers) -> Numbers:
+    """Return a node of the component of each node: sets of members are united, by path halving."""
+    parent = np.arange(count)
+    for instance in range(begin.size - 1):
+        root = member[begin[instance]]
+        while parent[root] != root:
+            parent[root] = parent[parent[root]]
+            root = parent[root]
+        for position in range(begin[instance] + 1, begin[instance + 1]):
+            node = member[position]
+            while parent[node] != node:
+                parent[node] = parent[parent[node]]
+                node = parent[node]
+            parent[node] = root
+    for node in range(count):
+        root = node
+        while parent[root] != root:
+            root = parent[root]
+        parent[node] = root
+    return parent

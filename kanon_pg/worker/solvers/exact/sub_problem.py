@@ -7,16 +7,30 @@ stronger than one link per instance with a big constant.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+import time
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.solvers.exact.components import slices
-from kanon_pg.worker.solvers.exact.linear_model import LinearModel, Rows
+from kanon_pg.worker.solvers.exact.granularity import granularity
+from kanon_pg.worker.solvers.exact.integer_program import (
+    NO_LIMITS,
+    Effort,
+    LinearModel,
+    Reals,
+    Rows,
+    solve_linear_model,
+)
+from kanon_pg.worker.solvers.exact.network import slices
 
 Numbers = NDArray[np.int64]
+
+
+_WHOLE = 1e-5
+"""How far a whole number of rows may be from one in the library's answer."""
 
 
 def _no_numbers() -> Numbers:
@@ -215,3 +229,116 @@ def _limit_classes(model: Rows, problem: SubProblem) -> None:
 
 def _all_pairs(problem: SubProblem) -> Numbers:
     return np.arange(problem.member.size)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known about a sub-problem.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (e,), or None
+        Rows on each pair of the best solution, None if none is known.
+    cost : float
+        Its cost, infinite without one.
+    bound : float
+        Proven lower bound on the cost of every solution; infinite if there is none.
+    iterations : int
+        Steps of the simplex method: effort that does not depend on the machine.
+    is_cut : bool
+        Whether the time limit ended the search.
+    """
+
+    rows: NDArray[np.int64] | None
+    cost: float
+    bound: float
+    iterations: int = 0
+    is_cut: bool = False
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no solution is cheaper than this one."""
+        return self.bound >= self.cost
+
+
+def solve_sub_problem(
+    problem: SubProblem, effort: Effort = NO_LIMITS, hint: NDArray[np.int64] | None = None
+) -> Answer:
+    """Solve a sub-problem to optimality or until a limit is reached.
+
+    Parameters
+    ----------
+    hint : ndarray of int64, shape (e,), optional
+        Rows on each pair of a solution. The answer is at least as good if it is valid but for the demand
+        and the limits for open instances, which are not checked.
+
+    Raises
+    ------
+    SolverError
+        The library fails, or answers with a solution that is none.
+
+    Notes
+    -----
+    One thread, fixed seed: without a limit in seconds equal calls give equal answers.
+    """
+    begin = time.monotonic()
+    if hint is not None and not _is_valid(problem, hint):
+        hint = None
+    model = linear_model_of(problem)
+    found = solve_linear_model(
+        model, effort.since(begin), step=granularity(problem.cost),
+        hint=None if hint is None else _hint(problem, hint),
+    )  # fmt: skip
+    known = math.inf if hint is None else problem.cost_of(hint)
+    rows = _rows_of(problem, model, found.values)
+    cost = math.inf if rows is None else problem.cost_of(rows)
+    if cost >= known:
+        rows, cost = hint, known
+    return Answer(rows, cost, min(cost, found.bound), found.iterations, found.is_cut)
+
+
+def _hint(problem: SubProblem, rows: NDArray[np.int64]) -> Reals:
+    """Return the first columns of a solution: what is on each pair, and which instances are open."""
+    pairs = rows if problem.is_divisible else rows // problem.rows[problem.member]
+    is_open = (np.bincount(problem.instance, weights=rows, minlength=problem.cost.size) > 0) | (
+        problem.fewest == 0
+    )
+    return np.concatenate([pairs, is_open]).astype(np.float64)
+
+
+def _rows_of(problem: SubProblem, model: LinearModel, values: Reals | None) -> NDArray[np.int64] | None:
+    """Return the rows on each pair of the best solution.
+
+    Rows of divisible row types are not declared to be whole, because with the open instances given they are
+    a flow. Should they not be whole after all, the flow is solved.
+    """
+    if values is None:
+        return None
+    pairs, instances = problem.member.size, problem.cost.size
+    if np.abs(values[:pairs] - np.rint(values[:pairs])).max(initial=0.0) > _WHOLE:
+        is_open = np.rint(values[pairs : pairs + instances])
+        values = solve_linear_model(_settled(model, pairs, is_open), step=0.0).values
+        if values is None:
+            return None
+    found = np.rint(values[:pairs]).astype(np.int64)
+    rows = found if problem.is_divisible else found * problem.rows[problem.member]
+    return rows if _is_valid(problem, rows) else None
+
+
+def _is_valid(problem: SubProblem, rows: NDArray[np.int64]) -> bool:
+    """Return whether every row is somewhere, and every instance that is used has its people."""
+    held = np.bincount(problem.member, weights=rows, minlength=problem.rows.size)
+    people = problem.people_of(rows)
+    is_used = np.bincount(problem.instance[rows > 0], minlength=problem.cost.size) > 0
+    is_large = (people >= problem.fewest) | (problem.fewest <= 1) | ~is_used
+    return np.array_equal(held, problem.rows) and bool(is_large.all()) and bool((rows >= 0).all())
+
+
+def _settled(model: LinearModel, pairs: int, is_open: Reals) -> LinearModel:
+    """Return the model with given open instances and whole rows."""
+    opening = slice(pairs, pairs + is_open.size)
+    lower, upper, is_integer = model.lower.copy(), model.upper.copy(), model.is_integer.copy()
+    lower[opening] = is_open
+    upper[opening] = is_open
+    is_integer[:pairs] = True
+    return replace(model, lower=lower, upper=upper, is_integer=is_integer)

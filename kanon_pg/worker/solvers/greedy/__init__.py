@@ -1,1 +1,1 @@
-"""The greedy heuristic, the order in which it tries patterns, and the rest that it leaves."""
+"""The greedy heuristic, and the rest that it leaves."""

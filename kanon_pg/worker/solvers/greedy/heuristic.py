@@ -1,7 +1,5 @@
 """The greedy heuristic of Bredereck, Nichterlein and Niedermeier (2013), Algorithm 1, on row types.
 
-What it leaves has the strict rule: the fully suppressed class has no people at all, or at least k.
-
 References
 ----------
 R. Bredereck, A. Nichterlein, R. Niedermeier: "Pattern-Guided k-Anonymity", Algorithms 6 (2013),
@@ -15,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.classes import ClassTable, classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.patterns import suppression_costs
+from kanon_pg.worker.models.class_counts import ModelEvaluator, count_own, leave, people_of
+from kanon_pg.worker.models.evaluator import is_class, surplus
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
     Grouping,
@@ -36,6 +34,14 @@ UNASSIGNED = -1
 """Vector of row types that have not found a class yet."""
 
 _WORK_PER_STEP = 20_000_000
+_WORK_PER_EVALUATED = 8
+"""Progress is reported after so many row types looked at; those of a class that is evaluated count for more.
+
+They change no result. No measurement of them is on record.
+"""
+
+_MOST_ROUNDS = 64
+"""Rounds after which a group is given up. No measurement of this number is on record."""
 
 
 class Shared(NamedTuple):
@@ -125,8 +131,122 @@ def compact(living: Living, length: int) -> int:
 
 
 @kernel
+def _leave_out(
+    models: ModelEvaluator,
+    column: int,
+    value: int,
+    rows: int,
+    items: NDArray[np.int32],
+    places: NDArray[np.int32],
+) -> int:
+    """Move row types with a value to the end until they have some rows; return how many others are left."""
+    count = items.size
+    for position in range(items.size - 1, -1, -1):
+        if rows <= 0:
+            break
+        item = items[position]
+        if models.first[column] + models.codes[column, item] == value:
+            count -= 1
+            items[position], items[count] = items[count], item
+            places[position], places[count] = places[count], places[position]
+            rows -= models.rows[item]
+            leave(models, models.counts, item)
+    return count
+
+
+@kernel
+def thin_out(models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[np.int32], k: int) -> int:
+    """Leave row types out, those with the most excessive value first, until the rest satisfies everything.
+
+    Parameters
+    ----------
+    items : ndarray of int32
+        Row types of a group; those that stay come first afterwards.
+    places : ndarray of int32
+        Something of each row type that is put in the same order.
+    k : int
+        Fewest people that must stay.
+
+    Returns
+    -------
+    int
+        How many row types stay, 0 if the group cannot be thinned out this way.
+
+    Notes
+    -----
+    Up to 64 rounds of O(items s). What is left out counts in rows; people are checked at the end.
+    """
+    count = items.size
+    for _ in range(_MOST_ROUNDS):
+        is_thinner = False
+        count_own(models, models.counts, items[:count])
+        for column in range(models.codes.shape[0]):
+            is_violated, value, rows = surplus(models, models.counts, column)
+            if not is_violated:
+                continue
+            if rows == 0:
+                return 0
+            count = _leave_out(models, column, value, rows, items[:count], places[:count])
+            is_thinner = True
+            if count == 0:
+                return 0
+        if people_of(models, items[:count]) < k:
+            return 0
+        if not is_thinner:
+            return count if is_class(models, items[:count], k) else 0
+    return 0
+
+
+@kernel
+def _assign_groups(
+    scan: Scan,
+    found: int,
+    groups: int,
+    vector: int,
+    k: int,
+    models: ModelEvaluator | None,
+    is_thinned: bool,
+    assigned: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Make classes of the groups that satisfy everything; return row types assigned and looked at."""
+    living, grouping = scan.living, scan.grouping
+    sizes = group_sizes(scan, found, groups, k)
+    done, looked = 0, 0
+    if models is None:
+        for position in range(found):
+            if sizes[grouping.group_of[position]] >= k:
+                item = grouping.candidates[position]
+                assigned[living.numbers[item]] = vector
+                living.alive[item] = False
+                done += 1
+        return done, looked
+    first = list_groups(grouping, found, groups)
+    for group in range(groups):
+        if sizes[group] < k:
+            continue
+        places = grouping.members[first[group] : first[group + 1]]
+        items = living.numbers[places]
+        count = items.size
+        looked += count
+        if not is_class(models, items, k):
+            count = thin_out(models, items, places, k) if is_thinned else 0
+        for position in range(count):
+            assigned[items[position]] = vector
+            living.alive[places[position]] = False
+        done += count
+    return done, looked
+
+
+@kernel
 def _assign_range(
-    scan: Scan, vectors: NDArray[np.int64], begin: int, work: int, k: int, assigned: NDArray[np.int64]
+    scan: Scan,
+    vectors: NDArray[np.int64],
+    begin: int,
+    work: int,
+    k: int,
+    models: ModelEvaluator | None,
+    is_thinned: bool,
+    assigned: NDArray[np.int64],
 ) -> int:
     """Apply the vectors from `begin` on until they end or the work is done; return where to go on."""
     living, grouping = scan.living, scan.grouping
@@ -142,21 +262,28 @@ def _assign_range(
         if found == 0:
             continue
         groups = group_candidates(living.keys, found, grouping)
-        sizes = group_sizes(scan, found, groups, k)
-        for position in range(found):
-            if sizes[grouping.group_of[position]] >= k:
-                item = grouping.candidates[position]
-                assigned[living.numbers[item]] = vector
-                living.alive[item] = False
-                left -= 1
+        done, looked = _assign_groups(scan, found, groups, vector, k, models, is_thinned, assigned)
+        left -= done
+        work -= _WORK_PER_EVALUATED * looked
         if 8 * left < 7 * length:
             length = compact(living, length)
     scan.state[0], scan.state[1], scan.state[2] = length, left, current
     return turn if left > 0 else vectors.size
 
 
-def greedy(table: RowTypeTable, vectors: NDArray[np.int64], k: int, clock: Clock) -> NDArray[np.int64]:
+def greedy(
+    table: RowTypeTable,
+    vectors: NDArray[np.int64],
+    k: int,
+    clock: Clock,
+    models: ModelEvaluator | None = None,
+    *,
+    is_thinned: bool = True,
+) -> NDArray[np.int64]:
     """Give every row type the first vector under which enough unassigned people agree.
+
+    Under privacy models a group becomes a class only if it satisfies them. One that does not may be thinned
+    out: values that are too frequent give row types away, which wait for a later vector.
 
     Parameters
     ----------
@@ -166,122 +293,29 @@ def greedy(table: RowTypeTable, vectors: NDArray[np.int64], k: int, clock: Clock
         Fewest distinct people per class.
     clock : Clock
         Progress is reported to it; its end is ignored, since this is the first solution.
+    models : ModelEvaluator, optional
+        Privacy models.
+    is_thinned : bool
+        Whether groups that violate a model may leave row types out.
 
     Returns
     -------
     ndarray of int64, shape (n,)
         Vector of each row type. Those that found no class are fully suppressed, however few they
-        are.
+        are and whatever they violate.
 
     Notes
     -----
-    Factor-m approximation, asymptotically tight (Theorem 4); O(p n m) time, O(n m) memory. Classes
-    depend on the content of the row types and the order of the vectors alone.
+    Factor-m approximation, asymptotically tight (Theorem 4), which does not hold under privacy models.
+    O(p n m) time, O(n m) memory; with s sensitive columns O(p n (m + s)) time, with thinning O(d) more per
+    row type left out, for d values. Classes depend on the content of the row types and the order of the
+    vectors alone.
     """
     scan = scan_of(table)
     assigned = np.full(len(table), UNASSIGNED, dtype=np.int64)
     turn = 0
     while turn < vectors.size:
         clock.report("greedy", turn / vectors.size)
-        turn = _assign_range(scan, vectors, turn, _WORK_PER_STEP, k, assigned)
+        turn = _assign_range(scan, vectors, turn, _WORK_PER_STEP, k, models, is_thinned, assigned)
     assigned[assigned == UNASSIGNED] = (1 << table.width) - 1
     return assigned
-
-
-def fill_rest(table: RowTypeTable, assigned: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Move row types into a fully suppressed class of fewer than k people until it has k.
-
-    Row types leave a class only if it keeps at least k people, or all of them leave. Cheapest first:
-    single row types of classes with people to spare, or one whole class, whichever costs less.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        With at least k people in all.
-    assigned : ndarray of int64, shape (n,)
-        Every class but the fully suppressed one has at least k people.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        An assignment in which every class has at least k people.
-
-    Notes
-    -----
-    A heuristic: the cheapest way is a knapsack problem. O(n log n) per round; with an entity the people
-    who join are counted exactly after each round, otherwise there is one round.
-    """
-    assigned = assigned.copy()
-    full = (1 << table.width) - 1
-    while (missing := _missing(table, assigned == full, k)) > 0:
-        classes = classes_of(table, assigned)
-        assigned[_cheapest_moves(table, assigned, classes, k, missing)] = full
-    return assigned
-
-
-def _missing(table: RowTypeTable, rest: NDArray[np.bool_], k: int) -> int:
-    """Return how many people a class of some row types lacks, 0 if it is empty."""
-    if not rest.any():
-        return 0
-    shared = table.shared_people[np.repeat(rest, np.diff(table.shared_start))]
-    return k - int(table.own[rest].sum()) - np.unique(shared).size
-
-
-def _cheapest_moves(
-    table: RowTypeTable, assigned: NDArray[np.int64], classes: ClassTable, k: int, missing: int
-) -> NDArray[np.intp]:
-    """Return the row types to move: at least one, enough of them if that is certain."""
-    full = (1 << table.width) - 1
-    everything = float(table.weights.sum())
-    dearer = (everything - suppression_costs(assigned, table.weights)) * table.rows
-    class_cost = np.bincount(classes.class_of, weights=dearer, minlength=len(classes))
-    class_gain = np.bincount(classes.class_of, weights=table.own, minlength=len(classes))
-    class_cost[classes.vectors == full] = np.inf
-    enough = np.flatnonzero((class_gain >= missing) & np.isfinite(class_cost))
-    single = _spare_row_types(table, classes, dearer, k, missing, assigned != full)
-    best = enough[np.argmin(class_cost[enough])] if enough.size else -1
-    if single.size and (best < 0 or dearer[single].sum() <= class_cost[best]):
-        return single
-    if best < 0:
-        best = int(np.argmin(class_cost / np.maximum(class_gain, 1.0)))
-    return np.flatnonzero(classes.class_of == best)
-
-
-def _spare_row_types(
-    table: RowTypeTable,
-    classes: ClassTable,
-    dearer: NDArray[np.float64],
-    k: int,
-    missing: int,
-    movable: NDArray[np.bool_],
-) -> NDArray[np.intp]:
-    """Choose row types that their classes can spare; empty if they do not suffice."""
-    spare = classes.people - k
-    candidates = np.flatnonzero(movable & (table.own > 0) & (table.people <= spare[classes.class_of]))
-    gain = np.minimum(table.own[candidates], missing)
-    # The last tie is broken by content, not by position.
-    content = table.hashes[:, candidates].sum(axis=0, dtype=np.uint64)
-    order = np.lexsort((content, dearer[candidates], dearer[candidates] / gain))
-    chosen: list[int] = []
-    for item in candidates[order]:
-        if missing <= 0:
-            break
-        if table.people[item] <= spare[classes.class_of[item]]:
-            spare[classes.class_of[item]] -= table.people[item]
-            missing -= int(table.own[item])
-            chosen.append(int(item))
-    if missing > 0:
-        return np.empty(0, dtype=np.intp)
-    return _without_superfluous(np.array(chosen, dtype=np.intp), table.own, dearer, -missing)
-
-
-def _without_superfluous(
-    chosen: NDArray[np.intp], own: NDArray[np.int64], dearer: NDArray[np.float64], surplus: int
-) -> NDArray[np.intp]:
-    """Drop the dearest row types that are not needed after all."""
-    keep = np.ones(chosen.size, dtype=np.bool_)
-    for place in np.argsort(-dearer[chosen], kind="stable"):
-        if own[chosen[place]] <= surplus:
-            surplus -= int(own[chosen[place]])
-            keep[place] = False
-    return chosen[keep]

@@ -5,6 +5,10 @@ A move looks at all row types that agree under one pattern vector. Those that pa
 its other row types fit into open classes elsewhere. If they are too few for a new class, *donors* that
 pay less today fill up: people whom their class can spare, or one whole class. The move is made only if
 the gains exceed the losses.
+
+Under privacy models a class can spare a row type if it satisfies everything without it, and no class is
+broken. Donors come if they lessen what the class lacks (see `kanon_pg.worker.models.evaluator.lack`); if even
+they do not suffice, gainers stay away.
 """
 
 from __future__ import annotations
@@ -12,26 +16,42 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.compiled import inner_kernel
+from kanon_pg.worker.models.class_counts import ModelEvaluator, count_own, join, leave
+from kanon_pg.worker.models.evaluator import is_class, lack
+from kanon_pg.worker.solvers.greedy.heuristic import thin_out
 from kanon_pg.worker.solvers.local_search.partition import (
     NOBODY,
     Members,
     Partition,
+    Scratch,
     distinct_people,
     move,
     open_class,
     recount_people,
 )
-from kanon_pg.worker.solvers.local_search.scratch import Scratch
 
 TOLERANCE = 1e-9
 """Costs closer than this are equal: moves must gain more, or rounding could make them cycle."""
 
 _ALL = np.int64(1) << 60
+_EACH = np.int64(-1)
+"""Allowances of a class: all its row types may leave; each is evaluated by itself."""
+
 _MOST_BROKEN = 64
+_MOST_EVALUATED = 200
+_MOST_REFUSED = 400
+"""Row types of classes that are broken, and of those whose row types are evaluated one by one, at most;
+donors that their classes cannot spare after which a move is given up.
+
+No measurement of these numbers is on record.
+"""
+
+_LEAST_LACK = 1e-6
+"""What a class lacks at least that does not satisfy everything; people of several row types can hide it."""
 
 
-@kernel
+@inner_kernel
 def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch: Scratch) -> int:
     """Add up per class what the items hold of it; return how many classes there are."""
     scratch.stamp[0] += 1
@@ -55,7 +75,7 @@ def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch
     return touched
 
 
-@kernel
+@inner_kernel
 def _breaking_cost(
     number: int, parts: Partition, members: Members, scratch: Scratch, elsewhere: NDArray[np.int32]
 ) -> float:
@@ -73,12 +93,13 @@ def _breaking_cost(
     return cost
 
 
-@kernel
+@inner_kernel
 def _admit_gainers(
     touched: int,
     target: int,
     cost: float,
     k: int,
+    models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
     scratch: Scratch,
@@ -96,6 +117,10 @@ def _admit_gainers(
             continue
         spare = parts.people[number] - k
         scratch.allowance[number] = spare
+        if models is not None:
+            can_spare_all = _stays(number, scratch.item_seen, NOBODY, k, models, parts, scratch)
+            scratch.allowance[number] = _ALL if can_spare_all else _EACH
+            continue
         if spare >= scratch.inside_people[number] or parts.size[number] > _MOST_BROKEN:
             continue
         breaking = _breaking_cost(number, parts, members, scratch, elsewhere)
@@ -107,9 +132,62 @@ def _admit_gainers(
     return losses
 
 
-@kernel
+@inner_kernel
+def _stays(
+    number: int,
+    stamps: NDArray[np.int64],
+    without: int,
+    k: int,
+    models: ModelEvaluator,
+    parts: Partition,
+    scratch: Scratch,
+) -> bool:
+    """Return whether a class satisfies everything, or is empty, without the stamped and one more row type."""
+    count = 0
+    item = parts.head[number]
+    while item != NOBODY:
+        if item != without and stamps[item] != scratch.stamp[0]:
+            scratch.left[count] = item
+            count += 1
+        item = parts.following[item]
+    scratch.evaluated[0] += count
+    return count == 0 or is_class(models, scratch.left[:count], k)
+
+
+@inner_kernel
+def _may_leave(
+    item: int,
+    number: int,
+    k: int,
+    models: ModelEvaluator | None,
+    parts: Partition,
+    members: Members,
+    scratch: Scratch,
+) -> bool:
+    """Return whether a gainer may leave its class; if so, it is gone for those that are asked later."""
+    if models is None:
+        if members.people[item] > scratch.allowance[number]:
+            return False
+        scratch.allowance[number] -= members.people[item]
+        return True
+    if scratch.allowance[number] == _EACH:
+        is_small = parts.size[number] <= _MOST_EVALUATED
+        if not is_small or not _stays(number, scratch.joins, item, k, models, parts, scratch):
+            return False
+    scratch.joins[item] = scratch.stamp[0]
+    return True
+
+
+@inner_kernel
 def _take_gainers(
-    items: NDArray[np.int32], target: int, cost: float, parts: Partition, members: Members, scratch: Scratch
+    items: NDArray[np.int32],
+    target: int,
+    cost: float,
+    k: int,
+    models: ModelEvaluator | None,
+    parts: Partition,
+    members: Members,
+    scratch: Scratch,
 ) -> tuple[int, float]:
     """List the gainers that may come; return how many and what they gain."""
     taken = 0
@@ -117,79 +195,159 @@ def _take_gainers(
     for item in items:
         number = parts.class_of[item]
         gain = parts.cost[number] - cost
-        if number != target and gain > TOLERANCE and members.people[item] <= scratch.allowance[number]:
-            scratch.allowance[number] -= members.people[item]
+        is_dearer = number != target and gain > TOLERANCE
+        if is_dearer and _may_leave(item, number, k, models, parts, members, scratch):
             scratch.taken[taken] = item
             taken += 1
             gains += gain * members.rows[item]
     return taken, gains
 
 
-@kernel
-def _cheapest_absorption(touched: int, cost: float, parts: Partition, scratch: Scratch) -> tuple[int, float]:
+@inner_kernel
+def _missing(
+    target: int,
+    taken: int,
+    k: int,
+    models: ModelEvaluator | None,
+    parts: Partition,
+    members: Members,
+    scratch: Scratch,
+) -> float:
+    """Return what the class of the target and those taken lacks, 0 if it satisfies everything."""
+    if models is None:
+        missing = k - distinct_people(members, scratch.taken, taken) if target == NOBODY else 0
+        return float(max(missing, 0))
+    count = 0
+    for joining in scratch.taken[:taken]:
+        scratch.together[count] = joining
+        count += 1
+    item = parts.head[target] if target != NOBODY else NOBODY
+    while item != NOBODY:
+        scratch.together[count] = item
+        count += 1
+        item = parts.following[item]
+    together = scratch.together[:count]
+    scratch.evaluated[0] += count
+    if count > 0 and is_class(models, together, k):
+        return 0.0
+    count_own(models, scratch.counts, together)
+    return max(_LEAST_LACK, lack(models, scratch.counts, k))
+
+
+@inner_kernel
+def _cheapest_absorption(
+    touched: int, target: int, cost: float, parts: Partition, scratch: Scratch
+) -> tuple[int, float]:
     """Return the class that loses least if it comes as a whole, and its loss."""
     best, least = NOBODY, np.inf
     for position in range(touched):
         number = scratch.touched[position]
-        if parts.cost[number] <= cost + TOLERANCE and scratch.inside_items[number] == parts.size[number]:
+        is_whole = scratch.inside_items[number] == parts.size[number] and number != target
+        if is_whole and parts.cost[number] <= cost + TOLERANCE:
             loss = (cost - parts.cost[number]) * parts.rows[number]
             if loss < least:
                 best, least = number, loss
     return best, least
 
 
-@kernel
+@inner_kernel
+def _lessened(
+    item: int,
+    number: int,
+    missing: float,
+    k: int,
+    models: ModelEvaluator | None,
+    parts: Partition,
+    members: Members,
+    scratch: Scratch,
+) -> float:
+    """Return by how much a donor lessens what is missing; below 0 if its class cannot spare it then."""
+    if models is None:
+        if scratch.allowance[number] == 0:
+            # Marks the class as looked at: what may still leave it is one less than this.
+            scratch.allowance[number] = parts.people[number] - k + 1
+        if members.people[item] >= scratch.allowance[number]:
+            return 0.0
+        scratch.allowance[number] -= members.people[item]
+        return float(members.people[item])
+    if parts.size[number] > _MOST_EVALUATED or scratch.joins[item] == scratch.stamp[0]:
+        return 0.0
+    join(models, scratch.counts, item)
+    less = lack(models, scratch.counts, k)
+    if less >= missing:
+        leave(models, scratch.counts, item)
+        return 0.0
+    if not _stays(number, scratch.joins, item, k, models, parts, scratch):
+        leave(models, scratch.counts, item)
+        return -1.0
+    scratch.joins[item] = scratch.stamp[0]
+    return missing - less
+
+
+@inner_kernel
 def _take_donors(
     items: NDArray[np.int32],
+    target: int,
     taken: int,
-    missing: int,
+    missing: float,
     most: float,
     cost: float,
     k: int,
+    models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
     scratch: Scratch,
 ) -> tuple[int, float]:
-    """Add people whom cheaper classes can spare; return the new length of the list and their loss.
+    """Add row types that cheaper classes can spare; return the new length of the list and their loss.
 
     The loss is infinite if there are not enough of them or they lose more than `most`.
     """
-    losses = 0.0
+    losses, gainers, refused = 0.0, taken, 0
     for item in items:
-        if missing <= 0:
+        if missing <= 0.0 or refused == _MOST_REFUSED:
             break
         number = parts.class_of[item]
         loss = (cost - parts.cost[number]) * members.rows[item]
-        if loss < -TOLERANCE or members.people[item] == 0 or losses + loss >= most:
+        is_cheaper = loss >= -TOLERANCE and number != target
+        if not is_cheaper or members.people[item] == 0 or losses + loss >= most:
             continue
-        if scratch.allowance[number] == 0:
-            # Marks the class as looked at: what may still leave it is one less than this.
-            scratch.allowance[number] = parts.people[number] - k + 1
-        if members.people[item] < scratch.allowance[number]:
-            scratch.allowance[number] -= members.people[item]
+        lessened = _lessened(item, number, missing, k, models, parts, members, scratch)
+        if lessened > 0.0:
             scratch.taken[taken] = item
             taken += 1
             losses += loss
-            missing -= members.people[item]
-    return taken, (losses if missing <= 0 else np.inf)
+            missing -= lessened
+        refused += int(lessened < 0.0)
+    if missing <= 0.0:
+        return taken, losses
+    if models is not None:
+        for item in scratch.taken[gainers:taken]:
+            scratch.joins[item] = 0
+    return taken, np.inf
 
 
-@kernel
+@inner_kernel
 def _fill_up(
     items: NDArray[np.int32],
     touched: int,
+    target: int,
     taken: int,
-    missing: int,
+    missing: float,
     gains: float,
     cost: float,
     k: int,
+    models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
     scratch: Scratch,
 ) -> tuple[int, float]:
     """Add donors in the cheapest way; return the new length of the list and the loss."""
-    whole, least = _cheapest_absorption(touched, cost, parts, scratch)
-    donors, losses = _take_donors(items, taken, missing, min(gains, least), cost, k, parts, members, scratch)
+    whole, least = _cheapest_absorption(touched, target, cost, parts, scratch)
+    # A whole class that has enough people may still lack something else.
+    most = min(gains, least) if models is None else gains
+    donors, losses = _take_donors(
+        items, target, taken, missing, most, cost, k, models, parts, members, scratch
+    )
     if losses < np.inf or least >= gains:
         return donors, losses
     item = parts.head[whole]
@@ -200,7 +358,42 @@ def _fill_up(
     return taken, least
 
 
-@kernel
+@inner_kernel
+def _stay_away(
+    gainers: int,
+    taken: int,
+    cost: float,
+    k: int,
+    models: ModelEvaluator | None,
+    parts: Partition,
+    members: Members,
+    scratch: Scratch,
+) -> tuple[int, float]:
+    """Let donors and gainers stay away until the other gainers satisfy everything.
+
+    Returns
+    -------
+    int, float
+        How many others there are, and what they gain.
+    """
+    if models is None:
+        return 0, 0.0
+    count = thin_out(models, scratch.taken[:gainers], scratch.together[:gainers], k)
+    for item in scratch.taken[count:taken]:
+        scratch.joins[item] = 0
+    if count == 0:
+        return 0, 0.0
+    for item in scratch.taken[count:gainers]:
+        # Only classes that somebody stays in after all can have become worse.
+        if not _stays(parts.class_of[item], scratch.joins, NOBODY, k, models, parts, scratch):
+            return 0, 0.0
+    gains = 0.0
+    for item in scratch.taken[:count]:
+        gains += (parts.cost[parts.class_of[item]] - cost) * members.rows[item]
+    return count, gains
+
+
+@inner_kernel
 def _carry_out(
     taken: int,
     touched: int,
@@ -225,12 +418,13 @@ def _carry_out(
     recount_people(parts, members, target)
 
 
-@kernel
+@inner_kernel
 def try_class(
     items: NDArray[np.int32],
     vector: int,
     cost: float,
     k: int,
+    models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
     scratch: Scratch,
@@ -244,7 +438,8 @@ def try_class(
         Row types that agree under `vector`, dearest first.
     vector, cost : int, float
         The vector, and the cost of one row under it.
-    k : int
+    models : ModelEvaluator or None
+        The privacy models, for row types in the order of `members`.
     parts, members, scratch
         What is changed, what is known, and working arrays.
     elsewhere : ndarray of int32, shape (n,)
@@ -253,27 +448,32 @@ def try_class(
     Returns
     -------
     float
-        By how much the cost has become lower, >= 0.
+        By how much the cost has become lower, >= 0. Every class still has k people and satisfies the models.
     """
     touched = _tally(items, parts, members, scratch)
     target = NOBODY
     for position in range(touched):
         if parts.vector[scratch.touched[position]] == vector:
             target = scratch.touched[position]
-    losses = _admit_gainers(touched, target, cost, k, parts, members, scratch, elsewhere)
-    taken, gains = _take_gainers(items, target, cost, parts, members, scratch)
+    losses = _admit_gainers(touched, target, cost, k, models, parts, members, scratch, elsewhere)
+    taken, gains = _take_gainers(items, target, cost, k, models, parts, members, scratch)
     gains -= losses
     if gains <= TOLERANCE:
         return 0.0
-    if target == NOBODY:
-        people = distinct_people(members, scratch.taken, taken)
-        if people < k:
-            taken, filling = _fill_up(
-                items, touched, taken, k - people, gains, cost, k, parts, members, scratch
-            )
-            gains -= filling
-            if gains <= TOLERANCE or distinct_people(members, scratch.taken, taken) < k:
+    missing = _missing(target, taken, k, models, parts, members, scratch)
+    if missing > 0.0:
+        gainers = taken
+        taken, filling = _fill_up(
+            items, touched, target, taken, missing, gains, cost, k, models, parts, members, scratch
+        )
+        gains -= filling
+        if gains <= TOLERANCE or _missing(target, taken, k, models, parts, members, scratch) > 0.0:
+            if target != NOBODY:
                 return 0.0
+            taken, gains = _stay_away(gainers, taken, cost, k, models, parts, members, scratch)
+            if gains <= TOLERANCE:
+                return 0.0
+    if target == NOBODY:
         target = open_class(parts, vector, cost)
     _carry_out(taken, touched, target, parts, members, scratch, elsewhere)
     return gains

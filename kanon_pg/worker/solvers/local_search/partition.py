@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.classes import classes_of
-from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.compiled import inner_kernel, kernel
+from kanon_pg.worker.models.class_counts import ClassCounts, ModelEvaluator, counts_for
 from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import count_shared
@@ -89,7 +90,7 @@ def _link(parts: Partition) -> None:
         _push(parts, item, parts.class_of[item])
 
 
-@kernel
+@inner_kernel
 def _push(parts: Partition, item: int, into: int) -> None:
     first = parts.head[into]
     parts.following[item] = first
@@ -100,7 +101,7 @@ def _push(parts: Partition, item: int, into: int) -> None:
     parts.size[into] += 1
 
 
-@kernel
+@inner_kernel
 def move(parts: Partition, members: Members, item: int, into: int) -> None:
     """Move a row type to another class; people are added and subtracted as if nobody were shared."""
     source = parts.class_of[item]
@@ -121,7 +122,7 @@ def move(parts: Partition, members: Members, item: int, into: int) -> None:
     parts.people[into] += members.people[item]
 
 
-@kernel
+@inner_kernel
 def recount_people(parts: Partition, members: Members, number: int) -> None:
     """Set the people of a class to the exact count of distinct people."""
     if members.shared.size == 0:
@@ -141,7 +142,7 @@ def recount_people(parts: Partition, members: Members, number: int) -> None:
     parts.people[number] = people
 
 
-@kernel
+@inner_kernel
 def open_class(parts: Partition, vector: int, cost: float) -> int:
     """Give out the number of a new, empty class."""
     number = int(parts.used[0])
@@ -163,3 +164,42 @@ def distinct_people(members: Members, items: NDArray[np.int32], length: int) -> 
             items, length, members.start, members.shared, members.stamps, members.last_stamp[0]
         )
     return people
+
+
+class Scratch(NamedTuple):
+    """Working arrays of moves: per class (`seen` to `touched`), per row type, and stamps.
+
+    Row types of the move's group have the stamp in `item_seen`, those that join its class in `joins`;
+    `together` and `left` list row types, `counts` has what is counted of the class; ``evaluated[0]`` adds up
+    the row types of classes on which privacy models were evaluated.
+    """
+
+    seen: NDArray[np.int64]
+    inside_items: NDArray[np.int32]
+    inside_people: NDArray[np.int64]
+    inside_rows: NDArray[np.int64]
+    allowance: NDArray[np.int64]
+    broken: NDArray[np.int64]
+    touched: NDArray[np.int32]
+    item_seen: NDArray[np.int64]
+    taken: NDArray[np.int32]
+    joins: NDArray[np.int64]
+    together: NDArray[np.int32]
+    left: NDArray[np.int32]
+    counts: ClassCounts
+    stamp: NDArray[np.int64]
+    evaluated: NDArray[np.int64]
+
+
+def scratch_for(parts: Partition, models: ModelEvaluator | None) -> Scratch:
+    """Return working arrays for a partition."""
+    room, count = parts.vector.size, parts.class_of.size
+    lists = count if models is not None else 0
+    sizes = (0, 0) if models is None else (models.codes.shape[0], int(models.first[-1]))
+    return Scratch(
+        np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64),
+        np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64),
+        np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int32),
+        np.zeros(lists, dtype=np.int64), np.zeros(lists, dtype=np.int32), np.zeros(lists, dtype=np.int32),
+        counts_for(*sizes), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64),
+    )  # fmt: skip

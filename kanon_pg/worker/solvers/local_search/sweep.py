@@ -1,4 +1,9 @@
-"""Kernels that find where the local search may open or enlarge a class."""
+"""Kernels that find where the local search may open or enlarge a class.
+
+For each pattern vector row types that agree are grouped, as far as their class may reach k people and
+somebody gains from it. Most groups are then struck out on a few numbers, because no move can gain from them;
+the others are tried (`kanon_pg.worker.solvers.local_search.moves`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.solvers.greedy.scan import (
     Grouping,
     Marks,
@@ -20,14 +26,19 @@ from kanon_pg.worker.solvers.greedy.scan import (
     update_keys,
 )
 from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, try_class
-from kanon_pg.worker.solvers.local_search.partition import NOBODY, Members, Partition
-from kanon_pg.worker.solvers.local_search.scratch import Scratch, scratch_for
-from kanon_pg.worker.solvers.local_search.shortlist import may_leave, shortlist
+from kanon_pg.worker.solvers.local_search.partition import NOBODY, Members, Partition, Scratch, scratch_for
 
 _KEYS_PER_WORK = 4
 _WORK_PER_FOUND = 5
 _WORK_PER_TRIED = 10
 _WORK_PER_GROUP = 500
+_WORK_PER_EVALUATED = 4
+"""What steps cost, in row types that can be looked at in the same time: keys that are updated, row types
+grouped, tried, groups tried, row types of classes on which privacy models are evaluated.
+
+They decide when the effort is used up (see `kanon_pg.worker.solvers.local_search.improvement`). All but
+the last were measured with it, not one by one; no measurement of the last is on record.
+"""
 
 
 class Sweep(NamedTuple):
@@ -56,16 +67,170 @@ class Sweep(NamedTuple):
 
 
 def sweep_of(
-    parts: Partition, members: Members, hashes: NDArray[np.uint64], reach: NDArray[np.float64]
+    parts: Partition,
+    members: Members,
+    hashes: NDArray[np.uint64],
+    reach: NDArray[np.float64],
+    models: ModelEvaluator | None,
 ) -> Sweep:
     """Return the working arrays of a sweep; nothing is known of places elsewhere yet."""
     count = members.rows.size
     return Sweep(
-        parts, members, scratch_for(parts), grouping_for(count), hashes, hashes.sum(axis=0, dtype=np.uint64),
-        reach, marks_for(count), np.full(count, NOBODY, dtype=np.int32),
+        parts, members, scratch_for(parts, models), grouping_for(count), hashes,
+        hashes.sum(axis=0, dtype=np.uint64), reach, marks_for(count), np.full(count, NOBODY, dtype=np.int32),
         np.zeros(parts.vector.size, dtype=np.int32), np.zeros(count, dtype=np.int32), np.full(1, -1.0),
         np.zeros(2, dtype=np.int64),
     )  # fmt: skip
+
+
+_MOST_STUCK = 1
+"""Row types without another place for whose sake a class is not broken, see `_may_be_left`."""
+
+
+@kernel
+def _may_be_left(spare: int, people: int, stuck: int) -> bool:
+    """Return whether a class can spare some people, or be broken as hardly anybody has no other place.
+
+    A class that keeps several row types with no other place could still come as a whole. That is so rare
+    that looking for it does not pay: on Adult it changed no result by more than 4 cells of 38,848.
+    """
+    return bool((spare >= people) | (stuck <= _MOST_STUCK))
+
+
+@kernel
+def _group_gains(
+    found: int,
+    group_of: NDArray[np.int32],
+    candidates: NDArray[np.int32],
+    cost: float,
+    k: int,
+    parts: Partition,
+    members: Members,
+    stuck: NDArray[np.int32],
+    missing: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return what each group may gain, and subtract those who gain from how many people it is missing."""
+    gain = np.zeros(missing.size, dtype=np.float64)
+    item_cost, class_of, class_people = parts.item_cost, parts.class_of, parts.people
+    rows, people = members.rows, members.people
+    for position in range(found):
+        item = candidates[position]
+        more = item_cost[item] - cost
+        if more > TOLERANCE:
+            group, number = group_of[position], class_of[item]
+            if _may_be_left(class_people[number] - k, people[item], stuck[number]):
+                gain[group] += more * rows[item]
+                missing[group] -= people[item]
+    return gain
+
+
+@kernel
+def _group_losses(
+    found: int,
+    group_of: NDArray[np.int32],
+    candidates: NDArray[np.int32],
+    length: NDArray[np.int32],
+    vector: int,
+    cost: float,
+    k: int,
+    parts: Partition,
+    members: Members,
+    gain: NDArray[np.float64],
+    missing: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the least that one more person costs each group that needs somebody, and how many may come."""
+    available = np.zeros(length.size, dtype=np.int64)
+    least = np.full(length.size, np.inf)
+    item_cost, class_of, class_vector = parts.item_cost, parts.class_of, parts.vector
+    class_people, class_size, people = parts.people, parts.size, members.people
+    for position in range(found):
+        group = group_of[position]
+        if gain[group] <= TOLERANCE or missing[group] <= 0:
+            continue
+        item = candidates[position]
+        loss = cost - item_cost[item]
+        if loss < -TOLERANCE:
+            continue
+        number = class_of[item]
+        if class_vector[number] == vector:
+            least[group], available[group] = 0.0, k
+        elif class_people[number] - k >= people[item] or class_size[number] <= length[group]:
+            least[group] = min(least[group], max(loss, 0.0))
+            available[group] += people[item]
+    return least, available
+
+
+@kernel
+def _keep_groups(
+    grouping: Grouping,
+    found: int,
+    gain: NDArray[np.float64],
+    missing: NDArray[np.int64],
+    least: NDArray[np.float64],
+    available: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Keep the groups whose gain may exceed the losses; return how many candidates and groups remain."""
+    candidates, group_of = grouping.candidates, grouping.group_of
+    number = np.full(gain.size, -1, dtype=np.int32)
+    kept_groups = 0
+    for group in range(gain.size):
+        enough = missing[group] <= available[group] and missing[group] * least[group] < gain[group]
+        if gain[group] > TOLERANCE and (missing[group] <= 0 or enough):
+            number[group] = kept_groups
+            kept_groups += 1
+    kept = 0
+    for position in range(found):
+        candidates[kept], group_of[kept] = candidates[position], number[group_of[position]]
+        kept += int(group_of[kept] >= 0)
+    return kept, kept_groups
+
+
+@kernel
+def _shortlist(
+    grouping: Grouping,
+    found: int,
+    groups: int,
+    vector: int,
+    cost: float,
+    k: int,
+    parts: Partition,
+    members: Members,
+    stuck: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Keep the groups whose gains may exceed what it costs to fill up to k people.
+
+    A row type gains if its class costs more and may do without it or be broken for it. If those who gain
+    are fewer than k people, each of the others costs at least what the cheapest one of them loses; where
+    the group has a class under the vector already, that is nothing.
+
+    Parameters
+    ----------
+    grouping : Grouping
+        Changed in place: only kept candidates and groups remain, in their order.
+    found, groups : int
+        Candidates and groups.
+    vector, cost : int, float
+        The vector under which the groups agree, and the cost of one row under it.
+    k : int
+    parts, members
+    stuck : ndarray of int32
+        How many row types of each class fit into no other open class.
+
+    Returns
+    -------
+    found, groups : int
+        Kept candidates and groups.
+    """
+    candidates, group_of = grouping.candidates, grouping.group_of
+    length = np.zeros(groups, dtype=np.int32)
+    for position in range(found):
+        length[group_of[position]] += 1
+    missing = np.full(groups, k, dtype=np.int64)
+    gain = _group_gains(found, group_of, candidates, cost, k, parts, members, stuck, missing)
+    least, available = _group_losses(
+        found, group_of, candidates, length, vector, cost, k, parts, members, gain, missing
+    )
+    return _keep_groups(grouping, found, gain, missing, least, available)
 
 
 @kernel
@@ -94,7 +259,7 @@ def _gainers(sweep: Sweep, cost: float, k: int) -> int:
         item = gainers[position]
         number = class_of[item]
         gainers[found] = item
-        found += int(may_leave(class_people[number] - k, people[item], stuck[number]))
+        found += int(_may_be_left(class_people[number] - k, people[item], stuck[number]))
     return found
 
 
@@ -116,7 +281,9 @@ def _promising(sweep: Sweep, cost: float, k: int) -> int:
 
 
 @kernel
-def _try_groups(sweep: Sweep, found: int, groups: int, vector: int, cost: float, k: int) -> float:
+def _try_groups(
+    sweep: Sweep, found: int, groups: int, vector: int, cost: float, k: int, models: ModelEvaluator | None
+) -> float:
     """Try to open or enlarge the class of each group of candidates; return the gain."""
     parts, members, scratch, elsewhere = sweep.parts, sweep.members, sweep.scratch, sweep.elsewhere
     first = list_groups(sweep.grouping, found, groups)
@@ -124,13 +291,19 @@ def _try_groups(sweep: Sweep, found: int, groups: int, vector: int, cost: float,
     for group in range(groups):
         items = sweep.grouping.members[first[group] : first[group + 1]]
         if items.size > 1:
-            gained += try_class(items, vector, cost, k, parts, members, scratch, elsewhere)
+            gained += try_class(items, vector, cost, k, models, parts, members, scratch, elsewhere)
     return gained
 
 
 @kernel
 def sweep_range(
-    sweep: Sweep, vectors: NDArray[np.int64], costs: NDArray[np.float64], begin: int, work: int, k: int
+    sweep: Sweep,
+    vectors: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    begin: int,
+    work: int,
+    k: int,
+    models: ModelEvaluator | None,
 ) -> tuple[int, int, float]:
     """Try to open or enlarge classes under the vectors from `begin` on, until the work is done.
 
@@ -158,9 +331,11 @@ def sweep_range(
         groups = group_candidates(sweep.keys, found, sweep.grouping)
         if sweep.parts.used[0] + groups > sweep.parts.vector.size:
             return vectors.size, work, gained
-        found, groups = shortlist(
+        found, groups = _shortlist(
             sweep.grouping, found, groups, vector, cost, k, sweep.parts, sweep.members, sweep.stuck
         )
         work -= _WORK_PER_TRIED * found + _WORK_PER_GROUP * groups
-        gained += _try_groups(sweep, found, groups, vector, cost, k)
+        before = sweep.scratch.evaluated[0]
+        gained += _try_groups(sweep, found, groups, vector, cost, k, models)
+        work -= _WORK_PER_EVALUATED * (sweep.scratch.evaluated[0] - before)
     return turn, work, gained

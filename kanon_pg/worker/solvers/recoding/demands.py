@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.request import PrivacyModels
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.models.evaluator import evaluator_of
-from kanon_pg.worker.models.kernels import ModelEvaluator, is_satisfied, people_of
+from kanon_pg.worker.models.class_counts import ModelEvaluator
+from kanon_pg.worker.models.evaluator import evaluator_of, is_class
 from kanon_pg.worker.row_types import RowTypeTable
 
 
@@ -35,25 +35,13 @@ def demands_of(table: RowTypeTable, k: int, models: PrivacyModels) -> Demands:
         See `kanon_pg.worker.models.evaluator.require_usable`.
     """
     is_simple = not models and not table.has_shared_people
-    evaluator = evaluator_of(table, models) if models else _judge_of_people(table)
-    return Demands(np.int64(k), np.int64(is_simple), table.people, evaluator)
-
-
-def _judge_of_people(table: RowTypeTable) -> ModelEvaluator:
-    """Return a judge without sensitive columns, which counts people and is satisfied by every class."""
-    nothing = np.zeros((2, 0), dtype=np.float64)
-    return ModelEvaluator(
-        np.zeros((0, len(table)), dtype=np.int32), np.zeros(1, dtype=np.int64), nothing, nothing, nothing,
-        np.int64(0), np.int64(0), 0.0, 1.0, np.int64(0),
-        table.rows, table.own, table.shared_start, table.shared_people, np.int64(table.shared_total),
-        np.int64(table.has_entity), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32),
-    )  # fmt: skip
+    return Demands(np.int64(k), np.int64(is_simple), table.people, evaluator_of(table, models))
 
 
 @kernel
 def is_allowed(demands: Demands, items: NDArray[np.int32]) -> bool:
     """Return whether some row types, at least one, may be a class."""
-    return bool(people_of(demands.evaluator, items) >= demands.k and is_satisfied(demands.evaluator, items))
+    return is_class(demands.evaluator, items, int(demands.k))
 
 
 @kernel

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.recoding.demands import Demands, demands_of, is_allowed
 from kanon_pg.worker.solvers.recoding.forest import (
     Forest,
@@ -37,7 +37,6 @@ from kanon_pg.worker.solvers.row_assignment import (
     search_sets,
 )
 from kanon_pg.worker.solvers.row_assignment import Task as RowTask
-from kanon_pg.worker.solvers.search import SearchResult
 
 MOST_ITEMS = 14
 """Row types of tables for which all partitions are tried: some hundredths of a second."""

@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.draw import random_state
-from kanon_pg.worker.solvers.recoding.assignment import board_of, cost_of, items_of
-from kanon_pg.worker.solvers.recoding.buffers import bench_for
+from kanon_pg.worker.solvers.recoding.assignment import (
+    MOST_RUINED,
+    assignment_of,
+    cost_of,
+    items_of,
+    taken_for,
+)
 from kanon_pg.worker.solvers.recoding.demands import Demands
 from kanon_pg.worker.solvers.recoding.forest import Forest, marginal_costs
-from kanon_pg.worker.solvers.recoding.recreate import anneal_classes
-from kanon_pg.worker.solvers.recoding.ruin import MOST_RUINED, taken_for
+from kanon_pg.worker.solvers.recoding.recreate import anneal_classes, buffers_for
 
 ORDERS = 24
 """How many orders are made."""
@@ -108,11 +112,18 @@ EFFORT_PER_ROW_TYPE = 6_000
 
 _WORK_PER_CALL = 2_000_000
 _HOTTEST = 0.1
+"""First temperature, in usual costs times the square root of 2 k."""
+
 _COLDEST = 0.02
+"""Last temperature as a share of the first."""
+
 _NOISE = 0.3
+"""How far the losses of columns are distorted when a class is formed."""
+
 _LEAST_ROOM = 24
 _ROOM_PER_PERSON = 4
 _MOST_ROOM = 1 << 14
+"""Row types that one step may take in hand: so many times k between the two others."""
 
 
 def improve_classes(
@@ -158,9 +169,9 @@ def improve_classes(
     k = int(demands.k)
     orders, places = random_orders(forest, table, seed)
     items = items_of(table, codes)
-    assignment = board_of(forest, items, class_of)
+    assignment = assignment_of(forest, items, class_of)
     room = min(_MOST_ROOM, _LEAST_ROOM + _ROOM_PER_PERSON * k)
-    buffers, taken = bench_for(room, table.width), taken_for(len(table), room)
+    buffers, taken = buffers_for(room, table.width), taken_for(len(table), room)
     random, most = random_state(seed), max(3, min(MOST_RUINED, 12 // k))
     hottest = _HOTTEST * np.sqrt(2.0 * k) * float(table.weights.mean())
     cost = lowest = cost_of(assignment)

@@ -12,10 +12,9 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.models.evaluator import require_feasible
+from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.models.feasible import require_feasible
-from kanon_pg.worker.solvers.models.order import by_content
 from kanon_pg.worker.solvers.recoding.demands import Demands, demands_of, find_forbidden
 from kanon_pg.worker.solvers.recoding.forest import (
     Forest,
@@ -39,12 +38,7 @@ class Task:
         Row types in an order that depends on their content alone.
     order : ndarray of int, shape (n,)
         Position of each of them before.
-    forest : Forest
     codes : ndarray of int32, shape (n, m)
-    fields : LevelFields
-    demands : Demands
-    request : SolveRequest
-    clock : Clock
     """
 
     table: RowTypeTable

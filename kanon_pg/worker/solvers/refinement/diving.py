@@ -48,10 +48,8 @@ def what_is_left(
     ----------
     graph : Pool
         All instances.
-    stage : Stage
     position : ndarray of int32, shape (n,)
         New number of each row type.
-    k : int
 
     Returns
     -------
@@ -119,7 +117,6 @@ def settle(graph: Pool, stage: Stage, order: NDArray[np.int64], quota: int, slac
         Rows that should get a place.
     slack : float
         By how much a row of a class may cost more than its price, on average.
-    k : int
 
     Returns
     -------
@@ -145,9 +142,13 @@ def settle(graph: Pool, stage: Stage, order: NDArray[np.int64], quota: int, slac
 
 
 _FIRST_STEPS = 600
-_STEPS = 150
 _FIRST_STRIDE = 0.5
+"""Steps of the subgradient method, and the first one's length, before anything is settled."""
+
+_STEPS = 150
 _STRIDE = 0.3
+"""The same after each round, from the prices of the round before."""
+
 _PACE = Pace(reach=1.005, patience=20)
 
 _SHARE = 0.5
@@ -167,7 +168,10 @@ _MOST_SLACK = 3.0
 """By how much rows may cost more than their prices, in usual costs: grows when no class costs so little."""
 
 _CLOSE = 1e-3
+"""Share of a usual cost by which a price may be below its cap for its rows to count as settled."""
+
 _NO_CAP = 4.0
+"""Cap of a price, in costs of a fully suppressed row, as long as no open instance has room for the row."""
 
 
 def dive(

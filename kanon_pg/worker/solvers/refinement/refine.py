@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, HOTTEST, anneal
 from kanon_pg.worker.solvers.annealing.graph import thin
-from kanon_pg.worker.solvers.annealing.search import EFFORT_PER_SECOND, HOTTEST, anneal
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.refinement.diving import dive
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.annealing.assignment import board_of
+from kanon_pg.worker.solvers.annealing.assignment import assignment_of
 from kanon_pg.worker.solvers.compatibility import Compatibility
-from kanon_pg.worker.solvers.exact.components import slices
-from kanon_pg.worker.solvers.exact.integer_program import Effort, solve_sub_problem
-from kanon_pg.worker.solvers.exact.sub_problem import SubProblem
+from kanon_pg.worker.solvers.exact.integer_program import Effort
+from kanon_pg.worker.solvers.exact.network import slices
+from kanon_pg.worker.solvers.exact.sub_problem import SubProblem, solve_sub_problem
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 Numbers = NDArray[np.int64]
@@ -36,8 +36,6 @@ class Layout:
 
     Parameters
     ----------
-    table : RowTypeTable
-    graph : Compatibility
     limits : ndarray of int64, shape (q,)
         People that a class of each instance needs.
     row_type : ndarray of int64, shape (e,)
@@ -84,7 +82,7 @@ def layout_of(
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
     """
-    assignment, held_by = board_of(table, graph, solution, k, rest_may_be_small)
+    assignment, held_by = assignment_of(table, graph, solution, k, rest_may_be_small)
     start, instance = graph.instances_of
     row_type = np.repeat(np.arange(len(table)), np.diff(start))
     place = np.searchsorted(
@@ -277,10 +275,15 @@ def _useful(
 _FIRST_PAIRS = 1_000
 _LEAST_PAIRS = 200
 _MOST_PAIRS = 200_000
-_NODES = 20
+"""Pairs of a row type and an instance in the first region, and in the smallest and largest."""
+
 _LARGER = 1.15
 _SMALLER = 0.9
 _MUCH_SMALLER = 0.8
+"""How regions grow when one was solved, shrink when that took long, and when it was not solved."""
+
+_NODES = 20
+"""Most nodes of the search tree of one region."""
 
 EFFORT_PER_SECOND = 20_000_000
 """Effort that takes about a second: steps of the simplex method times pairs of the program."""

@@ -1,0 +1,257 @@
+"""Suggests roles of columns through either interface; applies nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_pg.audit.findings import Suggestion
+from kanon_pg.audit.request import SuggestRequest
+from kanon_pg.audit.role_names import lists_people, names_a_person
+from kanon_pg.audit.role_rules import TEXTS, Observed, suggestions_for
+from kanon_pg.audit.subject import audit_columns, comparable, look_up
+from kanon_pg.audit.worker_session import AuditSession, audit_session
+from kanon_pg.core.packed import MAX_COLUMNS
+from kanon_pg.db.catalog import ColumnFacts, require_readable
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError
+from kanon_pg.relations.subject import Subject, no_rows
+
+_MOST_ROWS = 250_000
+"""Rows that are looked at for statistics of columns; of larger relations about so many, drawn at random."""
+
+_ARGUMENTS = {
+    "identifier": "identifiers",
+    "quasi_identifier": "quasi_identifiers",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+}
+
+
+def suggest(db: Database, request: SuggestRequest) -> tuple[Suggestion, ...]:
+    """Propose a role for each column of a relation, with reasons, in the relation's order.
+
+    Raises
+    ------
+    InputError
+        If the relation is NULL or has no rows, or the time limit is no time.
+    UnknownName
+        If the relation does not exist.
+    NotPermitted
+        If the caller may not read it.
+    """
+    request.check()
+    known = look_up(db, request.relation)
+    facts = known.relation.columns
+    if not facts:
+        raise InputError(
+            f"Relation {known.relation.identifier} has no columns.", hint="Name a table that holds data."
+        )
+    require_readable(known.relation, facts, known.role)
+    with audit_session(db, request.time_limit) as worker:
+        suggestions = suggestions_for(_observe(worker, known))
+    _tell(db, known, suggestions)
+    return suggestions
+
+
+def _observe(worker: AuditSession, known: Subject) -> list[Observed]:
+    """Look at the columns of a relation: how full, how different, whose names, who determines whom."""
+    db, facts = worker.db, known.relation.columns
+    columns = comparable(db, known, facts)
+    db.progress("counting")
+    counts = _count_columns(db, known)
+    if not counts["rows"]:
+        raise no_rows(known.relation)
+    statistics = _statistics(worker, known, columns, counts["rows"])
+    tables = _tables_of_people(db, known)
+    repeated = _repeated(db, known, columns, tables)
+    constant = _constant(db, known, columns, statistics, is_sample=counts["rows"] > _MOST_ROWS)
+    return [
+        replace(
+            _observed(column, number, counts, statistics.get(column.name)),
+            people=tables.get(column.name),
+            is_repeated=column.name in repeated,
+            is_constant=column.name in constant,
+        )
+        for number, column in enumerate(facts)
+    ]
+
+
+def _tell(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
+    """Say what to do with what is proposed."""
+    if any(one.role == "quasi_identifier" for one in suggestions):
+        db.notice(
+            f"Nothing was declared. To do as proposed: {declaring(known.relation.identifier, suggestions)}"
+        )
+    else:
+        db.notice("No quasi-identifier is proposed: say yourself which columns others can know.")
+
+
+def declaring(relation: Identifier | str, suggestions: Sequence[Suggestion], between: str = ", ") -> str:
+    """Return the statement that declares what is proposed.
+
+    Parameters
+    ----------
+    relation : Identifier or str
+        The relation; its qualified, quoted name.
+    suggestions : sequence of Suggestion
+        For each column one.
+    between : str
+        What stands between two arguments.
+    """
+    arguments = [str(Literal(str(relation)))]
+    for role, argument in _ARGUMENTS.items():
+        names = [one.column for one in suggestions if one.role == role]
+        if names:
+            arguments.append(f"{argument} => ARRAY[{', '.join(str(Literal(name)) for name in names)}]")
+    arguments += [f"entity => {Literal(one.column)}" for one in suggestions if one.role == "entity"]
+    return f"SELECT kanon_declare({between.join(arguments)});"
+
+
+def _count_columns(db: Database, known: Subject) -> Row:
+    columns = [
+        {
+            "name": column.identifier,
+            "is_text": column.base_type in TEXTS,
+            "missing": Identifier.of(f"missing_{number}"),
+            "length": Identifier.of(f"length_{number}"),
+        }
+        for number, column in enumerate(known.relation.columns)
+    ]
+    return db.row(statement("suggest_columns", relation=known.relation.identifier, columns=columns))
+
+
+@dataclass(frozen=True, slots=True)
+class _Statistics:
+    """What the worker counted of one column: values, NULL being one, and its determinants and dependents."""
+
+    rows: int
+    distinct: int
+    single: int
+    separation: float
+    determined_by: tuple[tuple[str, float], ...]
+    determines: tuple[str, ...]
+
+
+def _statistics(
+    worker: AuditSession, known: Subject, columns: Sequence[ColumnFacts], rows: int
+) -> dict[str, _Statistics]:
+    """Return the statistics of columns by name, of as many at a time as fit into row types."""
+    if len(columns) > MAX_COLUMNS:
+        worker.db.notice(
+            f"Whether columns tell each other was looked at among {MAX_COLUMNS} at a time, in their order."
+        )
+    source = _sampled(worker.db, known, rows)
+    found: dict[str, _Statistics] = {}
+    is_complete = True
+    for first in range(0, len(columns), MAX_COLUMNS):
+        some = columns[first : first + MAX_COLUMNS]
+        counted = worker.count_rows(source, audit_columns(some))
+        if not counted.rows:  # a sample of few rows may have none
+            continue
+        answer = worker.ask("columns", counted.row_types, share=len(some) / (len(columns) - first))
+        is_complete = is_complete and answer["is_complete"]
+        found |= {
+            column.name: _statistics_of(place, some, counted.rows, answer)
+            for place, column in enumerate(some)
+        }
+    if not is_complete:
+        worker.db.notice("The time did not suffice to look at all pairs of columns.")
+    return found
+
+
+def _statistics_of(
+    place: int, columns: Sequence[ColumnFacts], rows: int, answer: Mapping[str, Any]
+) -> _Statistics:
+    dependencies = answer["dependencies"]
+    return _Statistics(
+        rows=rows,
+        **answer["profiles"][place],
+        determined_by=tuple(
+            (columns[one["determinant"]].name, one["share"])
+            for one in dependencies
+            if one["dependent"] == place
+        ),
+        determines=tuple(
+            columns[one["dependent"]].name for one in dependencies if one["determinant"] == place
+        ),
+    )
+
+
+def _sampled(db: Database, known: Subject, rows: int) -> Identifier | Fragment:
+    relation = known.relation.identifier
+    if rows <= _MOST_ROWS:
+        return relation
+    db.notice(f"Values are counted in about {_MOST_ROWS:,} of {rows:,} rows, drawn at random.")
+    return Fragment(
+        f"(SELECT * FROM {relation} WHERE pg_catalog.random() < {_MOST_ROWS / rows!r}) AS sampled"
+    )
+
+
+def _tables_of_people(db: Database, known: Subject) -> dict[str, str]:
+    """Return which columns refer to a table that is named like a list of people."""
+    references = db.rows(statement("suggest_references"), known.relation.oid)
+    return {row["name"]: row["referred"] for row in references if lists_people(row["referred"])}
+
+
+def _repeated(
+    db: Database, known: Subject, columns: Sequence[ColumnFacts], tables: Mapping[str, str]
+) -> frozenset[str]:
+    """Return the columns that may stand for a person and of which several rows have the same value.
+
+    Counted in all rows, since those of one person are seldom in a sample together.
+    """
+    asked = [
+        column
+        for column in columns
+        if not column.is_key and (column.name in tables or names_a_person(column.name))
+    ]
+    return _those_that_are(db, "suggest_repeated", known, asked)
+
+
+def _constant(
+    db: Database,
+    known: Subject,
+    columns: Sequence[ColumnFacts],
+    statistics: Mapping[str, _Statistics],
+    *,
+    is_sample: bool,
+) -> frozenset[str]:
+    """Return the columns that are the same in all rows; what a sample says is checked in all of them."""
+    asked = [
+        column for column in columns if column.name in statistics and statistics[column.name].distinct == 1
+    ]
+    varying = _those_that_are(db, "suggest_varying", known, asked) if is_sample else frozenset()
+    return frozenset(column.name for column in asked) - varying
+
+
+def _those_that_are(
+    db: Database, query: str, known: Subject, columns: Sequence[ColumnFacts]
+) -> frozenset[str]:
+    """Return the names of the columns for which a query with one answer per column says yes."""
+    if not columns:
+        return frozenset()
+    asked = [
+        {"name": column.identifier, "alias": Identifier.of(f"answer_{number}")}
+        for number, column in enumerate(columns)
+    ]
+    answers = db.row(statement(query, relation=known.relation.identifier, columns=asked))
+    return frozenset(column.name for number, column in enumerate(columns) if answers[f"answer_{number}"])
+
+
+def _observed(facts: ColumnFacts, number: int, counts: Row, counted: _Statistics | None) -> Observed:
+    missing = counts[f"missing_{number}"]
+    return Observed(
+        facts=facts,
+        rows=0 if counted is None else counted.rows,
+        missing=missing / counts["rows"],
+        length=counts.get(f"length_{number}"),
+        distinct=None if counted is None else counted.distinct - (missing > 0),
+        single=None if counted is None else counted.single - (missing == 1),
+        determined_by=() if counted is None else counted.determined_by,
+        determines=() if counted is None else counted.determines,
+        separation=0.0 if counted is None else counted.separation,
+    )

@@ -1,0 +1,241 @@
+"""What every builder of hierarchies is given: the different values of a column, and its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from kanon_pg.core.hierarchy import MAX_VALUES
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError, UnsuitableColumn
+
+T = TypeVar("T")
+
+_MOMENTS = frozenset({"date", "timestamp", "timestamptz"})
+_NUMBERS = frozenset({"int2", "int4", "int8", "numeric", "float4", "float8"})
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnValues:
+    """The values of a column without NULL.
+
+    Parameters
+    ----------
+    texts : tuple of str
+        Each value once, in a text form that does not depend on the session.
+    rows : tuple of int
+        How many rows have it; 0 for values that are only expected.
+    checkpoint : callable
+        Raises if the user, or the time limit, has ended the call.
+    """
+
+    column: ColumnFacts
+    texts: tuple[str, ...]
+    rows: tuple[int, ...]
+    checkpoint: Callable[[], None] = lambda: None
+
+    def with_expected(self, texts: Iterable[str]) -> ColumnValues:
+        """Return these values and others that the column may have one day."""
+        known = set(self.texts)
+        more = tuple(text for text in texts if text not in known)
+        return replace(self, texts=self.texts + more, rows=self.rows + (0,) * len(more))
+
+    def by_level(self, levels: Iterable[T]) -> Iterator[T]:
+        """Yield what makes the levels one by one: a level of many values takes time, and the call may end."""
+        for level in levels:
+            self.checkpoint()
+            yield level
+
+    def numbers(self) -> list[Decimal]:
+        """Return the values as numbers, in their order.
+
+        Raises
+        ------
+        UnsuitableColumn
+            If the column has no numbers, or infinity or NaN among them.
+        """
+        if self.column.base_type not in _NUMBERS:
+            raise self.unsuitable("intervals of numbers", "numbers")
+        numbers = [Decimal(text) for text in self.texts]
+        if not all(number.is_finite() for number in numbers):
+            raise UnsuitableColumn(
+                f"Column {self.column.identifier} has infinity or NaN among its numbers.",
+                hint="Replace these by NULL in a view, and use that.",
+            )
+        return numbers
+
+    @property
+    def are_moments(self) -> bool:
+        """Whether they are dates or timestamps."""
+        return self.column.base_type in _MOMENTS
+
+    def unsuitable(self, builder: str, wanted: str) -> UnsuitableColumn:
+        """Return the error for a builder that is not for columns of this type."""
+        return UnsuitableColumn(
+            f"Column {self.column.identifier} of type {self.column.type} cannot have {builder}.",
+            hint=f"That builder is for {wanted}; 'prefix' and 'priority' are for any type.",
+        )
+
+
+def column_values(db: Database, relation: RelationFacts, column: ColumnFacts) -> ColumnValues:
+    """Read the different values of a column.
+
+    Raises
+    ------
+    UnsuitableColumn
+        If the type has no equality.
+    InputError
+        If the column has no values but NULL, or too many.
+    """
+    require_equality(db, relation, (column,), "have a hierarchy")
+    command = statement(
+        "hierarchy_column_values",
+        relation=relation.identifier,
+        column=column.identifier,
+        is_moment=column.base_type in _MOMENTS,
+        most=MAX_VALUES + 1,
+    )
+    found = db.rows_once(command)
+    if not found:
+        raise InputError(
+            f"Column {column.identifier} has no values.", hint="Build the hierarchy once the table has rows."
+        )
+    if len(found) > MAX_VALUES:
+        raise InputError(
+            f"Column {column.identifier} has more than {MAX_VALUES:,} different values.",
+            hint="Round it in a view first, and use that.",
+        )
+    texts, rows = (tuple(row[name] for row in found) for name in ("value", "rows"))
+    return ColumnValues(column, texts, rows, db.checkpoint)
+
+
+class Spec:
+    """A JSON object whose keys are taken one by one.
+
+    Sentences name keys, never what stands there: a value may be one of the data.
+
+    Parameters
+    ----------
+    given : mapping or None
+        The object; None is an empty one.
+    what : str
+        What it is, for sentences: ``options``, ``spec``.
+
+    Raises
+    ------
+    InputError
+        If it is no object.
+    """
+
+    def __init__(self, given: Any, what: str) -> None:
+        if given is not None and not isinstance(given, Mapping):
+            raise InputError(
+                f"Argument {what} must be a JSON object.", hint='For example: {"builder": "dates"}.'
+            )
+        self._left = dict(given or {})
+        self._what = what
+        self._known: list[str] = []
+
+    def text(self, key: str, choices: Sequence[str] | None = None) -> str | None:
+        """Take a text, None if it is not there."""
+        found = self._take(key)
+        if found is None:
+            return None
+        if not isinstance(found, str) or (choices is not None and found not in choices):
+            raise self._wrong(key, "one of: " + ", ".join(choices) if choices else "a text")
+        return found
+
+    def flag(self, key: str) -> bool:
+        """Take true or false; false if it is not there."""
+        found = self._take(key, False)
+        if not isinstance(found, bool):
+            raise self._wrong(key, "true or false")
+        return found
+
+    def whole(self, key: str, least: int, most: int) -> int | None:
+        """Take a whole number between two others, None if it is not there."""
+        found = self._take(key)
+        if found is None:
+            return None
+        if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
+            raise self._wrong(key, f"a whole number from {least} to {most}")
+        return found
+
+    def numbers(self, key: str) -> list[Decimal] | None:
+        """Take a number or a list of numbers, None if it is not there."""
+        found = self._take(key)
+        if found is None:
+            return None
+        listed = found if isinstance(found, list) else [found]
+        if not listed or not all(_is_number(number) for number in listed):
+            raise self._wrong(key, "a number or a list of numbers")
+        return [Decimal(str(number)) for number in listed]
+
+    def number_lists(self, key: str) -> list[list[Decimal]] | None:
+        """Take a list of numbers, or a list of such lists, None if it is not there."""
+        found = self._left.get(key)
+        if not (isinstance(found, list) and found and isinstance(found[0], list)):
+            numbers = self.numbers(key)
+            return None if numbers is None else [numbers]
+        self._take(key)
+        if not all(isinstance(one, list) and one and all(map(_is_number, one)) for one in found):
+            raise self._wrong(key, "a list of numbers or a list of such lists")
+        return [[Decimal(str(number)) for number in one] for one in found]
+
+    def wholes(self, key: str, least: int, most: int) -> list[int] | None:
+        """Take whole numbers between two others, or one, None if they are not there."""
+        found = self._take(key)
+        if found is None:
+            return None
+        listed = found if isinstance(found, list) else [found]
+        if not all(_is_whole(one) and least <= one <= most for one in listed):
+            raise self._wrong(key, f"a whole number from {least} to {most}, or a list of such numbers")
+        return listed
+
+    def texts(self, key: str) -> list[str] | None:
+        """Take a list of texts, None if it is not there."""
+        found = self._take(key)
+        if found is None:
+            return None
+        if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+            raise self._wrong(key, "a list of texts")
+        return found
+
+    def has(self, key: str) -> bool:
+        """Whether a key is there, and was not taken yet."""
+        return self._left.get(key) is not None
+
+    def done(self) -> None:
+        """Refuse keys that nobody took.
+
+        Raises
+        ------
+        InputError
+            With the number of them and the keys that there are; a key may be a mistaken value.
+        """
+        if self._left:
+            raise InputError(
+                f"{len(self._left)} keys of argument {self._what} are not known here.",
+                hint=f"These are: {', '.join(self._known)}.",
+            )
+
+    def _take(self, key: str, default: Any = None) -> Any:
+        self._known.append(key)
+        return self._left.pop(key, default)
+
+    def _wrong(self, key: str, wanted: str) -> InputError:
+        return InputError(
+            f'"{key}" of argument {self._what} must be {wanted}.', hint="Correct it, or leave it out."
+        )
+
+
+def _is_whole(found: Any) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool)
+
+
+def _is_number(found: Any) -> bool:
+    return isinstance(found, int | float) and not isinstance(found, bool) and abs(found) < float("inf")

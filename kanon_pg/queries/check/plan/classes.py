@@ -1,0 +1,158 @@
+"""Figures that weigh or show values, and the classes that make them sums over people.
+
+``avg(cost / days)`` weighs each cost by a number that somebody may know, and the most frequent value is
+one. Where all rows with the same ``days`` are a class of people, both are nothing new: the first is a sum
+of costs for each number of days, multiplied by constants, and the second is the value of a class. So the
+rows of such a level are divided once more, by a level that nobody sees (`silent_level`): its groups are the
+level's groups by what weighs or is shown. They are counted, told to the ledger, and taken together with
+what else the answer says, as if the query had GROUPING SETS with them; only their figures are not returned.
+
+The whole years of an age on a day of the query's choice are such a figure, too: a difference of years, and a
+number of people whose birthday is still to come, who are a class then (`plan.steps.birthday`).
+
+A divisor or factor of whole numbers is such a value. One of other numbers is not: nearly every person would
+be a class of their own, and the answer withheld without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from kanon_pg.queries.check.functions import EXTREMES, PAIRS, SUMS, VALUES
+from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
+from kanon_pg.queries.check.plan.levels import Level, Output
+from kanon_pg.queries.check.plan.steps import birthday
+from kanon_pg.queries.check.plan.typed import (
+    PAIR,
+    Aggregate,
+    Bound,
+    ColumnRef,
+    Operation,
+    columns_in,
+    has_value,
+    is_constant,
+)
+from kanon_pg.queries.check.types import INTEGERS, NUMBERS
+
+_FEW_VALUES: Final = frozenset({"int2", "int4", "bool"})
+_PASSED: Final = frozenset({"+", "-", "neg", "cast"})
+
+
+def classes_of(level: Level, aggregate: Aggregate) -> tuple[Bound, ...]:
+    """Return the expressions by whose values an aggregate's rows have to be divided; mostly none."""
+    argument = aggregate.argument
+    if argument is None or not level.protected():
+        return ()
+    if aggregate.function in VALUES:
+        return (argument,)
+    if aggregate.function in PAIRS and isinstance(argument, Operation):
+        few = [side for side in reversed(argument.operands) if _has_few_values(side)]
+        # the other side has to be a plain column
+        found = tuple(sorted(few, key=lambda side: plain_column(side) is not None)[:1])
+        return found if _is_null_by_parts(argument, found) else ()
+    if aggregate.function in EXTREMES and _is_public(level, argument):
+        return (argument,)
+    found = tuple(dict.fromkeys(_weights(argument))) if aggregate.function in SUMS else ()
+    return found if _is_null_by_parts(argument, found) else ()
+
+
+def _is_public(level: Level, argument: Bound) -> bool:
+    columns = columns_in(argument)
+    return bool(columns) and all(level.instances[item.instance - 1].protection is None for item in columns)
+
+
+def _has_few_values(expression: Bound) -> bool:
+    """Tell whether an expression is computed from whole numbers alone, rounded to one, or a condition."""
+    columns = columns_in(expression)
+    while isinstance(expression, Operation) and expression.name in {"cast", "nullif"}:
+        expression = expression.operands[0]
+    made = expression.type == "bool" or getattr(expression, "name", "") == "round"
+    return bool(columns) and (made or all(column.type in _FEW_VALUES for column in columns))
+
+
+def _weights(item: Bound) -> Iterator[Bound]:
+    """Yield the divisors and factors that are no constants, where they have few values, and birthdays."""
+    if not isinstance(item, Operation) or is_constant(item):
+        return
+    moved = birthday(item)
+    if moved is not None:
+        yield moved
+    if item.name in {*_PASSED, "round"}:
+        for operand in item.operands:
+            yield from _weights(operand)
+    if item.name not in {"*", "/"} or (item.type in INTEGERS and item.name == "/"):
+        return
+    left, right = item.operands
+    sides = ((right, left),) if item.name == "/" else ((right, left), (left, right))
+    for weight, weighed in sides:
+        if is_constant(weight) or (_has_few_values(weight) and not is_constant(weighed)):
+            yield from (() if is_constant(weight) else (weight,))
+            yield from _weights(weighed)
+            return
+
+
+def silent_level(level: Level, number: int) -> Level | None:
+    """Return the level of the classes that a level's figures need, None if they need none.
+
+    A FILTER divides the rows, too. Where columns beside the classes may be NULL, their sums stand for the
+    figure: so the people who have a value are counted in each class, and recorded.
+
+    Parameters
+    ----------
+    number : int
+        Number of the new level within the query.
+    """
+    found: dict[Bound, None] = dict.fromkeys(level.keys)
+    weighed: dict[ColumnRef, None] = {}
+    for aggregate in level.aggregates():
+        classes = classes_of(level, aggregate)
+        if classes:
+            parts = () if aggregate.condition is None else conjuncts(aggregate.condition)
+            found.update(dict.fromkeys((*classes, *map(_is_true, parts))))
+            columns = [item for item in weighed_columns(aggregate, classes) if item.nullable]
+            found.update((has_value(item), None) for item in columns if item.type not in NUMBERS)
+            weighed.update((item, None) for item in columns if item.type in NUMBERS)
+    if len(found) == len(level.keys):
+        return None
+    sums = [Aggregate(type=item.type, function="sum", argument=item, span=item.span) for item in weighed]
+    return replace(
+        level,
+        number=number,
+        keys=tuple(found),
+        outputs=tuple(Output("", item) for item in sums),
+        having=None,
+        sorting=(),
+        repeated=False,
+    )
+
+
+def weighed_columns(aggregate: Aggregate, classes: tuple[Bound, ...]) -> tuple[ColumnRef, ...]:
+    """Return the columns that an aggregate reads beside its classes."""
+    found: dict[ColumnRef, None] = {}
+    waiting = [aggregate.argument] if aggregate.argument is not None else []
+    while waiting:
+        item = waiting.pop()
+        if item in classes or birthday(item) in classes:
+            continue
+        if isinstance(item, ColumnRef):
+            found[item] = None
+        if isinstance(item, Operation):
+            waiting.extend(item.operands)
+    return tuple(found)
+
+
+def _is_true(condition: Bound) -> Operation:
+    """Return a condition that is false where another one is NULL: there it holds for nobody."""
+    return Operation(
+        type="bool", name="is true", template="({0} IS TRUE)", operands=(condition,), span=condition.span
+    )
+
+
+def _is_null_by_parts(item: Bound, classes: tuple[Bound, ...]) -> bool:
+    """Tell whether an expression is NULL only where a column is, or where rows of one class all are."""
+    if not isinstance(item, Operation) or item in classes or birthday(item) in classes:
+        return True
+    known = item.name in {*_PASSED, "*", "/", "round", PAIR}
+    return known and all(_is_null_by_parts(operand, classes) for operand in item.operands)

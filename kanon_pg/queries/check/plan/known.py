@@ -1,0 +1,132 @@
+"""Whom a query chooses by known columns alone, whatever its sensitive parts say.
+
+A refusal tells something about a secret only if it depends on the secret. Whether "these 40 people and one
+more, who have the flu" differs from "these 40 people, by illness" depends on the one more person's illness;
+whether *these 40 people* differ from *these 40 and one more* does not. So a level whose rows are chosen by
+sensitive columns has a second one, its *known level*: what is left when every condition, group key and part
+of a FILTER that reads a sensitive column is dropped. The ledger compares the sets of known levels with each
+other first, and what it refuses because of them it refuses in every world.
+
+Of a mixed part the known conditions inside divide the groups of the known level, as they divide cells
+(`kanon_pg.queries.check.plan.divisions`). Instances that nothing but a sensitive equality joins are dropped
+with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kanon_pg.queries.check.functions import PERCENTILES
+from kanon_pg.queries.check.plan.divisions import (
+    ColumnKinds,
+    conjunction,
+    known_conditions,
+    may_be_null,
+)
+from kanon_pg.queries.check.plan.joins import conjuncts
+from kanon_pg.queries.check.plan.levels import Instance, Level, Output
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, Operation, columns_in, has_value
+
+
+def chooses_by_secrets(level: Level) -> bool:
+    """Tell whether sensitive columns choose rows, groups, or the rows behind a figure.
+
+    Values that are missing do not count: whom an aggregate leaves out because they have none, it leaves out
+    of groups whose rows are compared with and without them.
+    """
+    kinds = ColumnKinds(level)
+    conditions = [item.condition for item in level.aggregates() if item.condition is not None]
+    if any(kinds.are_secret(part) for part in (*level.conditions(), *level.keys, *conditions)):
+        return True
+    ordered = (item for item in level.aggregates() if item.function in PERCENTILES or item.distinct)
+    return any(item.argument is not None and kinds.are_secret(item.argument) for item in ordered)
+
+
+def known_level(level: Level, instance: Instance) -> Level | None:
+    """Return the known level of one protected instance, None if it is the level itself.
+
+    Returns
+    -------
+    Level or None
+        Its outputs are counts of the rows that are left of each FILTER. Where nothing but percentiles or
+        different values depend on a sensitive column it has the rows of the level.
+    """
+    kinds = ColumnKinds(level)
+    if not chooses_by_secrets(level):
+        return None
+    participating = [_participating(item) for item in level.aggregates()]
+    where = [part for whole in level.where for part in conjuncts(whole) if not kinds.are_secret(part)]
+    joined = _joined(level, instance, where, kinds)
+    kept = {item.number for item in joined}
+
+    def is_left(part: Bound) -> bool:
+        return not kinds.are_secret(part) and {item.instance for item in columns_in(part)} <= kept
+
+    divisions = [item for item in known_conditions(level) if is_left(item)]
+    masks = {_all(left) for parts in participating if (left := [part for part in parts if is_left(part)])}
+    return replace(
+        level,
+        instances=joined,
+        where=tuple(filter(is_left, where)),
+        keys=tuple(dict.fromkeys([*filter(is_left, level.keys), *divisions])),
+        outputs=tuple(
+            Output(
+                "known",
+                Aggregate(type="int8", function="count", argument=None, condition=mask, span=level.span),
+            )
+            for mask in sorted(masks, key=repr)
+        ),
+        having=None,
+        sorting=(),
+        repeated=False,
+    )
+
+
+def is_everybody(level: Level) -> bool:
+    """Tell whether a known level has all rows of its one instance in one group."""
+    return len(level.instances) == 1 and not (level.where or level.keys or level.aggregates())
+
+
+def _participating(aggregate: Aggregate) -> tuple[Bound, ...]:
+    """Return conditions that all hold for the rows of an aggregate."""
+    parts = conjuncts(aggregate.condition) if aggregate.condition is not None else ()
+    if aggregate.argument is not None and may_be_null(aggregate.argument):
+        return (*parts, has_value(aggregate.argument))
+    return parts
+
+
+def _all(parts: list[Bound]) -> Bound:
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = conjunction(whole, part)
+    return whole
+
+
+def _joined(level: Level, start: Instance, where: list[Bound], kinds: ColumnKinds) -> tuple[Instance, ...]:
+    """Return the instances that known equalities connect with one of them, in the order of the text."""
+    kept = {start.number}
+    found = True
+    while found:
+        found = False
+        for item in level.instances:
+            if item.number not in kept and _is_connected(item, kept, where, kinds):
+                kept.add(item.number)
+                found = True
+    return tuple(item for item in level.instances if item.number in kept)
+
+
+def _is_connected(instance: Instance, kept: set[int], where: list[Bound], kinds: ColumnKinds) -> bool:
+    if instance.condition is not None:
+        parts = conjuncts(instance.condition)
+        if kinds.are_secret(instance.condition):
+            return False
+    else:
+        parts = tuple(where)
+    for part in parts:
+        if not isinstance(part, Operation) or part.name != "=":
+            continue
+        sides = [{item.instance for item in columns_in(side)} for side in part.operands]
+        for own, other in (sides, sides[::-1]):
+            if own == {instance.number} and other and other <= kept:
+                return True
+    return False

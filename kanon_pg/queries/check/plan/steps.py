@@ -1,0 +1,136 @@
+"""Calendar expressions over columns that a sum may take: linear ones, and steps that nobody can move.
+
+The seconds between two moments are linear in both. The day of a timestamp, the year of a date, the whole
+days between two moments and the whole years of an age are steps: functions that jump. A step whose place the
+analyst chooses selects people (the sums of ``age(date '2024-05-09', birth_date)`` and of the day after differ
+by the number of people with a birthday between), so nothing but plain columns may be below one. Then it is a
+value of the row like a column that its owner could have stored, the same for every query.
+
+The time zone of the session is the analyst's choice, too: below a step, and in differences, there is no cast
+that depends on it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kanon_pg.queries.check.plan.typed import (
+    Bound,
+    ColumnRef,
+    Operation,
+    TypedConstant,
+    constant_value,
+    is_constant,
+)
+from kanon_pg.queries.check.types import INTEGERS
+
+_FIELDS: Final = frozenset({"extract", "date_part"})
+_WITHOUT_ZONE: Final = frozenset({"date", "timestamp"})
+_LARGEST_WHOLE: Final = 10**5
+"""A sum over millions of people, each with a thousand of these added, still is below 2 ** 53."""
+
+
+def is_linear_in_time(item: Operation) -> bool:
+    """Tell whether an operation on moments is linear in its operands, whatever these are."""
+    if item.name == "cast":
+        return (item.operands[0].type, item.type) == ("date", "timestamp")
+    if item.name in _FIELDS and _field(item) == "epoch":
+        inner = item.operands[1]
+        return isinstance(inner, Operation) and inner.name == "difference"
+    return False
+
+
+def is_step(item: Bound) -> bool:
+    """Tell whether an expression is a step over plain columns."""
+    if not isinstance(item, Operation):
+        return False
+    if item.name == "cast" and item.type == "date":
+        return _is_plain(item.operands[0]) and item.operands[0].type == "timestamp"
+    return item.name in _FIELDS and _is_fixed_field(_field(item), item.operands[1])
+
+
+def _is_fixed_field(field: str, inner: Bound) -> bool:
+    if _is_plain(inner):
+        return field == "year" and inner.type in _WITHOUT_ZONE
+    if not isinstance(inner, Operation) or not all(map(_is_plain, inner.operands)):
+        return False
+    if inner.name == "age" and len(inner.operands) == 2:
+        return field == "year" and all(operand.type in _WITHOUT_ZONE for operand in inner.operands)
+    return field == "day" and inner.name == "difference"
+
+
+def birthday(item: Bound) -> Operation | None:
+    """Return what the whole years of an age on a constant day have beside the difference of years.
+
+    It is -1 for those whose birthday is later in the year, and 0 for others (1 among those not born yet), so
+    that the sum of ages is a sum of differences of years, which are steps, and a number of people.
+
+    Returns
+    -------
+    Operation or None
+        None for everything else.
+    """
+    if not isinstance(item, Operation) or item.name not in _FIELDS or _field(item) != "year":
+        return None
+    age = item.operands[1]
+    if not isinstance(age, Operation) or age.name != "age" or not _is_plain(age.operands[-1]):
+        return None
+    born = age.operands[-1]
+    if born.type not in _WITHOUT_ZONE or (len(age.operands) == 2 and not is_constant(age.operands[0])):
+        return None
+    day = "CURRENT_DATE" if len(age.operands) == 1 else "{2}"
+    years = f"(EXTRACT(year FROM {day}) OPERATOR(pg_catalog.-) EXTRACT(year FROM {{1}}))"
+    template = f"(CAST({{0}} AS pg_catalog.numeric) OPERATOR(pg_catalog.-) {years})"
+    operands = (item, born, *age.operands[:-1])
+    return Operation(type="numeric", name="birthday", template=template, operands=operands, span=item.span)
+
+
+def _field(item: Operation) -> str:
+    field = item.operands[0]
+    return (field.text or "").lower() if isinstance(field, TypedConstant) else ""
+
+
+def _is_plain(expression: Bound) -> bool:
+    """Tell whether an expression is a column, or a day as the moment at which it begins."""
+    if isinstance(expression, Operation) and is_linear_in_time(expression) and expression.name == "cast":
+        return isinstance(expression.operands[0], ColumnRef)
+    return isinstance(expression, ColumnRef)
+
+
+def is_whole(expression: Bound) -> bool:
+    """Tell whether a value is a whole number of ordinary size, which floating point numbers hold exactly."""
+    if isinstance(expression, ColumnRef):
+        return expression.type in {"int2", "int4"}
+    value = constant_value(expression)
+    if value is not None:
+        return value == value.to_integral_value() and abs(value) <= _LARGEST_WHOLE
+    if not isinstance(expression, Operation):
+        return False
+    if is_step(expression) or is_constant(expression) or birthday(expression) is not None:
+        return expression.name in _FIELDS and _field(expression) in {"year", "day"}
+    if expression.name == "difference":
+        return expression.type in INTEGERS
+    # rounded to tens or to seven digits it would jump where the query wants, by what it adds
+    jumps = expression.type == "float4" or (expression.name == "round" and len(expression.operands) > 1)
+    exact = not jumps and expression.name in {"+", "-", "neg", "cast", "round"}
+    return exact and all(map(is_whole, expression.operands))
+
+
+def duration(expression: Bound) -> Operation | None:
+    """Return the difference of two plain columns of one table behind a factor and a unit, or None."""
+    while isinstance(expression, Operation) and expression.name != "difference":
+        varying = [operand for operand in expression.operands if not is_constant(operand)]
+        scaled = expression.name in {"*", "/", "cast"} or is_linear_in_time(expression)
+        if not scaled or len(varying) != 1:
+            return None
+        expression = varying[0]
+    if not isinstance(expression, Operation) or not all(map(_is_plain, expression.operands)):
+        return None
+    instances = {column.instance for column in map(_column, expression.operands) if column is not None}
+    return expression if len(instances) == 1 else None
+
+
+def _column(expression: Bound) -> ColumnRef | None:
+    while isinstance(expression, Operation) and expression.operands:
+        expression = expression.operands[0]
+    return expression if isinstance(expression, ColumnRef) else None

@@ -1,0 +1,82 @@
+"""Arguments that several operations have, and what is wrong with them whatever the database holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from kanon_pg.core.request import METHODS
+from kanon_pg.db.operation import Argument
+from kanon_pg.errors import InputError, UnknownName
+
+DEFAULT_SECONDS = 30.0
+"""Default time limit of a search for better solutions."""
+
+AnyRelation = Annotated[str | None, Argument("regclass", "Any table, view or release that you may read.")]
+OwnRelation = Annotated[str, Argument("regclass", "Table or view, as SQL writes it.")]
+QuasiIdentifiers = Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")]
+Sensitive = Annotated[Sequence[str] | None, Argument("name[]", "In place of the declared ones.")]
+Seed = Annotated[int | None, Argument("integer", "Breaks ties at random, reproducibly.")]
+TimeLimit = Annotated[float, Argument("interval", "How long to search; what is not proven by then is said.")]
+
+
+def check_k(k: Any) -> None:
+    """Refuse a k that is no integer or less than 2.
+
+    Raises
+    ------
+    InputError
+        With a sentence for what is wrong.
+    """
+    if k is None:
+        raise InputError("k is NULL.", hint="Give the fewest people a class may have, for example 5.")
+    if not isinstance(k, int) or isinstance(k, bool):
+        raise InputError(
+            "k must be an integer.", hint="Give the fewest people a class may have, for example 5."
+        )
+    if k < 2:
+        raise InputError(
+            f"k must be at least 2, not {k}.",
+            hint="With k = 1 every row could be published as it is; 5 is a common choice.",
+        )
+
+
+def check_time_limit(seconds: Any) -> None:
+    """Refuse a time limit that is NULL, infinite, or not above 0.
+
+    Raises
+    ------
+    InputError
+        With an example.
+    """
+    if seconds is None or not math.isfinite(seconds) or seconds <= 0:
+        raise InputError(
+            "time_limit must be a positive interval.", hint="For example: time_limit => '30 seconds'."
+        )
+
+
+def check_choice(argument: str, given: Any, known: Sequence[str]) -> None:
+    """Refuse a word that is none of some.
+
+    Raises
+    ------
+    UnknownName
+        With those there are.
+    """
+    if given not in known:
+        raise UnknownName(f"There is no such {argument}.", hint="Choose one of: " + ", ".join(known) + ".")
+
+
+def check_search(method: str, time_limit: float | None, seed: int | None) -> None:
+    """Refuse an unknown method, a time limit that is no time, and a negative seed.
+
+    Raises
+    ------
+    InputError
+        With a sentence for the first of them that is wrong.
+    """
+    check_choice("method", method, METHODS)
+    check_time_limit(time_limit)
+    if seed is not None and seed < 0:
+        raise InputError("seed must not be negative.", hint="Any other integer does, for example 1.")

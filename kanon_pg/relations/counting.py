@@ -1,0 +1,186 @@
+"""Counts row types in the database and brings them over packed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes, SensitiveColumn
+from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import MemoryExceeded
+from kanon_pg.relations.canonical import CanonicalColumn
+
+HASH_SEED = 0
+"""Seed of the hash by which row types are known; stored with a release."""
+
+_COPIES = 4
+"""Times a buffer stands in memory at most: in the server's growing aggregate, the backend, the solver."""
+
+_PAIR_NUMBERS = 2
+"""Numbers of a pair of a row type and a person."""
+
+_SAMPLED = 1.25
+"""Rows that are looked at before all are counted, as a multiple of the row types that the budget holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The row types of a relation and its totals.
+
+    Parameters
+    ----------
+    row_types : PackedRowTypes
+        Empty buffers if the relation is empty.
+    tuples : int
+        Distinct quasi-identifier tuples; fewer than row types if these differ in sensitive values too.
+    rows, people : int
+        Rows, and distinct people (equal without an entity).
+    fingerprint : int
+        What `fingerprint` gives for the relation as long as no quasi-identifier, person or sensitive value
+        of the models changes.
+    """
+
+    row_types: PackedRowTypes
+    tuples: int
+    rows: int
+    people: int
+    fingerprint: int
+
+
+def count_row_types(
+    db: Database,
+    relation: Identifier | Fragment,
+    columns: tuple[CanonicalColumn, ...],
+    entity: CanonicalColumn | None,
+    *,
+    sensitive: tuple[CanonicalColumn, ...] = (),
+    memory_bytes: int,
+) -> Counted:
+    """Group a relation by its quasi-identifiers, one pass, in SQL.
+
+    Parameters
+    ----------
+    relation : Identifier or Fragment
+        The base relation, or a subquery with an alias.
+    columns : tuple of CanonicalColumn
+        The quasi-identifiers, at least one.
+    entity : CanonicalColumn, optional
+        What identifies a person.
+    sensitive : tuple of CanonicalColumn
+        Sensitive columns that a privacy model speaks of: rows of one type agree on these too.
+    memory_bytes : int
+        Budget for the packed row types in all processes together.
+
+    Raises
+    ------
+    MemoryExceeded
+        If there are more row types than the budget holds; nothing was transferred then. A table far too large
+        for the budget is refused by its first rows.
+    """
+    grouped = columns + sensitive
+    per_type = ITEM_BYTES * (3 + len(grouped) + sum(c.kind == "numeric" for c in grouped)) * _COPIES
+    parts = _query_parts(relation, columns, sensitive, entity)
+    most = max(1, memory_bytes // per_type)
+    _refuse_by_first_rows(db, relation, parts, most)
+    weights = {"type_bytes": per_type, "pair_bytes": ITEM_BYTES * _PAIR_NUMBERS * _COPIES}
+    found = db.row(statement("count_row_types", **parts, **weights), max(memory_bytes, per_type))
+    if found["bytes"] > max(memory_bytes, per_type):
+        pairs = "" if entity is None else ", and pairs of them with people"
+        raise _too_many(f"{found['types']:,} row types{pairs}", most)
+    packed = _packed(found, columns, sensitive)
+    return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
+
+
+def _refuse_by_first_rows(
+    db: Database, relation: Identifier | Fragment, parts: dict[str, Any], most: int
+) -> None:
+    """Refuse a table of whose first rows alone more types come than memory holds."""
+    if not _may_have_more(db, relation, most):
+        return
+    types = db.row(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)["types"]
+    if types > most:
+        raise _too_many(f"more than {most:,} row types", most)
+
+
+def _packed(
+    found: Row, columns: tuple[CanonicalColumn, ...], sensitive: tuple[CanonicalColumn, ...]
+) -> PackedRowTypes:
+    grouped = tuple(enumerate(columns + sensitive, 1))
+    cells = tuple(found[f"cell_{number}"] for number, _ in grouped)
+    values = tuple(found[f"value_{number}"] if c.kind == "numeric" else None for number, c in grouped)
+    width = len(columns)
+    return PackedRowTypes(
+        columns=tuple(column.for_solver() for column in columns),
+        keys=found["keys"],
+        rows=found["row_counts"],
+        people=found["people_counts"],
+        cells=cells[:width],
+        values=values[:width],
+        pair_keys=found["pair_keys"],
+        pair_people=found["pair_people"],
+        sensitive_columns=tuple(SensitiveColumn(c.facts.name, c.kind) for c in sensitive),
+        sensitive_cells=cells[width:],
+        sensitive_values=values[width:],
+    )
+
+
+def _may_have_more(db: Database, relation: Identifier | Fragment, most: int) -> bool:
+    """Return whether a table seems to have more rows than a number; nothing is known of a subquery."""
+    if not isinstance(relation, Identifier):
+        return False
+    rows: int = db.row(statement("estimate_rows"), str(relation))["rows"]
+    return rows > most
+
+
+def _too_many(found: str, most: int) -> MemoryExceeded:
+    return MemoryExceeded(
+        f"The table has {found}; the memory budget holds about {most:,} row types.",
+        hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",
+    )
+
+
+def fingerprint(
+    db: Database,
+    relation: Identifier,
+    columns: tuple[CanonicalColumn, ...],
+    entity: CanonicalColumn | None,
+    *,
+    sensitive: tuple[CanonicalColumn, ...] = (),
+) -> tuple[int, int]:
+    """Return (rows, sum over rows of half a hash) of a relation now; arguments of `count_row_types`."""
+    found = db.row(statement("fingerprint_row_types", **_query_parts(relation, columns, sensitive, entity)))
+    return found["rows"], int(found["fingerprint"])
+
+
+def _query_parts(
+    relation: Identifier | Fragment,
+    columns: tuple[CanonicalColumn, ...],
+    sensitive: tuple[CanonicalColumn, ...],
+    entity: CanonicalColumn | None,
+) -> dict[str, Any]:
+    return {
+        "relation": relation,
+        "columns": [_parts(column, number) for number, column in enumerate(columns + sensitive, 1)],
+        "quasi_identifiers": [column.alias for column in columns] if sensitive else None,
+        "entity": None if entity is None else _entity_parts(entity),
+        "hash_seed": HASH_SEED,
+    }
+
+
+def _parts(column: CanonicalColumn, number: int) -> dict[str, Any]:
+    return {
+        "expression": column.expression,
+        "alias": column.alias,
+        "hashed": column.hashed("types"),
+        "identity": column.identity("types"),
+        "value": column.value("types"),
+        "cell": Identifier.of(f"cell_{number}"),
+        "number": Identifier.of(f"value_{number}"),
+        "hashed_pair": column.hashed("pairs"),
+    }
+
+
+def _entity_parts(entity: CanonicalColumn) -> dict[str, Fragment]:
+    return {"expression": entity.expression, "hashed": entity.hashed("pairs")}

@@ -1,0 +1,400 @@
+"""What an operation is about: a relation, the role whose rights count, and the roles of the columns.
+
+Roles are the declared ones; of a release, those of its record. Where there are none, or the caller may not
+see them, each operation says what it takes instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kanon_pg.core.packed import MAX_COLUMNS
+from kanon_pg.db.catalog import (
+    ColumnFacts,
+    RelationFacts,
+    describe,
+    describe_readable,
+    require_equality,
+    require_readable,
+)
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError, UnsuitableColumn
+from kanon_pg.relations.canonical import CanonicalColumn
+
+RELEASE_SCHEMA = "safe"
+SUPPRESSED_COLUMN = "kanon_suppressed"
+
+LOSSES = ("certainty_penalty", "generalization_height", "entropy_loss", "marginal_divergence")
+"""Measures of a release that are recorded when it is published."""
+
+_MOST_WEIGHT = 1e100
+"""So that costs of whole tables stay finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Roles of a relation's columns.
+
+    Parameters
+    ----------
+    identifiers, quasi_identifiers, sensitive, insensitive : tuple of str
+        Column names; a column has at most one of these roles.
+    entity : str or None
+        Column that identifies a person who may have several rows.
+    weights : mapping of str to float
+        Cost of a suppressed cell per column, > 0; 1 where not mentioned.
+    """
+
+    identifiers: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    entity: str | None = None
+    weights: Mapping[str, float] | None = None
+
+    @classmethod
+    def of_row(cls, row: Row) -> Roles:
+        """Read a row of one of the queries ``roles_...`` or ``fetch_declaration``."""
+        return cls(
+            identifiers=tuple(row["identifiers"]),
+            quasi_identifiers=tuple(row["quasi_identifiers"]),
+            sensitive=tuple(row["sensitive"]),
+            insensitive=tuple(row["insensitive"]),
+            entity=row["entity"],
+            weights=json.loads(row["weights"]) if row["weights"] else None,
+        )
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Return the column names by role."""
+        return {
+            "identifiers": self.identifiers,
+            "quasi_identifiers": self.quasi_identifiers,
+            "sensitive": self.sensitive,
+            "insensitive": self.insensitive,
+        }
+
+    def role_of(self, name: str) -> str | None:
+        """Return the role of a column, in the singular."""
+        singular = {"identifiers": "identifier", "quasi_identifiers": "quasi_identifier"}
+        found = (singular.get(role, role) for role, names in self.groups().items() if name in names)
+        return next(found, None)
+
+    def names(self) -> Iterator[str]:
+        """Yield every column that has a role, a weight, or names people."""
+        for group in self.groups().values():
+            yield from group
+        yield from (self.weights or {})
+        if self.entity is not None:
+            yield self.entity
+
+    def check(self, relation: RelationFacts) -> None:
+        """Refuse unknown columns, columns with two roles and weights that are not positive numbers.
+
+        Raises
+        ------
+        InputError
+            With a sentence for the first thing that is wrong.
+        """
+        seen: dict[str, str] = {}
+        for role, names in self.groups().items():
+            for name in names:
+                if name is None:
+                    raise InputError(f"A column name in {role} is NULL.", hint="Give column names only.")
+                column = relation.column(name)
+                if name in seen:
+                    both = role if seen[name] == role else f"{seen[name]} and {role}"
+                    raise UnsuitableColumn(
+                        f"Column {column.identifier} is named twice: in {both}.",
+                        hint="Give each column one role.",
+                    )
+                seen[name] = role
+        if self.entity is not None:
+            relation.column(self.entity)
+        _check_weights(relation, self.weights)
+
+
+def _check_weights(relation: RelationFacts, weights: Any) -> None:
+    if weights is None:
+        return
+    if not isinstance(weights, Mapping):
+        raise InputError(
+            "weights must be a JSON object of column names and numbers.",
+            hint='For example: {"age": 2, "zip": 0.5}',
+        )
+    for name, weight in weights.items():
+        column = relation.column(name)
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not number or not 0 < weight <= _MOST_WEIGHT:
+            raise InputError(
+                f"The weight of column {column.identifier} is not a positive number.",
+                hint="A weight is the cost of one suppressed cell; 1 is the default.",
+            )
+
+
+def stored_declaration(db: Database, relation: RelationFacts) -> Roles | None:
+    """Return the declaration of a relation as the owner role sees it, None if there is none."""
+    found = db.rows(statement("fetch_declaration"), relation.oid)
+    return Roles.of_row(found[0]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A relation and what is known of it.
+
+    Parameters
+    ----------
+    relation : RelationFacts
+        Table or view.
+    role : str
+        Whose rights count.
+    roles : Roles or None
+        Declared, or in the record of a release; None if there are none, or not for the caller.
+    suppressed : ColumnFacts or None
+        In a release the column that lists the suppressed columns of a row.
+    release : str or None
+        Name of the release, if the caller may know of it.
+    knows_releases : bool
+        Whether the caller may read which releases there are.
+    counts_people : bool
+        Whether classes of the release have k people, of which the caller knows no more than that.
+    hidden_people : int or None
+        People in a release that does not tell which rows are the same person's, when it was published.
+    losses : mapping of str to (float or None)
+        What a release lost when it was published, by names of `LOSSES`.
+    """
+
+    relation: RelationFacts
+    role: str
+    roles: Roles | None = None
+    suppressed: ColumnFacts | None = None
+    release: str | None = None
+    knows_releases: bool = False
+    counts_people: bool = False
+    hidden_people: int | None = None
+    losses: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_release(self) -> bool:
+        """Whether it is a view in which kanon publishes."""
+        return self.suppressed is not None
+
+    @property
+    def hides_people(self) -> bool:
+        """Whether it is a release that does not tell which rows are the same person's."""
+        return self.hidden_people is not None
+
+    @property
+    def declared(self) -> Roles | None:
+        """The declared roles; a release has none as a table of its own."""
+        return None if self.is_release else self.roles
+
+    @property
+    def entity(self) -> CanonicalColumn | None:
+        """What identifies a person; None: each row is a person."""
+        name = None if self.roles is None else self.roles.entity
+        return None if name is None else entity_column(self.relation.column(name))
+
+    def columns(self, names: Iterable[str]) -> tuple[ColumnFacts, ...]:
+        """Return columns by name in the given order, each once.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such column.
+        InputError
+            If a name is NULL.
+        """
+        given = tuple(dict.fromkeys(names))
+        if any(name is None for name in given):
+            raise InputError("A column name is NULL.", hint="Leave it out of the list.")
+        return tuple(self.relation.column(name) for name in given)
+
+    def without_identifiers(self) -> tuple[ColumnFacts, ...]:
+        """Return all columns but identifiers: declared ones, and keys that have no other role."""
+        known = self.roles or Roles()
+        mentioned = {name for group in known.groups().values() for name in group}
+        hidden = {*known.identifiers, known.entity}
+        return tuple(
+            column
+            for column in self.relation.columns
+            if column.name not in hidden and (not column.is_key or column.name in mentioned)
+        )
+
+
+def entity_column(column: ColumnFacts) -> CanonicalColumn:
+    """Return the column that identifies people, under the alias ``person``."""
+    return CanonicalColumn(column, Identifier.of("person"))
+
+
+def resolve(db: Database, relation: str | None, *, role: str | None = None) -> Subject:
+    """Look up a relation and what is known of it.
+
+    Parameters
+    ----------
+    relation : str or None
+        As SQL writes it.
+    role : str, optional
+        For operations that act as the owner role, which knows every declaration: who asked for them, and has
+        to be allowed to read the whole relation. Unless given, the caller's own rights count, and roles are
+        known as far as the caller may see them.
+
+    Raises
+    ------
+    InputError
+        If the relation is NULL.
+    UnknownName
+        If it does not exist, or a column was renamed or dropped since its role was declared.
+    NotPermitted
+        If `role` may not read the relation.
+    """
+    if role is not None:
+        facts = describe_readable(db, relation, role)
+        return Subject(facts, role, _still_there(facts, stored_declaration(db, facts)))
+    context = db.row(statement("known_to_caller"))
+    facts = describe(db, relation, context["role"])
+    known = {"role": context["role"], "knows_releases": context["releases"]}
+    suppressed = _suppressed_column(facts)
+    if suppressed is None:
+        found = db.rows(statement("roles_declared"), facts.oid) if context["declarations"] else ()
+        return Subject(facts, roles=_still_there(facts, Roles.of_row(found[0]) if found else None), **known)
+    if context["releases"]:
+        found = db.rows(statement("roles_released"), facts.oid)
+    else:
+        found = db.rows(statement("roles_published"), facts.oid) if context["published_roles"] else ()
+    if not found:
+        return Subject(facts, suppressed=suppressed, **known)
+    row = found[0]
+    return Subject(
+        facts,
+        roles=Roles.of_row(row),
+        suppressed=suppressed,
+        release=row["release"],
+        counts_people=row["counts_people"],
+        hidden_people=row["hidden_people"],
+        losses={name: row[name] for name in LOSSES},
+        **known,
+    )
+
+
+def _still_there(relation: RelationFacts, roles: Roles | None) -> Roles | None:
+    if roles is not None:
+        relation.require_declared(roles.names())
+    return roles
+
+
+def _suppressed_column(relation: RelationFacts) -> ColumnFacts | None:
+    if relation.schema != RELEASE_SCHEMA:
+        return None
+    found = (c for c in relation.columns if c.name == SUPPRESSED_COLUMN and c.type == "name[]")
+    return next(found, None)
+
+
+def require_usable(
+    db: Database,
+    subject: Subject,
+    columns: tuple[ColumnFacts, ...],
+    purpose: str = "be a quasi-identifier",
+    *,
+    also_read: tuple[ColumnFacts, ...] = (),
+) -> None:
+    """Refuse unless columns can be read and compared, and people be told apart.
+
+    Parameters
+    ----------
+    purpose : str
+        What the columns are to do, see `kanon_pg.db.catalog.require_equality`.
+    also_read : tuple of ColumnFacts
+        Further columns that are read.
+
+    Raises
+    ------
+    NotPermitted
+        If the role may not read the columns, or the one that identifies people.
+    UnsuitableColumn
+        If the type of one of them has no equality.
+    """
+    entity = () if subject.entity is None else (subject.entity.facts,)
+    require_readable(subject.relation, (*columns, *entity, *also_read), subject.role)
+    require_equality(db, subject.relation, columns, purpose)
+    if entity:
+        require_equality(db, subject.relation, entity, "identify people")
+
+
+def require_quasi_identifiers(relation: RelationFacts, columns: Sequence[object]) -> None:
+    """Refuse no quasi-identifier, and more than a release can have.
+
+    Raises
+    ------
+    InputError
+        With a sentence that says which to name.
+    """
+    if not columns:
+        raise no_quasi_identifier(relation)
+    if len(columns) > MAX_COLUMNS:
+        raise InputError(
+            f"{len(columns)} quasi-identifiers are more than the {MAX_COLUMNS} that a release can have.",
+            hint="Name only those that others could link: quasi_identifiers => '{zip,sex}'.",
+        )
+
+
+def no_quasi_identifier(relation: RelationFacts) -> InputError:
+    """Return the refusal where no quasi-identifier is given, declared or left over."""
+    return InputError(
+        f"No quasi-identifier is left in {relation.identifier}.",
+        hint="Name the columns that others could link: quasi_identifiers => '{zip,sex}'.",
+    )
+
+
+def no_rows(relation: RelationFacts, detail: str | None = None) -> InputError:
+    """Return the refusal of a relation of which the caller sees no row."""
+    return InputError(
+        f"Relation {relation.identifier} has no rows.",
+        detail=detail,
+        hint="Load data first, or check row-level security policies.",
+    )
+
+
+def linked_columns(
+    subject: Subject, given: Sequence[str] | None, *, but: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the quasi-identifiers of a release: the given, the declared, else all but keys.
+
+    Parameters
+    ----------
+    but : sequence of str
+        Columns that are none unless given or declared.
+    """
+    if given is not None:
+        return tuple(given)
+    if subject.declared is not None:
+        return subject.declared.quasi_identifiers
+    return tuple(c.name for c in subject.relation.columns if not c.is_key and c.name not in but)
+
+
+def refuse_identifying(subject: Subject, names: Iterable[str]) -> None:
+    """Refuse columns that are declared to identify people, which no release publishes.
+
+    Raises
+    ------
+    UnsuitableColumn
+        Names the first of them.
+    """
+    known = subject.declared or Roles()
+    for name in names:
+        if name not in known.identifiers and name != known.entity:
+            continue
+        column = subject.relation.column(name).identifier
+        if name in known.identifiers:
+            raise UnsuitableColumn(
+                f"Column {column} is declared as an identifier, which is never published.",
+                hint="Leave it out, or declare it with another role first.",
+            )
+        raise UnsuitableColumn(
+            f"Column {column} identifies people (entity), so it cannot be published.",
+            hint="Leave it out, or declare it as identifier only; people are still counted by it.",
+        )

@@ -1,0 +1,94 @@
+"""What the PL/Python functions for declarations, releases and hierarchies call.
+
+What stores something has the rights of the owner role and checks what others read for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from kanon_pg.db.catalog import requesting_role
+from kanon_pg.db.operation import SqlValue, read_json
+from kanon_pg.db.spi_adapter import SpiDatabase, serve
+from kanon_pg.hierarchies import operations
+from kanon_pg.hierarchies.request import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
+from kanon_pg.release import declaration, releasing
+from kanon_pg.release.request import ANONYMIZE, DECLARE
+
+
+def declare(*arguments: SqlValue) -> None:
+    """Serve ``kanon_declare``."""
+    serve(
+        lambda db: declaration.declare(db, DECLARE.request(*arguments), role=requesting_role(db, "declare"))
+    )
+
+
+def undeclare(relation: SqlValue) -> None:
+    """Serve ``kanon_undeclare``."""
+    serve(lambda db: declaration.undeclare(db, relation, role=requesting_role(db, "undeclare")))
+
+
+def anonymize(*arguments: SqlValue) -> dict[str, Any]:
+    """Serve ``kanon_anonymize``."""
+
+    def operation(db: SpiDatabase) -> dict[str, Any]:
+        role = requesting_role(db, "anonymize")
+        report = asdict(releasing.anonymize(db, ANONYMIZE.request(*arguments), role=role))
+        return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}
+
+    return serve(operation)
+
+
+def refresh(release: SqlValue) -> None:
+    """Serve ``kanon_refresh``."""
+    serve(lambda db: releasing.refresh(db, release))
+
+
+def drop(release: SqlValue) -> None:
+    """Serve ``kanon_drop``."""
+    serve(lambda db: releasing.drop(db, release))
+
+
+def store_hierarchy(hierarchy: SqlValue, definition: SqlValue) -> int:
+    """Serve ``kanon.store_hierarchy``."""
+    return serve(
+        lambda db: (
+            operations.define(
+                db, hierarchy, read_json(definition), role=requesting_role(db, "hierarchy_define")
+            ).version
+        )
+    )
+
+
+def read_hierarchy(*arguments: SqlValue) -> str:
+    """Serve ``kanon.read_hierarchy``, with the caller's rights."""
+    return serve(lambda db: operations.read_table(db, *LOAD_HIERARCHY.read(*arguments).values()).to_json())
+
+
+def build_hierarchy(*arguments: SqlValue) -> str:
+    """Serve ``kanon.build_hierarchy``, with the caller's rights."""
+    return serve(lambda db: operations.build_column(db, *BUILD_HIERARCHY.read(*arguments).values()).to_json())
+
+
+def hierarchy_values(hierarchy: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon.hierarchy_values``."""
+    found = serve(lambda db: operations.content(db, hierarchy, role=requesting_role(db, "hierarchy_values")))
+    return [{"value": row[0], "nodes": row[1:]} for row in found.hierarchy.rows()]
+
+
+def show_hierarchy(*arguments: SqlValue) -> list[str]:
+    """Serve ``kanon.show_hierarchy``."""
+
+    def operation(db: SpiDatabase) -> list[str]:
+        request = SHOW_HIERARCHY.request(*arguments)
+        return operations.show(
+            db, request.hierarchy, request.most, role=requesting_role(db, "hierarchy_show")
+        )
+
+    return serve(operation)
+
+
+def drop_hierarchy(hierarchy: SqlValue) -> None:
+    """Serve ``kanon.drop_hierarchy``."""
+    serve(lambda db: operations.drop(db, hierarchy, role=requesting_role(db, "hierarchy_drop")))

@@ -1,0 +1,240 @@
+"""Simulated annealing over pattern instances: take a few classes apart, put them together better."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
+from kanon_pg.worker.solvers.annealing.assignment import (
+    Assignment,
+    Standing,
+    assign,
+    assignment_of,
+    count_again,
+    limit_of,
+    solution_of,
+    standing_of,
+    unassign,
+)
+from kanon_pg.worker.solvers.annealing.draw import random_state, share
+from kanon_pg.worker.solvers.annealing.steps import Buffers, Taken, buffers_for, repair, ruin, taken_for
+from kanon_pg.worker.solvers.compatibility import Compatibility
+from kanon_pg.worker.solvers.local_search.partition import NOBODY
+
+_WORK_PER_STEP = 50
+_TINY = 1e-9
+
+
+@kernel
+def _rise(assignment: Assignment, taken: Taken, buffers: Buffers) -> float:
+    """Return by how much the cost rises in the new places, infinite if somebody has none."""
+    rise = 0.0
+    for place in range(taken.length[0]):
+        if buffers.fallback[place] == NOBODY:
+            return np.inf
+        rise += assignment.rows[taken.item[place]] * (
+            buffers.worth[place] - assignment.cost[taken.source[place]]
+        )
+    return rise
+
+
+@kernel
+def _seat_taken(assignment: Assignment, standing: Standing, taken: Taken, places: NDArray[np.int32]) -> None:
+    for place in range(taken.length[0]):
+        item = taken.item[place]
+        taken.flag[item] = False
+        assign(assignment, standing, item, places[place])
+
+
+@kernel
+def _are_large_enough(
+    assignment: Assignment, standing: Standing, places: NDArray[np.int32], count: int
+) -> bool:
+    """Count the distinct people of some classes anew; return whether all of them have enough."""
+    enough = True
+    for place in range(count):
+        number = places[place]
+        count_again(assignment, standing, number)
+        enough &= standing.head[number] == NOBODY or standing.people[number] >= limit_of(assignment, number)
+    return enough
+
+
+@kernel
+def _undo(assignment: Assignment, standing: Standing, taken: Taken, buffers: Buffers) -> None:
+    for place in range(taken.length[0]):
+        unassign(assignment, standing, taken.item[place])
+    _seat_taken(assignment, standing, taken, taken.source)
+
+
+@kernel
+def anneal_steps(
+    assignment: Assignment,
+    standing: Standing,
+    taken: Taken,
+    buffers: Buffers,
+    random: NDArray[np.uint64],
+    temperature: float,
+    unit: float,
+    work: int,
+) -> tuple[float, int]:
+    """Change classes until some work is done.
+
+    Parameters
+    ----------
+    assignment, standing, taken, buffers
+        What is known, what is changed, and working arrays.
+    random : ndarray of uint64
+        State of the generator.
+    temperature : float
+        A change that raises the cost by r is kept with probability ``exp(-r / temperature)``.
+    unit : float
+        A usual difference of costs.
+    work : int
+        Pairs of an item and an instance to look at.
+
+    Returns
+    -------
+    risen : float
+        By how much the cost has risen.
+    done : int
+        Work that was done.
+    """
+    risen, done = 0.0, 0
+    shares_people = assignment.shared.size > 0
+    while done < work:
+        ruin(assignment, standing, taken, random, unit)
+        done += repair(assignment, standing, taken, buffers, random, unit) + _WORK_PER_STEP
+        rise = _rise(assignment, taken, buffers)
+        if rise > -temperature * np.log(1.0 - share(random)) + _TINY:
+            _seat_taken(assignment, standing, taken, taken.source)
+            continue
+        _seat_taken(assignment, standing, taken, buffers.fallback)
+        if shares_people:
+            count = taken.length[0]
+            enough = _are_large_enough(assignment, standing, taken.source, count)
+            enough &= _are_large_enough(assignment, standing, buffers.fallback, count)
+            if not enough:
+                _undo(assignment, standing, taken, buffers)
+                _are_large_enough(assignment, standing, taken.source, count)
+                _are_large_enough(assignment, standing, buffers.fallback, count)
+                continue
+        risen += rise
+    return risen, done
+
+
+EFFORT_PER_SECOND = 25_000_000
+"""Effort that takes about a second."""
+
+_WORK_PER_CALL = 2_000_000
+HOTTEST = 0.6
+"""Temperature, in usual costs, from which a solution may become any other."""
+
+_COLDEST = 0.04
+"""Temperature, in usual costs, at which the search ends."""
+
+_LEAST_ROOM = 64
+_ROOM_PER_PERSON = 8
+"""Items that one step may take out: at least `_LEAST_ROOM`, and so many times k."""
+
+
+def anneal(
+    table: RowTypeTable,
+    graph: Compatibility,
+    solution: Solution,
+    k: int,
+    clock: Clock,
+    *,
+    effort: int,
+    prices: NDArray[np.int64] | None = None,
+    seed: int | None = None,
+    rest_may_be_small: bool = False,
+    hottest: float = HOTTEST,
+) -> Solution:
+    """Lower the weighted cost of a solution.
+
+    Each step takes some classes around a row apart, opens the instances that gain most for the rows that
+    are now free, and sends the others to the cheapest open ones (ruin and recreate: Schrimpf, Schneider,
+    Stamm-Wilbrandt and Dueck 2000, "Record breaking optimization results using the ruin and recreate
+    principle"); dearer results are kept with a probability that falls as the temperature does.
+
+    Parameters
+    ----------
+    graph : Compatibility
+        The graph of this table and k; every class of `solution` is one of its instances, or a cheaper
+        instance has the same members.
+    solution : Solution
+        Every class has at least k people.
+    clock : Clock
+        Ends the search when time is over. The temperature falls with time if that passes faster than
+        effort is used.
+    effort : int
+        Pairs of a row and an instance that may be looked at. The temperature falls as it is used up, so
+        that the same input gives the same result unless time runs out.
+    prices : ndarray of int64, shape (n,), optional
+        Valid prices: instances are opened whose rows pay little in excess of them.
+    seed : int, optional
+        Seed of the random choices.
+    rest_may_be_small : bool
+        Whether the fully suppressed class may have fewer than k people.
+    hottest : float
+        First temperature in usual costs, > 0: how far the search goes away from `solution`.
+
+    Returns
+    -------
+    Solution
+        The best one met, never dearer than `solution`. Rows of a row type may be divided among vectors
+        unless the table has an entity.
+    """
+    assignment, held_by = assignment_of(table, graph, solution, k, rest_may_be_small, prices)
+    standing = standing_of(assignment, held_by)
+    best = _search(assignment, standing, clock, effort, 0 if seed is None else seed, _unit(table), hottest)
+    return solution_of(graph, assignment, best)
+
+
+def _unit(table: RowTypeTable) -> float:
+    """Return a usual difference of costs: the mean weight of a column."""
+    return float(table.weights.mean())
+
+
+def _search(
+    assignment: Assignment,
+    standing: Standing,
+    clock: Clock,
+    effort: int,
+    seed: int,
+    unit: float,
+    hottest: float,
+) -> NDArray[np.int32]:
+    """Return the best assignment of items that was met at the end of a call of the kernel."""
+    room = max(_LEAST_ROOM, _ROOM_PER_PERSON * int(assignment.limits[0]))
+    taken, buffers, random = taken_for(assignment, room), buffers_for(assignment, room), random_state(seed)
+    cost = _cost(assignment, standing.held_by)
+    lowest, best = cost, standing.held_by.copy()
+    used, seconds = 0, clock.left()
+    while used < effort and not clock.is_over():
+        done = max(used / effort, 1.0 - (clock.left() or 0.0) / seconds) if seconds else used / effort
+        clock.report("anneal", done)
+        temperature = unit * hottest * (_COLDEST / hottest) ** done
+        risen, work = anneal_steps(
+            assignment,
+            standing,
+            taken,
+            buffers,
+            random,
+            temperature,
+            unit,
+            min(_WORK_PER_CALL, effort - used),
+        )
+        used += work
+        cost += risen
+        if cost < lowest - 1e-9:
+            lowest, best = cost, standing.held_by.copy()
+    return best
+
+
+def _cost(assignment: Assignment, held_by: NDArray[np.int32]) -> float:
+    return float((assignment.cost[held_by] * assignment.rows).sum())

@@ -1,0 +1,189 @@
+"""Heuristics, each with a lower bound that needs no search: greedy with local search, and Mondrian."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.worker.classes import classes_of, weighted_cost
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.models.class_counts import ModelEvaluator
+from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, violations
+from kanon_pg.worker.patterns import PatternMask, cheapest_first, suppression_costs
+from kanon_pg.worker.row_types import RowTypeTable, by_content
+from kanon_pg.worker.solution import SearchResult, Solution
+from kanon_pg.worker.solvers.bounds.reach import BOUND_METHOD, cheapest_reach
+from kanon_pg.worker.solvers.greedy.heuristic import greedy
+from kanon_pg.worker.solvers.greedy.rest import fill_rest
+from kanon_pg.worker.solvers.local_search.improvement import improve
+from kanon_pg.worker.solvers.mondrian import mondrian
+from kanon_pg.worker.solvers.p_sensitive_flow import reassign_sensitively
+
+BOUND_METHOD_UNDER_MODELS = f"{BOUND_METHOD}, under the privacy models"
+
+
+class _Task(NamedTuple):
+    """What a heuristic works on.
+
+    Under privacy models row types are in an order that depends on their content alone; `order` has their
+    positions before.
+    """
+
+    table: RowTypeTable
+    order: NDArray[np.intp]
+    models: ModelEvaluator | None
+    mask: PatternMask
+    request: SolveRequest
+    clock: Clock
+
+    @property
+    def k(self) -> int:
+        """Fewest people per class."""
+        return self.request.k
+
+    def filled(self, assigned: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return an assignment whose fully suppressed class satisfies everything, see `fill_rest`."""
+        return fill_rest(self.table, assigned, self.k, self.models, self.clock)
+
+    def cost(self, assigned: NDArray[np.int64]) -> float:
+        """Return the weighted cost of an assignment."""
+        return weighted_cost(self.table, assigned)
+
+    def solution(self, assigned: NDArray[np.int64]) -> Solution:
+        """Return the solution of an assignment, row types as they were before."""
+        vector, rows = np.empty_like(assigned), np.empty_like(self.table.rows)
+        vector[self.order], rows[self.order] = assigned, self.table.rows
+        return Solution(np.arange(assigned.size), vector, rows)
+
+
+def _task_of(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock) -> _Task:
+    if not request.models:
+        return _Task(table, np.arange(len(table)), None, mask, request, clock)
+    require_feasible(table, request.models)
+    ordered, order = by_content(table)
+    return _Task(ordered, order, evaluator_of(ordered, request.models), mask, request, clock)
+
+
+def search_greedily(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+) -> SearchResult:
+    """Run the greedy heuristic, fill the fully suppressed class, improve, and prove a lower bound.
+
+    Under privacy models the heuristic runs twice: groups that violate a model are thinned out the first time
+    and left alone the second time, and the cheaper result is improved. If p-sensitivity of one column is all
+    that is demanded, rows are then distributed among the classes by flow, which may divide row types.
+
+    With the paper's rule for the rest (`SolveRequest.rest_may_be_small`) the heuristic runs alone, with
+    thinning, and the fully suppressed class may violate everything.
+
+    Parameters
+    ----------
+    table : RowTypeTable
+        With at least k people.
+
+    Raises
+    ------
+    InputError
+        See `kanon_pg.worker.models.evaluator.require_usable`.
+    InfeasibleError
+        No release can satisfy the models, or none was found.
+    """
+    task = _task_of(table, mask, request, clock)
+    vectors = cheapest_first(mask, table.cardinalities, request.seed)
+    assigned = greedy(task.table, vectors, task.k, clock, task.models)
+    if request.rest_may_be_small:
+        return SearchResult(task.solution(assigned), "greedy")
+    assigned = task.filled(assigned)
+    if task.models is not None and not clock.is_over():
+        other = task.filled(greedy(task.table, vectors, task.k, clock, task.models, is_thinned=False))
+        assigned = min(assigned, other, key=task.cost)
+    return _redistributed(task, _improved(task, assigned, "greedy"))
+
+
+def satisfy_models(
+    table: RowTypeTable,
+    mask: PatternMask,
+    request: SolveRequest,
+    clock: Clock,
+    assigned: NDArray[np.int64],
+    method: str,
+) -> SearchResult:
+    """Make any assignment satisfy the privacy models, improve it, and prove a lower bound.
+
+    Classes that violate something are suppressed fully.
+
+    Parameters
+    ----------
+    assigned : ndarray of int64, shape (n,)
+        What a method found that knows no privacy model.
+    method : str
+        What found it, in words.
+
+    Raises
+    ------
+    InputError, InfeasibleError
+        As `search_greedily`.
+    """
+    task = _task_of(table, mask, request, clock)
+    assigned = assigned[task.order]
+    classes = classes_of(task.table, assigned)
+    is_bad = classes.people < request.k
+    if task.models is not None:
+        is_bad |= violations(task.models, classes.class_of, len(classes)).any
+    return _improved(task, task.filled(np.where(is_bad[classes.class_of], mask.full, assigned)), method)
+
+
+def search_by_mondrian(
+    table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock: Clock
+) -> SearchResult:
+    """Run Mondrian, under privacy models make the result satisfy them, and prove a lower bound."""
+    assigned = mondrian(table, mask, request.k, clock)
+    if request.models:
+        return satisfy_models(table, mask, request, clock, assigned, "mondrian")
+    task = _task_of(table, mask, request, clock)
+    return _with_bound(task, _reach(task), SearchResult(task.solution(assigned), "mondrian"))
+
+
+def _reach(task: _Task) -> NDArray[np.float64]:
+    # A bound comes with every solution; its effort is limited.
+    clock = task.clock.patient()
+    return cheapest_reach(task.table, task.mask.vectors, task.k, clock, models=task.models)
+
+
+def _improved(task: _Task, assigned: NDArray[np.int64], method: str) -> SearchResult:
+    """Improve an assignment and prove a lower bound."""
+    reach = _reach(task)
+    improved = improve(task.table, task.mask.vectors, assigned, reach, task.k, task.clock, models=task.models)
+    is_better = task.cost(improved) < task.cost(assigned)
+    found = SearchResult(
+        task.solution(improved if is_better else assigned), f"{method}, improved" if is_better else method
+    )
+    return _with_bound(task, reach, found)
+
+
+def _with_bound(task: _Task, reach: NDArray[np.float64], found: SearchResult) -> SearchResult:
+    bound = float((np.minimum(reach, task.mask.outside) * task.table.rows).sum())
+    method = BOUND_METHOD if task.models is None else BOUND_METHOD_UNDER_MODELS
+    return replace(found, lower_bound=bound, bound_method=method)
+
+
+def _redistributed(task: _Task, found: SearchResult) -> SearchResult:
+    """Distribute rows among the classes by flow if p-sensitivity of one column is all that is demanded."""
+    table, models = task.table, task.request.models
+    is_alone = not replace(models, p=None) and len(table.sensitive_columns) == 1
+    if models.p is None or not is_alone or table.has_entity or task.clock.is_over():
+        return found
+    before = Solution.undivided(table, found.solution.vector[task.order])
+    after = reassign_sensitively(table, before, task.k, models.p, task.clock)
+    if after is None or _cost(table, after) >= _cost(table, before):
+        return found
+    solution = Solution.of_parts(task.order[after.row_type], after.vector, after.rows)
+    return replace(found, solution=solution, method=f"{found.method}, minimum-cost flow")
+
+
+def _cost(table: RowTypeTable, solution: Solution) -> float:
+    return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())

@@ -1,1 +1,0 @@
-"""The methods under privacy models."""

@@ -1,1 +1,0 @@
-"""The optimum for k = 2."""

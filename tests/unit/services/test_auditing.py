@@ -1,0 +1,462 @@
+"""Audits of tables in memory find what trying all sets of columns finds, and no more rights are needed."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from kanon_pg.audit.findings import Suggestion
+from kanon_pg.errors import InputError, LimitExceeded, NotPermitted
+from tests.fixtures.auditing import classes_by_hand, minimal_by_hand, violates
+from tests.fixtures.memory.services import MemoryServices
+from tests.fixtures.memory.tables import COLUMNS, people_tables
+
+KINDS = {
+    "a": ("integer", [1, 2, 2, 3]),
+    "b": ("text", ["x", "y", None]),
+    "c": ("numeric", [Decimal("1.0"), Decimal("1.00"), Decimal(2), None]),
+    "d": ("double precision", [0.0, -0.0, math.nan]),
+    "e": ("character(3)", ["u", "u ", "v"]),
+}
+
+
+@pytest.fixture(scope="module")
+def prepared() -> MemoryServices:
+    services = MemoryServices()
+    people_tables(services.state.table)
+    services.declare(
+        "of_persons", identifiers=["id"], quasi_identifiers=COLUMNS, sensitive=["illness"], entity="person"
+    )
+    return services
+
+
+@pytest.fixture
+def services(prepared: MemoryServices) -> MemoryServices:
+    return MemoryServices(prepared.state.copy())
+
+
+def rows_of(services: MemoryServices, table: str, names: Sequence[str]) -> list[tuple[Hashable, ...]]:
+    """Return what GROUP BY tells apart."""
+    relation = services.state.relation_named(table)
+    columns = [(relation.place(name), relation.column(name).type) for name in names]
+    return [tuple(kind.key(row[place]) for place, kind in columns) for row in relation.rows]
+
+
+# --- violating sets -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_sets_are_those_of_trying_all(services: MemoryServices, seed: int) -> None:
+    chance = random.Random(seed)
+    people = chance.choice([3, 12, 40])
+    rows = [
+        (*(chance.choice(values) for _, values in KINDS.values()), chance.choice([None, *range(people)]))
+        for _ in range(chance.choice([5, 30, 90]))
+    ]
+    columns = {name: kind for name, (kind, _) in KINDS.items()} | {"who": "integer"}
+    services.state.table("t", columns, rows)
+    names, persons = [*columns], None
+    if seed % 2:
+        services.declare("t", quasi_identifiers=["a"], identifiers=["who"], entity="who")
+        names, persons = [*KINDS], [row[-1] for row in rows]
+    cells = rows_of(services, "t", names)
+    for k in (2, 3, 5):
+        expected = minimal_by_hand(len(names), lambda places, k=k: violates(cells, places, k, persons))
+        found = services.audit("t", k).sets
+        assert [one.columns for one in found] == [tuple(names[place] for place in one) for one in expected]
+        for one, places in zip(found, expected, strict=True):
+            sizes = [(rows, max(1, len(who))) for rows, who in classes_by_hand(cells, places, persons)]
+            assert (one.distinct_values, one.smallest_class) == (len(sizes), min(size for _, size in sizes))
+            assert one.rows_at_risk == sum(rows for rows, size in sizes if size < k)
+            assert one.kind == ("minimum" if len(places) == len(expected[0]) else "minimal")
+
+
+def test_without_a_declaration_keys_are_not_audited_and_json_is_left_out(services: MemoryServices) -> None:
+    found = services.audit("people", 2).sets
+    assert {name for one in found for name in one.columns} <= {"person", "age", "ward", "sex", "illness"}
+    assert "Left out, because their types have no equality: doc." in services.notices
+
+
+def test_declared_people_are_counted_not_rows(services: MemoryServices) -> None:
+    """Two rows a person: 211 rows, 106 people; identifier and entity are not audited."""
+    (found,) = services.audit("of_persons", 107, columns=["sex"]).sets
+    assert (found.columns, found.people_at_risk, found.smallest_class) == ((), 106, 106)
+    names = {name for one in services.audit("of_persons", 2).sets for name in one.columns}
+    assert not names & {"id", "person", "doc"}
+
+
+def test_an_identifier_can_be_audited_if_it_is_named(services: MemoryServices) -> None:
+    found = services.audit("of_persons", 2, columns=["id"]).sets
+    assert [(one.columns, one.people_at_risk) for one in found] == [(("id",), 106)]
+
+
+def test_names_that_need_quotes(services: MemoryServices) -> None:
+    services.state.table('Odd "t', {'A b"c': "integer"}, [(i % 7,) for i in range(9)])
+    (found,) = services.audit('"Odd ""t"', 2).sets
+    assert found.columns == ('A b"c',)
+
+
+def test_max_columns_says_what_is_open(services: MemoryServices) -> None:
+    found = services.audit("people", 2, columns=COLUMNS, max_columns=1).sets
+    assert {one.size for one in found} <= {1}
+    assert services.notices == [
+        "Every minimal violating set of at most 1 column is listed; larger ones may be missing."
+    ]
+
+
+def test_too_many_columns_are_refused(services: MemoryServices) -> None:
+    services.state.table("broad", {f"c{number}": "integer" for number in range(63)}, [(1,) * 63])
+    with pytest.raises(InputError, match="63 columns are more than the 62") as refused:
+        services.audit("broad", 2)
+    assert 'SELECT * FROM kanon_suggest(\'"public"."broad"\') proposes which.' in (refused.value.hint or "")
+    services.declare("broad", quasi_identifiers=["c1", "c2"])
+    with pytest.raises(InputError) as refused:
+        services.audit("broad", 2)
+    assert refused.value.hint == "Name the declared quasi-identifiers: columns => ARRAY['c1', 'c2']."
+    assert len(services.audit("broad", 2, columns=["c1", "c2"]).sets) == 1
+
+
+def test_details_are_those_of_counting_by_hand(services: MemoryServices) -> None:
+    names = [*COLUMNS, "illness"]
+    result = services.audit("of_persons", 5, columns=names, details=True)
+    assert (result.rows, result.people, result.entity) == (211, 106, "person")
+    assert [one.role for one in result.column_figures] == ["quasi_identifier"] * 3 + ["sensitive"]
+    cells = rows_of(services, "of_persons", names)
+    persons = [person for (person,) in rows_of(services, "of_persons", ["person"])]
+
+    def at_risk(places: Sequence[int]) -> int:
+        small = [who for _, who in classes_by_hand(cells, places, persons) if max(1, len(who)) < 5]
+        return len(set().union(*small))
+
+    for place, column in enumerate(result.column_figures):
+        assert column.people_at_risk == at_risk([place])
+        assert column.people_at_risk_without == at_risk([one for one in range(4) if one != place])
+        assert column.violating_sets == sum(column.name in one.columns for one in result.sets)
+    for whole, places in ((result.audited, range(4)), (result.quasi_identifiers, range(3))):
+        assert whole is not None
+        assert whole.people_at_risk == at_risk(places)
+        assert sum(bar.rows for bar in whole.sizes) == result.rows
+
+
+# --- releases -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def released(services: MemoryServices) -> MemoryServices:
+    services.anonymize("of_persons", 5, method="greedy")
+    return services
+
+
+def test_a_release_singles_nobody_out(released: MemoryServices) -> None:
+    result = released.audit("safe.of_persons", 5)
+    assert (result.sets, result.hides_people, result.is_complete) == ((), True, True)
+    assert released.is_anonymous("safe.of_persons", 5)
+    with pytest.raises(InputError, match="does not tell whose rows it has"):
+        released.is_anonymous("safe.of_persons", 5, ["sex", "illness"])
+
+
+def test_releases_follow_their_table(released: MemoryServices) -> None:
+    before, after = released.risk("of_persons")
+    assert (before.relation, after.relation) == ('"public"."of_persons"', '"safe"."of_persons"')
+    assert after.prosecutor_risk <= 1 / 5 < before.prosecutor_risk
+    assert released.risk("safe.of_persons") == (after,)
+
+
+def test_details_show_a_release_before_and_after(released: MemoryServices) -> None:
+    result = released.audit("of_persons", 5, details=True)
+    (release,) = result.releases
+    assert (release.release, release.k) == ("of_persons", 5)
+    assert release.before == result.risk
+    assert release.before.prosecutor_risk > release.after.prosecutor_risk
+    assert release.after.prosecutor_risk <= 1 / 5
+
+
+def test_nothing_is_known_of_releases_that_may_not_be_read(released: MemoryServices) -> None:
+    released.state.roles["curator"] = ("kanon_curator",)
+    released.state.grant("curator", "of_persons")
+    curator = released.of("curator")
+    assert len(curator.risk("of_persons")) == 1
+    released.state.grant("curator", "safe.of_persons")
+    assert len(curator.risk("of_persons")) == 2
+
+
+# --- risk, k-anonymity, identifying sets --------------------------------------------------------------------
+
+
+def test_risk_of_rows(services: MemoryServices) -> None:
+    (found,) = services.risk("people", columns=COLUMNS, sensitive=["illness"], threshold=0.4)
+    cells, illnesses = (rows_of(services, "people", names) for names in (COLUMNS, ["illness"]))
+    sizes = Counter(cells)
+    above = sum(size for size in sizes.values() if size < 2.5)
+    assert (found.rows, found.people, found.classes) == (211, 211, len(sizes))
+    assert found.prosecutor_risk == found.journalist_risk == pytest.approx(1 / min(sizes.values()))
+    assert found.prosecutor_average == found.marketer_risk == pytest.approx(len(sizes) / 211)
+    assert found.sample_uniques == sum(size == 1 for size in sizes.values())
+    assert (found.people_above, found.share_above) == (above, pytest.approx(above / 211))
+    assert found.journalist_basis == "the table itself"
+    per_class: dict[Any, set[Any]] = {}
+    for cell, illness in zip(cells, illnesses, strict=True):
+        per_class.setdefault(cell, set()).add(illness)
+    same = [cell for cell, values in per_class.items() if len(values) == 1]
+    (homogeneous,) = found.homogeneous
+    assert (homogeneous.classes, homogeneous.people) == (len(same), sum(sizes[cell] for cell in same))
+
+
+def test_a_register_lowers_the_risk_of_a_journalist(services: MemoryServices) -> None:
+    (alone,) = services.risk("people", columns=COLUMNS)
+    (found,) = services.risk("people", columns=COLUMNS, population="register")
+    assert found.journalist_basis == "population table"
+    assert found.journalist_risk == pytest.approx(alone.journalist_risk / 3)
+    assert found.prosecutor_risk == alone.prosecutor_risk
+    (sample,) = services.risk("people", columns=COLUMNS, sampling_fraction=0.1)
+    assert sample.journalist_basis == "sampling fraction"
+    assert sample.journalist_average < alone.journalist_average
+    turned = [row[::-1] for row in services.state.relation_named("register").rows]
+    services.state.table("turned", {"sex": "text", "ward": "integer", "age": "integer"}, turned)
+    assert services.risk("people", columns=COLUMNS, population="turned") == (found,)
+
+
+def test_minimal_uniques_are_counted_by_size(services: MemoryServices) -> None:
+    (found,) = services.risk("people", columns=["age", "ward"])
+    alone = sum(
+        count == 1
+        for name in ("age", "ward")
+        for count in Counter(rows_of(services, "people", [name])).values()
+    )
+    assert found.minimal_uniques is not None
+    assert found.minimal_uniques[0] == alone
+    assert sum(found.people_by_unique) == found.sample_uniques
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 10])
+def test_k_anonymity_is_that_of_the_smallest_class(services: MemoryServices, k: int) -> None:
+    cells = rows_of(services, "people", COLUMNS)
+    persons = [person for (person,) in rows_of(services, "of_persons", ["person"])]
+    assert services.is_anonymous("people", k, COLUMNS) != violates(cells, range(3), k)
+    assert services.is_anonymous("of_persons", k) != violates(cells, range(3), k, persons)
+    assert services.is_anonymous("people", k, ["sex"])
+
+
+def test_nobody_known_is_one_person(services: MemoryServices) -> None:
+    services.state.table("shades", {"a": "integer", "who": "integer"}, [(1, None)] * 9)
+    services.declare("shades", quasi_identifiers=["a"], entity="who")
+    assert not services.is_anonymous("shades", 2)
+
+
+def test_identifying_sets_tell_all_rows_apart(services: MemoryServices) -> None:
+    names = [*COLUMNS, "illness", "person"]
+    sets = services.identify("people", columns=names)
+    assert sets[0].kind == "minimum"
+    distinct = len(set(rows_of(services, "people", names)))
+    for found in sets:
+        assert found.distinct_rows == distinct == len(set(rows_of(services, "people", found.columns)))
+        assert found.at_least <= found.size
+        for name in found.columns:
+            rest = [other for other in found.columns if other != name]
+            assert len(set(rows_of(services, "people", rest))) < distinct
+
+
+# --- suggestions --------------------------------------------------------------------------------------------
+
+
+def suggested(services: MemoryServices, table: str) -> dict[str, Suggestion]:
+    return {one.column: one for one in services.suggest(table)}
+
+
+@pytest.fixture
+def clinic(services: MemoryServices) -> MemoryServices:
+    columns = {
+        "visit": "integer",
+        "insurance_number": "text",
+        "zip": "integer",
+        "city": "text",
+        "birth_year": "integer",
+        "diagnosis": "integer",
+        "token": "uuid",
+        "kind": "text",
+        "x1": "integer",
+        "doc": "json",
+        "chart": "integer",
+        "remarks": "text",
+    }
+    rows = [
+        (
+            *(i, f"p{i // 4}", 1000 + i % 39, f"city {i % 39 // 3}", 1950 + i % 50, i % 7, f"{i:032x}"),
+            *("same", i % 4 or None, "{}", i // 4, f"long story {i}" * 6),
+        )
+        for i in range(1, 401)
+    ]
+    services.state.table("clinic", columns, rows, keys=["visit"])
+    return services
+
+
+def test_suggested_roles(clinic: MemoryServices) -> None:
+    before = clinic.state.recorded()
+    found = suggested(clinic, "clinic")
+    assert {name: one.role for name, one in found.items()} == {
+        "visit": "identifier",
+        "insurance_number": "entity",
+        "zip": "quasi_identifier",
+        "city": "withheld",
+        "birth_year": "quasi_identifier",
+        "diagnosis": "sensitive",
+        "token": "identifier",
+        "kind": "insensitive",
+        "x1": "quasi_identifier",
+        "doc": "identifier",
+        "chart": "identifier",
+        "remarks": "identifier",
+    }
+    assert found["city"].reasons[0] == "zip always tells its value: one of both is enough."
+    assert found["city"].restored_by == ("zip",)
+    assert found["chart"].reasons[0] == "Its value tells that of insurance_number, an identifier."
+    assert found["x1"].missing == pytest.approx(100 / 400)
+    assert (found["x1"].distinct_values, found["doc"].distinct_values) == (3, None)
+    assert all("city 1" not in reason for one in found.values() for reason in one.reasons)
+    (told,) = [notice for notice in clinic.notices if notice.startswith("Nothing was declared.")]
+    assert "entity => 'insurance_number'" in told
+    assert clinic.state.recorded() == before
+
+
+def test_values_of_a_large_table_are_counted_in_a_sample(
+    clinic: MemoryServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kanon_pg.audit.suggesting._MOST_ROWS", 200)
+    found = suggested(clinic, "clinic")
+    assert "Values are counted in about 200 of 400 rows, drawn at random." in clinic.notices
+    assert 0 < (found["visit"].distinct_values or 0) < 400
+    assert found["visit"].distinct_ratio == 1
+
+
+def test_a_reference_to_people_that_repeats_is_the_entity(services: MemoryServices) -> None:
+    columns = dict.fromkeys(("stay", "pid", "ward", "customer_no", "height"), "integer")
+    rows = [(i, i % 100, i % 7, i % 90, i % 23) for i in range(1, 401)]
+    references = (("pid", "patients"), ("ward", "wards"))
+    services.state.table("stays", columns, rows, keys=["stay"], references=references)
+    found = suggested(services, "stays")
+    assert {name: one.role for name, one in found.items()} == {
+        "stay": "identifier",
+        "pid": "entity",
+        "ward": "quasi_identifier",
+        "customer_no": "identifier",
+        "height": "quasi_identifier",
+    }
+    assert found["pid"].reasons[:2] == (
+        "It refers to patients, by its name a table of people.",
+        "Several rows have the same value: they are one person's, so count people by it.",
+    )
+
+
+def test_who_is_in_one_row_only_needs_no_entity_and_the_only_value_singles_out(
+    services: MemoryServices,
+) -> None:
+    columns = {"patient_id": "integer", "height": "integer", "rare": "integer", "never": "text"}
+    rows = [(i, i % 3, 1 if i == 7 else None, None) for i in range(1, 401)]
+    services.state.table("once", columns, rows)
+    found = suggested(services, "once")
+    assert found["patient_id"].role == "identifier"
+    assert found["rare"].role != "insensitive"
+    assert (found["rare"].distinct_values, found["rare"].unique_values) == (1, 1)
+    assert found["never"].role == "insensitive"
+    assert (found["never"].distinct_values, found["never"].unique_values) == (0, 0)
+
+
+def test_all_columns_of_a_wide_table_are_counted(services: MemoryServices) -> None:
+    columns = {f"c{number}": "integer" for number in range(70)}
+    rows = [tuple(i % (number + 2) for number in range(70)) for i in range(1, 301)]
+    services.state.table("broad", columns, rows)
+    found = suggested(services, "broad")
+    assert [one.distinct_values for one in found.values()] == [number + 2 for number in range(70)]
+    # i % 2 is told by i % 4, and so on: those that tell most rows apart stay.
+    chosen = [name for name, one in found.items() if one.role == "quasi_identifier"]
+    assert (len(chosen), chosen[-1]) == (10, "c69")
+    assert {one.role for one in found.values()} == {"quasi_identifier", "withheld"}
+    # i % 66 tells i % 33 in the same 62 columns, i % 71 is beyond them.
+    assert "c64" not in found["c31"].restored_by
+    assert "c61" in found["c19"].restored_by  # i % 63 tells i % 21
+    assert any("among 62 at a time" in notice for notice in services.notices)
+
+
+def test_where_nothing_links_people_no_declaration_is_proposed(services: MemoryServices) -> None:
+    rows = [(Decimal(i) * Decimal("7.5"), i * i) for i in range(1, 301)]
+    services.state.table("measured", {"flow": "numeric", "heat": "integer"}, rows)
+    assert {one.role for one in services.suggest("measured")} == {"withheld"}
+    assert not any("kanon_declare" in notice for notice in services.notices)
+    assert any("No quasi-identifier is proposed" in notice for notice in services.notices)
+
+
+def test_a_table_without_columns_is_refused(services: MemoryServices) -> None:
+    services.state.table("nothing", {}, [()])
+    with pytest.raises(InputError, match="has no columns"):
+        services.suggest("nothing")
+
+
+def test_what_a_sample_does_not_show_is_looked_up_in_all_rows(
+    services: MemoryServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two rows of one person, or the one row with another value, are seldom in a sample."""
+    monkeypatch.setattr("kanon_pg.audit.suggesting._MOST_ROWS", 30)
+    rows = [(i - (i == 400), int(i == 7), 1) for i in range(1, 401)]
+    services.state.table("seldom", dict.fromkeys(("patient_id", "flag", "same"), "integer"), rows)
+    found = suggested(services, "seldom")
+    assert found["patient_id"].role == "entity"
+    assert found["flag"].role != "insensitive"
+    assert found["same"].role == "insensitive"
+
+
+# --- rights -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def analyst(services: MemoryServices) -> MemoryServices:
+    services.state.roles["analyst"] = ("kanon_analyst",)
+    return services.of("analyst")
+
+
+def test_only_who_may_read_may_ask(analyst: MemoryServices) -> None:
+    for ask in (
+        lambda: analyst.audit("people", 5),
+        lambda: analyst.is_anonymous("people", 5),
+        lambda: analyst.identify("people"),
+        lambda: analyst.suggest("people"),
+        lambda: analyst.risk("people"),
+    ):
+        with pytest.raises(NotPermitted, match="may not read"):
+            ask()
+
+
+def test_the_right_to_read_some_columns_suffices_for_these(
+    services: MemoryServices, analyst: MemoryServices
+) -> None:
+    services.state.grant("analyst", "people", "age", "ward")
+    found, expected = (one.audit("people", 5, columns=["age", "ward"]) for one in (analyst, services))
+    assert replace(found, seconds=0) == replace(expected, seconds=0)
+    with pytest.raises(NotPermitted, match="may not read"):
+        analyst.audit("people", 5)
+
+
+def test_a_register_that_may_not_be_read_is_refused(
+    services: MemoryServices, analyst: MemoryServices
+) -> None:
+    services.state.grant("analyst", "people")
+    with pytest.raises(NotPermitted, match="register"):
+        analyst.risk("people", columns=COLUMNS, population="register")
+
+
+def test_rows_are_no_all_clear_where_not_all_was_looked_at(
+    services: MemoryServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kanon_pg.audit import auditing
+
+    found = services.audit("of_persons", 2, columns=["sex"])
+    open_one = replace(found, sets=(), is_complete=False, complete_columns=0)
+    monkeypatch.setattr(auditing, "audit", lambda db, request: open_one)
+    with pytest.raises(LimitExceeded, match="not all could be looked at"):
+        auditing.rows_of_audit(services.memory, auditing.AuditRequest("of_persons", 2))

@@ -1,0 +1,120 @@
+"""Suppression curves of tables in memory agree with releases of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import pairwise
+
+import pytest
+
+from kanon_pg.errors import InfeasibleError, MemoryExceeded, NotPermitted
+from tests.fixtures.memory.services import MemoryServices
+from tests.fixtures.memory.tables import COLUMNS, people_tables
+
+KS = [2, 3, 5, 10, 25]
+
+
+@pytest.fixture(scope="module")
+def prepared() -> MemoryServices:
+    services = MemoryServices()
+    people_tables(services.state.table)
+    services.declare(
+        "of_persons",
+        identifiers=["id"],
+        quasi_identifiers=COLUMNS,
+        entity="person",
+        weights={"age": 2.5},
+    )
+    return services
+
+
+@pytest.fixture
+def services(prepared: MemoryServices) -> MemoryServices:
+    return MemoryServices(prepared.state.copy())
+
+
+@pytest.mark.parametrize("relation", ["people", "of_persons"])
+def test_points_are_as_good_as_releases(services: MemoryServices, relation: str) -> None:
+    """Declared weights and people count as they do for a release."""
+    points = services.curve(relation, ks=KS[::-1], quasi_identifiers=COLUMNS, method="greedy").points
+    assert [point.k for point in points] == KS
+    for point in points:
+        release = services.anonymize(relation, point.k, quasi_identifiers=COLUMNS, method="greedy")
+        assert point.weighted_cost <= release.weighted_cost
+        assert point.lower_bound is not None
+        assert release.lower_bound is not None
+        assert release.lower_bound <= point.lower_bound <= point.weighted_cost
+        if point.method == release.method and point.weighted_cost == release.weighted_cost:
+            figures = ("suppressed_cells", "suppressed_share", "classes", "average_class")
+            assert {name: getattr(point, name) for name in figures} == pytest.approx(
+                {name: getattr(release, name) for name in figures}
+            )
+    for smaller, larger in pairwise(points):
+        assert smaller.weighted_cost <= larger.weighted_cost
+        assert (smaller.lower_bound or 0) <= (larger.lower_bound or 0)
+
+
+def test_people_are_counted_not_rows(services: MemoryServices) -> None:
+    """106 people have 211 rows: nobody can be hidden among 107."""
+    assert services.curve("of_persons", ks=[106]).points[0].classes == 1
+    with pytest.raises(InfeasibleError, match="has 106 people, fewer than k = 107 and 211"):
+        services.curve("of_persons", ks=[2, 107, 211])
+
+
+def test_too_large_k_are_refused_with_those_that_are_possible(services: MemoryServices) -> None:
+    with pytest.raises(InfeasibleError) as raised:
+        services.curve("people", ks=[300, 5, 2], quasi_identifiers=COLUMNS)
+    assert raised.value.hint == "Ask for what is possible: ks => '{2,5}'."
+
+
+def test_wishes_for_patterns_are_heard(services: MemoryServices) -> None:
+    free, bound = (
+        services.curve("people", ks=[5], quasi_identifiers=COLUMNS, patterns=patterns).points[0]
+        for patterns in (None, {"never": ["age"]})
+    )
+    assert free.weighted_cost < bound.weighted_cost
+
+
+def test_each_k_is_a_phase(services: MemoryServices) -> None:
+    services.curve("people", ks=[2, 5], quasi_identifiers=COLUMNS)
+    told = services.memory.phases
+    assert list(dict.fromkeys(phase for phase, _ in told)) == [
+        "counting",
+        "solving for k = 5",
+        "solving for k = 2",
+    ]
+    shares = [share for _, share in told if share is not None]
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] <= shares[-1] <= 1
+
+
+def test_settings_are_given_back(services: MemoryServices) -> None:
+    with services.memory.transaction():
+        before = dict(services.state.settings)
+        services.curve("people", ks=[3], quasi_identifiers=COLUMNS, method="greedy")
+        assert services.state.settings == before
+
+
+def test_the_memory_budget_holds(services: MemoryServices) -> None:
+    services.state.table("many", {"a": "integer", "b": "integer"}, [(i, i) for i in range(9000)])
+    services.state.settings["kanon.memory_budget"] = "1MB"
+    for call in (
+        lambda: services.curve("many", ks=[2]),
+        lambda: services.audit("many", 2),
+        lambda: services.anonymize("many", 2),
+    ):
+        with pytest.raises(MemoryExceeded, match="memory budget"):
+            call()
+    assert "sample_row_types" in services.memory.names()
+
+
+def test_a_curator_needs_the_right_to_read_the_columns(services: MemoryServices) -> None:
+    services.state.roles["curator"] = ("kanon_curator",)
+    curator = services.of("curator")
+    with pytest.raises(NotPermitted, match="may not read"):
+        curator.curve("of_persons", ks=[5])
+    services.state.grant("curator", "of_persons", *COLUMNS, "person")
+    found, expected = (one.curve("of_persons", ks=[5], method="greedy") for one in (curator, services))
+    assert [asdict(point) | {"elapsed": 0} for point in found.points] == [
+        asdict(point) | {"elapsed": 0} for point in expected.points
+    ]

@@ -1,0 +1,213 @@
+"""Classes of one column of tables in memory: every value, k people per class, what is refused and told."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from kanon_pg.errors import InfeasibleError, InputError, NotPermitted
+from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
+from tests.fixtures.memory.services import MemoryServices
+from tests.fixtures.memory.tables import thing_tables
+
+CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+    ("intervals", ("things", "age", 10), {}),
+    ("intervals", ("things", "age", 10), {"cost": "sum"}),
+    ("intervals", ("things", "x", 10), {"weight": "load"}),
+    ("intervals", ("things", "day", 10), {}),
+    ("intervals", ("of_things", "age", 10), {}),
+    ("groups", ("things", "name", 25), {}),
+    ("groups", ("things", "name", 25), {"method": "fold"}),
+    ("groups", ("things", "name", 25), {"method": "relaxed"}),
+    ("groups", ("gaps", "name", 25), {"cost": "sum"}),
+    ("groups", ("of_things", "name", 10), {}),
+    ("groups", ("sevens", "name", 10), {"cost": "sum"}),
+    ("regions", ("things", "name", "roads", 25), {}),
+    ("regions", ("gaps", "name", "roads", 25), {"neighbours": ["a", "b"], "method": "tree"}),
+    ("rectangles", ("things", "x", "y", 25), {}),
+    ("rectangles", ("things", "place", None, 25), {}),
+    ("rectangles", ("of_things", "x", "y", 10), {}),
+]
+
+
+@pytest.fixture(scope="module")
+def prepared() -> MemoryServices:
+    services = MemoryServices()
+    thing_tables(services.state.table)
+    services.state.table("sevens", {"name": "integer"}, [(i % 10,) for i in range(70)])
+    services.declare("of_things", identifiers=["id"], quasi_identifiers=["age"], entity="person")
+    return services
+
+
+@pytest.fixture
+def services(prepared: MemoryServices) -> MemoryServices:
+    return MemoryServices(prepared.state.copy())
+
+
+def members(found: Grouped) -> dict[int, list[FoundValue]]:
+    classes = defaultdict(list)
+    for value in found.values:
+        classes[value.class_number].append(value)
+    return classes
+
+
+def class_of(found: Grouped, number: int) -> FoundClass:
+    return found.classes[number - 1]
+
+
+@pytest.mark.parametrize(("way", "arguments", "options"), CALLS, ids=str)
+def test_every_class_has_k(
+    services: MemoryServices, way: str, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    found = services.group(way, *arguments, **options)
+    assert min(one.size for one in found.classes) >= arguments[-1]
+    assert [one.number for one in found.classes] == list(range(1, len(found.classes) + 1))
+    assert set(members(found)) == {one.number for one in found.classes}
+    if way != "rectangles":
+        assert len({one.label for one in found.classes}) == len(found.classes)
+    assert found.ratio == (
+        found.cost / found.lower_bound if found.lower_bound else 1.0 if found.optimal else None
+    )
+    assert (found.lower_bound == found.cost) == found.optimal
+    assert found.lower_bound <= found.cost
+
+
+def things(services: MemoryServices, *names: str) -> list[tuple[Any, ...]]:
+    relation = services.state.relation_named("things")
+    return [tuple(row[relation.place(name)] for name in names) for row in relation.rows]
+
+
+def test_sizes_of_intervals_are_those_of_counting(services: MemoryServices) -> None:
+    found = services.group("intervals", "things", "age", 10)
+    ages = Counter(age for (age,) in things(services, "age"))
+    assert {value.value for value in found.values} == {str(age) for age in ages}
+    for number, own in members(found).items():
+        one = class_of(found, number)
+        low, high = (one.label or "").strip("[)").split(",")
+        inside = [age for age in ages if int(low) <= age < int(high)]
+        assert sorted(inside) == sorted(int(value.value or "") for value in own)
+        assert one.size == sum(ages[age] for age in inside)
+    assert found.optimal
+
+
+@pytest.mark.parametrize(
+    ("kind", "greatest", "label"),
+    [
+        ("integer", 2**31 - 1, "[2147483647,)"),
+        ("bigint", 2**63 - 1, "[9223372036854775807,)"),
+        ("smallint", -(2**15), "[-32768,-32767)"),
+    ],
+)
+def test_nothing_follows_the_greatest_number(
+    services: MemoryServices, kind: str, greatest: int, label: str
+) -> None:
+    services.state.table("edge", {"a": kind}, [(greatest,)] * 9)
+    (one,) = services.group("intervals", "edge", "a", 5).classes
+    assert one.label == label
+
+
+def test_people_count_once(services: MemoryServices) -> None:
+    """With an entity no class is taken for larger than the people in it."""
+    found = services.group("groups", "of_things", "name", 10)
+    rows = things(services, "name", "person")
+    assert sum(one.size for one in found.classes) == len({person for _, person in rows})
+    for number, own in members(found).items():
+        names = {value.value for value in own}
+        assert class_of(found, number).size <= len({person for name, person in rows if name in names})
+
+
+def test_weights_take_the_place_of_rows(services: MemoryServices) -> None:
+    found = services.group("groups", "things", "name", 60, weight="load")
+    rows = things(services, "name", "load")
+    for number, own in members(found).items():
+        names = {value.value for value in own}
+        assert class_of(found, number).size == sum(load for name, load in rows if name in names)
+
+
+def joined(names: set[str | None], roads: Sequence[tuple[Any, ...]]) -> set[str | None]:
+    """Return the names that can be reached from one of them."""
+    found = {min(names, key=str)}
+    while grown := {n for road in roads if {*road} & found and {*road} <= names for n in road} - found:
+        found |= grown
+    return found
+
+
+def test_regions_are_connected(services: MemoryServices) -> None:
+    found = services.group("regions", "things", "name", "roads", 25)
+    roads = services.state.relation_named("roads").rows
+    for number, own in members(found).items():
+        names = {value.value for value in own}
+        # values that no road names are gathered in one class
+        assert joined(names, roads) == names or class_of(found, number).label == "other"
+
+
+def test_rectangles_hold_their_points_and_do_not_overlap(services: MemoryServices) -> None:
+    found = services.group("rectangles", "things", "x", "y", 25)
+    boxes = [one.box for one in found.classes]
+    for value in found.values:
+        box = boxes[value.class_number - 1]
+        assert box is not None
+        assert value.x is not None
+        assert value.y is not None
+        assert box[0] <= value.x <= box[2]
+        assert box[1] <= value.y <= box[3]
+    for place, one in enumerate(boxes):
+        for other in boxes[:place]:
+            assert one is not None
+            assert other is not None
+            width = min(one[2], other[2]) - max(one[0], other[0])
+            height = min(one[3], other[3]) - max(one[1], other[1])
+            assert min(width, height) <= 0
+
+
+def test_points_count_as_their_coordinates(services: MemoryServices) -> None:
+    of_columns, of_points = (
+        services.group("rectangles", "things", *which, 25) for which in (("x", "y"), ("place", None))
+    )
+    assert of_columns.classes == of_points.classes
+
+
+def test_missing_values(services: MemoryServices) -> None:
+    found = services.group("intervals", "gaps", "age", 20)
+    assert [class_of(found, one.class_number).label for one in found.values if one.value is None] == [None]
+    labels = services.group("groups", "gaps", "name", 25)
+    assert len([one for one in labels.values if one.value is None]) == 1
+    with pytest.raises(InfeasibleError, match="without a value"):
+        services.group("intervals", "gaps", "age", 150)
+
+
+def test_light_parts_of_a_map(services: MemoryServices) -> None:
+    roads = services.state.relation_named("roads").rows
+    near = [road for road in roads if max(road) < "name 3"]
+    services.state.table("near", {"a": "text", "b": "text"}, near)
+    found = services.group("regions", "things", "name", "near", 40)
+    assert [one.size >= 40 for one in found.classes if one.label == "other"] == [True]
+    assert any("gathered in one class" in notice for notice in services.notices)
+    with pytest.raises(InfeasibleError, match="no way to the others"):
+        services.group("regions", "things", "name", "near", 40, on_light="refuse")
+
+
+def test_weights_that_are_none(services: MemoryServices) -> None:
+    rows = [(i % 5, Decimal(-1 if i == 7 else 3), Decimal("NaN" if i == 7 else 3)) for i in range(20)]
+    services.state.table("owing", {"a": "integer", "less": "numeric", "nan": "numeric"}, rows)
+    for column in ("less", "nan"):
+        with pytest.raises(InputError, match="cannot be weights"):
+            services.group("groups", "owing", "a", 5, weight=column)
+
+
+def test_rights_are_those_of_the_caller(services: MemoryServices) -> None:
+    services.state.roles["analyst"] = ("kanon_analyst",)
+    analyst = services.of("analyst")
+    with pytest.raises(NotPermitted):
+        analyst.group("groups", "things", "name", 5)
+    services.state.grant("analyst", "things", "name")
+    assert analyst.group("groups", "things", "name", 5).classes
+    for options in ({"weight": "load"}, {"method": "relaxed", "relation": "of_things"}):
+        with pytest.raises(NotPermitted):
+            analyst.group("groups", options.pop("relation", "things"), "name", 5, **options)
+    with pytest.raises(NotPermitted):
+        analyst.group("regions", "things", "name", "roads", 5)

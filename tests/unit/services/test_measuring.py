@@ -1,0 +1,218 @@
+"""Measures of tables in memory: published figures, roles of columns, whose rights count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, fields, replace
+from datetime import date
+
+import pytest
+from psycopg.types.range import Range
+
+from kanon_pg.errors import NotPermitted
+from kanon_pg.measure.measures import Measures
+from kanon_pg.relations.subject import LOSSES
+from tests.fixtures.memory.services import MemoryServices
+
+
+@pytest.fixture
+def services() -> MemoryServices:
+    return MemoryServices()
+
+
+# --- published worked examples ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("classes", "t"),
+    [
+        # Li, Li and Venkatasubramanian 2007: section 4 (0.375) and the caption of table 5 (0.167)
+        ([(3, 4, 5), (6, 11, 8), (7, 9, 10)], 0.375),
+        ([(3, 5, 9), (6, 11, 8), (4, 7, 10)], 1 / 6),
+    ],
+)
+def test_t_closeness_of_salaries(services: MemoryServices, classes: list[tuple[int, ...]], t: float) -> None:
+    rows = [(number, 1000 * salary) for number, group in enumerate(classes) for salary in group]
+    services.state.table("salaries", {"class": "integer", "salary": "integer"}, rows)
+    found = services.measure("salaries", ["class"], ["salary"])
+    assert found.t_ordered == pytest.approx(t)
+    # three of nine equally frequent values: two thirds of the mass have to move
+    assert found.t_equal == pytest.approx(2 / 3)
+    assert found.delta_disclosure == pytest.approx(math.log(3))
+    assert found.beta_likeness == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("classes", "distinct", "entropy", "frequency"),
+    [
+        # Machanavajjhala, Gehrke, Kifer and Venkitasubramaniam 2006, inpatient microdata: figure 2 is
+        # 4-anonymous with a class of cancer only, figure 3 is 3-diverse
+        (["hhvv", "chvv", "cccc"], 1, 1.0, 1.0),
+        (["hvcc", "chvv", "hvcc"], 3, 2 * math.sqrt(2), 2.0),
+    ],
+)
+def test_l_diversity_of_inpatients(
+    services: MemoryServices, classes: list[str], distinct: int, entropy: float, frequency: float
+) -> None:
+    rows = [(number, illness) for number, group in enumerate(classes) for illness in group]
+    services.state.table("inpatients", {"class": "integer", "illness": "text"}, rows)
+    found = services.measure("inpatients", ["class"], ["illness"])
+    assert (found.k, found.distinct_l, found.p) == (4, distinct, distinct)
+    assert found.entropy_l == pytest.approx(entropy)
+    assert found.frequency_l == pytest.approx(frequency)
+    assert found.t_ordered is None
+
+
+def test_risks_and_losses(services: MemoryServices) -> None:
+    rows = [("x", 1)] * 2 + [("y", 1)] * 3 + [("y", 2)] * 2
+    services.state.table("sizes", {"a": "text", "b": "integer"}, rows)
+    found = services.measure("sizes")
+    assert asdict(found) == dict.fromkeys((f.name for f in fields(Measures)), None) | {
+        "rows": 7,
+        "people": 7,
+        "classes": 3,
+        "k": 2,
+        "average_class": pytest.approx(7 / 3),
+        "largest_class": 3,
+        "prosecutor_risk": 0.5,
+        "journalist_risk": 0.5,
+        "marketer_risk": pytest.approx(3 / 7),
+        "discernibility": 4 + 9 + 4,
+        "average_class_ratio": pytest.approx(7 / 6),
+        "usefulness": pytest.approx(1 / 2),
+    }
+
+
+# --- roles ------------------------------------------------------------------------------------------------
+
+
+def test_without_declaration_keys_are_no_quasi_identifiers(services: MemoryServices) -> None:
+    columns = {"id": "integer", "code": "text", "a": "integer"}
+    services.state.table("t", columns, [(1, "p", 5), (2, "q", 5)], keys=["id", "code"])
+    assert services.measure("t").k == 2
+
+
+def test_sensitive_columns_of_the_call_leave_the_defaults(services: MemoryServices) -> None:
+    services.state.table("t", {"a": "integer", "s": "text"}, [(1, "x"), (1, "y")])
+    assert (services.measure("t").k, services.measure("t", None, ["s"]).k) == (1, 2)
+
+
+def test_declared_roles_and_people(services: MemoryServices) -> None:
+    services.state.table(
+        "visits",
+        {"patient": "integer", "zip": "text", "ward": "text", "diagnosis": "text"},
+        [
+            (1, "z", "a", "flu"),
+            (1, "z", "b", "gout"),
+            (2, "z", "a", "flu"),
+            (3, "y", "a", "flu"),
+            (3, "y", "a", "flu"),
+        ],
+    )
+    services.declare("visits", quasi_identifiers=["zip"], sensitive=["diagnosis"], entity="patient")
+    found = services.measure("visits")
+    assert (found.rows, found.people, found.classes, found.k, found.largest_class) == (5, 3, 2, 1, 2)
+    # both people of zip z had the flu, although only two of its three rows say so
+    assert (found.distinct_l, found.frequency_l) == (1, 1.0)
+    assert services.measure("visits", ["ward"]).distinct_l == 1
+
+
+def patients(count: int) -> Iterable[tuple[object, ...]]:
+    return [(i, i // 2, 20 + i % 7, "fm"[i % 2], f"z{i % 45}", f"d{i % 3}") for i in range(1, count + 1)]
+
+
+PATIENT = dict.fromkeys(("id", "patient", "age"), "integer") | dict.fromkeys(
+    ("sex", "zip", "diagnosis"), "text"
+)
+
+
+def test_a_release_is_measured_with_its_own_roles(services: MemoryServices) -> None:
+    services.state.table("patients", PATIENT, patients(300))
+    roles = {"quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["diagnosis"]}
+    services.declare("patients", identifiers=["id", "patient"], **roles)
+    report = services.anonymize("patients", 5, method="greedy")
+    found = services.measure("safe.patients")
+    assert (found.rows, found.classes, found.k) == (report.rows, report.classes, report.smallest_class)
+    assert found.average_class == pytest.approx(report.average_class)
+    assert found.largest_class == report.largest_class
+    assert found.distinct_l is not None
+    assert report.usefulness is not None
+    assert found.usefulness >= report.usefulness - 1e-9
+    assert services.measure("patients").k < 5
+
+
+def test_a_suppressed_cell_is_not_a_missing_value(services: MemoryServices) -> None:
+    columns = {"a": "text", "kanon_suppressed": "name[]"}
+    services.state.table("safe.r", columns, [(None, ()), (None, ()), (None, ("a",)), (None, ("a",))])
+    assert (services.measure("safe.r").classes, services.measure("safe.r").k) == (2, 2)
+    assert services.notices[0].startswith("The roles of this release's columns are unknown")
+    services.state.table("r", columns, [(None, ()), (None, ("a",))])
+    assert services.measure("r", ["a"]).classes == 1
+
+
+def test_generalized_numbers_spread_by_their_width(services: MemoryServices) -> None:
+    ranges = [Range(0, 5), Range(5, 10), Range(10, 11), None]
+    services.state.table("g", {"a": "int4range"}, [(one,) for one in ranges])
+    assert services.measure("g").usefulness == pytest.approx((4 / 10 + 4 / 10 + 0 + 0) / 4)
+    days = [Range(None, date(2020, 1, 1)), Range(date(2020, 1, 1), date(2020, 1, 3))]
+    services.state.table("u", {"a": "daterange"}, [(one,) for one in days])
+    assert services.measure("u").usefulness == pytest.approx((1 + 1 / 1) / 2)
+
+
+# --- rights -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def analyst(services: MemoryServices) -> MemoryServices:
+    services.state.roles["analyst"] = ("kanon_analyst",)
+    return services.of("analyst")
+
+
+def test_the_callers_own_rights_count(services: MemoryServices, analyst: MemoryServices) -> None:
+    services.state.table("t", {"a": "integer", "s": "text"}, [(1, "x"), (1, "y")])
+    with pytest.raises(NotPermitted, match="may not read"):
+        analyst.measure("t", ["a"])
+    services.state.grant("analyst", "t", "a")
+    assert analyst.measure("t", ["a"]).k == 2
+    with pytest.raises(NotPermitted, match="may not read"):
+        analyst.measure("t", ["a"], ["s"])
+
+
+def test_a_table_in_a_schema_that_may_not_be_used(services: MemoryServices, analyst: MemoryServices) -> None:
+    services.state.table("hidden.t", {"a": "integer"}, [(1,)] * 2)
+    services.state.closed["hidden"] = frozenset()
+    services.state.grant("analyst", "hidden.t")
+    with pytest.raises(NotPermitted, match=r'may not read "hidden"\."t"'):
+        analyst.measure("hidden.t")
+
+
+def test_analysts_know_the_roles_of_releases_that_they_may_read(
+    services: MemoryServices, analyst: MemoryServices
+) -> None:
+    services.state.table("visits", PATIENT, patients(60))
+    services.declare("visits", quasi_identifiers=["age"], sensitive=["diagnosis"], entity="patient")
+    services.anonymize("visits", 3, method="greedy")
+    owners, found = services.measure("safe.visits"), analyst.measure("safe.visits")
+    assert owners.certainty_penalty is not None
+    # what the release lost compares it with the table, which analysts do not see
+    assert found == replace(owners, **dict.fromkeys(LOSSES))
+    assert not analyst.notices
+    assert analyst.audit("safe.visits", 3).sets == ()
+    assert analyst.notices == ["Whose rows they are is not published, so each row counts as a person."]
+
+
+def test_who_may_not_see_declarations_gets_the_defaults(
+    services: MemoryServices, analyst: MemoryServices
+) -> None:
+    services.state.table("t", {"id": "integer", "a": "integer"}, [(1, 5), (2, 5)])
+    services.declare("t", identifiers=["id"], quasi_identifiers=["a"])
+    services.state.grant("analyst", "t")
+    assert (services.measure("t").k, analyst.measure("t").k) == (2, 1)
+
+
+def test_without_an_installation_there_are_no_roles() -> None:
+    services = MemoryServices()
+    services.state.relations.clear()
+    services.state.table("t", {"a": "integer"}, [(i % 3,) for i in range(9)])
+    assert services.measure("t").k == 3
