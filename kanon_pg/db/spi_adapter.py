@@ -175,10 +175,15 @@ class SpiDatabase:
                 _forget_interrupt()
 
     def checkpoint(self) -> None:
-        """See `Database.checkpoint`."""
+        """See `Database.checkpoint`.
+
+        PostgreSQL forgets a statement_timeout that passes in the same moment as a lock_timeout, so the
+        statement's time is compared here, too.
+        """
         if self._ends is not None and time.monotonic() >= self._ends:
             raise _time_limit_passed()
-        self.row(Statement("SELECT 1 AS one"))
+        if self.row(statement("statement_timeout_passed"))["passed"]:
+            raise plpy.spiexceptions.QueryCanceled("canceling statement due to statement timeout")
 
     def progress(self, phase: str, share: float | None = None) -> None:
         """See `Database.progress`; shown as application_name, and as NOTICE if kanon.progress is on."""

@@ -103,6 +103,20 @@ def test_statement_timeout(watched: Watched, phase: str) -> None:
     check_that_nothing_happened(watched, before)
 
 
+@pytest.mark.only_through("server")
+def test_statement_timeout_that_the_server_forgot(watched: Watched) -> None:
+    """PostgreSQL drops the signal where a lock_timeout passes in the same moment; here it has none to send."""
+    before = everything(watched.watcher)
+    connection = watched.interface.connection
+    with watched.holding("waiting for readers"), pytest.raises(QueryCanceled, match="statement timeout"):
+        connection.execute(
+            "select kanon_anonymize('patients', 3)"
+            " from (select set_config('statement_timeout', '700ms', false) offset 0) as without_a_signal"
+        )
+    connection.execute("reset statement_timeout")
+    check_that_nothing_happened(watched, before)
+
+
 @pytest.mark.parametrize("phase", HOLDS)
 def test_no_phase_ends_with_the_time_limit(watched: Watched, phase: str) -> None:
     """It is for searching: waiting for the release's name, counting, writing and recounting do not count."""
