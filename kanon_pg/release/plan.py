@@ -18,7 +18,6 @@ from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import (
     Roles,
     Subject,
-    linked_columns,
     refuse_identifying,
     require_quasi_identifiers,
     require_usable,
@@ -199,7 +198,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     _check_model_columns(db, plan)
     _check_names(plan)
     _check_release_is_ours(db, plan)
-    _advise(db, plan, request, subject.declared)
+    _advise(db, plan, request, subject.roles)
     return plan
 
 
@@ -213,9 +212,12 @@ def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared
 
 def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:
     """Merge arguments, declaration and defaults: a column that nobody mentions is withheld."""
-    known = subject.declared or Roles()
+    known = subject.roles or Roles()
     sensitive = known.sensitive if request.sensitive is None else tuple(request.sensitive)
-    quasi = linked_columns(subject, request.quasi_identifiers, but=sensitive)
+    if request.quasi_identifiers is None:
+        quasi = tuple(column.name for column in subject.quasi_identifiers(but=sensitive))
+    else:
+        quasi = tuple(request.quasi_identifiers)
     chosen = {*quasi, *sensitive}
     insensitive = tuple(name for name in known.insensitive if name not in chosen)
     refuse_identifying(subject, (*quasi, *sensitive, *insensitive))
