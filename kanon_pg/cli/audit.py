@@ -192,7 +192,7 @@ def page_of(
     A third of the time limit is for the curve, all of it for suggesting roles if none are declared.
     """
     from kanon_pg.reports.assemble import report
-    from kanon_pg.reports.page import html_page
+    from kanon_pg.reports.document import html_page
 
     suggestions = _suggestions(connection, found, time_limit)
     curve = _curve(connection, found, time_limit, on_progress) if with_curve else None

@@ -86,7 +86,7 @@ def curve(
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             found = client.curve(connection, on_progress=with_notes(advance), **arguments)
         if plot is not None:
-            from kanon_pg.reports.plots.curve import draw_curve
+            from kanon_pg.reports.plots import draw_curve
 
             write_plot(draw_curve(found), plot)
         show(found, as_json, curve_table)

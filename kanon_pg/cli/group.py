@@ -134,7 +134,7 @@ def _run(
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             found = call(connection, on_progress=with_notes(advance), **arguments)
         if plot is not None:
-            from kanon_pg.reports.plots.grouping import draw_grouping
+            from kanon_pg.reports.plots import draw_grouping
 
             write_plot(draw_grouping(found), plot)
         show(found, as_json, grouped_table)

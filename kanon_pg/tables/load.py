@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from kanon_pg.db.catalog import RelationFacts, describe
-from kanon_pg.db.copy import copy_in
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName
 from kanon_pg.tables.csv_file import CsvColumn, CsvFile
@@ -143,6 +142,8 @@ def append_batches(
     ------
     InputError
         If the server stored another number of rows than it was sent.
+    DatabaseError
+        If the server refuses the data; the error does not quote them.
     """
     sent = 0
 
@@ -156,9 +157,12 @@ def append_batches(
 
     columns = [Identifier.of(name) for name in names]
     forced = [Identifier.of(name) for name in nullable]
-    stored = copy_in(
-        connection, statement("copy_csv_in", table=table, names=columns, nullable=forced), chunks()
-    )
+    command = statement("copy_csv_in", table=table, names=columns, nullable=forced)
+    with mapped_errors(), connection.cursor() as cursor:
+        with cursor.copy(command.text.encode()) as copy:
+            for chunk in chunks():
+                copy.write(chunk)
+        stored = cursor.rowcount
     if stored != sent:
         raise InputError(f"Only {stored} of {sent} records could be stored; the table is as it was.")
     return stored
