@@ -57,41 +57,59 @@ def numbered(query: str, parameters: Parameters) -> tuple[str, list[Any]]:
     >>> numbered("SELECT %(a)s + %(a)s", {"a": 2})
     ('SELECT $1 + $1', [2])
     """
-    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence | Mapping):
+    if isinstance(parameters, Mapping):
+        return _numbered_names(query, parameters)
+    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
         raise InputError(
             f"Parameters are a sequence or a mapping, not one {type(parameters).__name__}.",
             hint="Give a single value as [value].",
         )
-    names: dict[str, int] = {}
-    values: list[Any] = []
+    return _numbered_places(query, parameters)
+
+
+def _numbered_names(query: str, parameters: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    numbers: dict[str, int] = {}
 
     def number(match: re.Match[str]) -> str:
-        percent, positional, name, _ = match.groups()
+        percent, _, name, _ = match.groups()
         if percent:
             return "%"
-        if positional and not isinstance(parameters, Mapping):
-            if len(values) == len(parameters):
-                raise InputError(
-                    "There are more placeholders than parameters.", hint="Give one value for each."
-                )
-            values.append(parameters[len(values)])
-            return f"${len(values)}"
-        if name and isinstance(parameters, Mapping):
-            if name not in parameters:
-                raise InputError(f"There is no parameter named {name}.", hint="Give it in the mapping.")
-            if name not in names:
-                values.append(parameters[name])
-                names[name] = len(values)
-            return f"${names[name]}"
-        raise InputError(
-            "A placeholder does not fit the parameters.",
-            hint="Write %s for a sequence, %(name)s for a mapping, and %% for a percent sign.",
-        )
+        if not name:
+            raise _unfit()
+        if name not in parameters:
+            raise InputError(f"There is no parameter named {name}.", hint="Give it in the mapping.")
+        return f"${numbers.setdefault(name, len(numbers) + 1)}"
 
     text = _PLACEHOLDER.sub(number, query)
-    if not isinstance(parameters, Mapping) and len(values) < len(parameters):
+    return text, [parameters[name] for name in numbers]
+
+
+def _numbered_places(query: str, parameters: Sequence[Any]) -> tuple[str, list[Any]]:
+    used = 0
+
+    def number(match: re.Match[str]) -> str:
+        nonlocal used
+        percent, positional, *_ = match.groups()
+        if percent:
+            return "%"
+        if not positional:
+            raise _unfit()
+        if used == len(parameters):
+            raise InputError("There are more placeholders than parameters.", hint="Give one value for each.")
+        used += 1
+        return f"${used}"
+
+    text = _PLACEHOLDER.sub(number, query)
+    if used < len(parameters):
         raise InputError("There are more parameters than placeholders.", hint="Give one value for each %s.")
-    return text, values
+    return text, list(parameters)
+
+
+def _unfit() -> InputError:
+    return InputError(
+        "A placeholder does not fit the parameters.",
+        hint="Write %s for a sequence, %(name)s for a mapping, and %% for a percent sign.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from kanon_pg import client
 from kanon_pg.audit.findings import AuditResult, Suggestion
 from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
-from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.connection import Dsn, answer_of, connected
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.client.transactions import Progress
 from kanon_pg.curves.points import Curve
@@ -134,8 +134,7 @@ def suggest(
     """
     arguments = fields_in(SUGGEST, locals())
     with errors_as(as_json):
-        with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.suggest(connection, on_progress=with_notes(advance), **arguments)
+        found = answer_of(client.suggest, dsn, as_json, arguments)
         show(found, as_json, _suggestion_table)
 
 

@@ -91,18 +91,16 @@ def load_csv(
         db = PsycopgDatabase(connection)
         name = _parse_name(db, table)
         existing = _existing(db, name)
-        name = name if existing is None else existing.identifier
+        if existing is not None:
+            name = existing.identifier
         if existing is not None and if_exists == "append":
-            found = [existing.column(column) for column in file.names]
-            columns = tuple(CsvColumn(column.name, column.type) for column in found)
-            nullable = [column.name for column in found if column.base_type not in _TEXT_TYPES]
+            columns, nullable = _existing_columns(existing, file)
         else:
             if existing is not None:
-                _make_room(db, existing, if_exists)
-            layout = file.layout(
+                _drop_existing(db, existing, if_exists)
+            columns = file.layout(
                 text_columns, all_text, lambda done, total: report("reading types", done, total)
-            )
-            columns = layout.columns
+            ).columns
             nullable = [column.name for column in columns if column.sql_type != "text"]
             _create(db, name, columns)
         batches = file.batches(lambda done, total: report("loading", done, total))
@@ -188,7 +186,14 @@ def _existing(db: Database, name: Identifier) -> RelationFacts | None:
     return describe(db, str(name))
 
 
-def _make_room(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:
+def _existing_columns(existing: RelationFacts, file: CsvFile) -> tuple[tuple[CsvColumn, ...], list[str]]:
+    """Return the columns that a file adds to, and those of them in which an empty string is NULL."""
+    found = [existing.column(column) for column in file.names]
+    columns = tuple(CsvColumn(column.name, column.type) for column in found)
+    return columns, [column.name for column in found if column.base_type not in _TEXT_TYPES]
+
+
+def _drop_existing(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:
     if if_exists == "fail":
         raise InputError(
             f"Table {existing.identifier} exists already.",
