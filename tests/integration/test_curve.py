@@ -78,18 +78,6 @@ def test_settings_of_the_session_stay(curve_interface: Interface) -> None:
     assert [curve_interface.connection.execute(f"show {name}").fetchone() for name in names] == shown
 
 
-def test_each_k_is_a_phase(curve_interfaces: tuple[Interface, Interface]) -> None:
-    told: list[tuple[str, float | None]] = []
-    curve_interfaces[1].curve(
-        "people", ks=[2, 5], quasi_identifiers=COLUMNS, on_progress=lambda *event: told.append(event)
-    )
-    phases = dict.fromkeys(phase for phase, _ in told)
-    assert list(phases) == ["counting", "solving for k = 5", "solving for k = 2"]
-    shares = [share for _, share in told if share is not None]
-    assert shares == sorted(shares)
-    assert 0 <= shares[0] <= shares[-1] <= 1
-
-
 # --- without kanon in the database, and from a shell --------------------------------------------------------
 def test_without_an_installation(empty_dsn: str) -> None:
     with psycopg.connect(empty_dsn, autocommit=True) as connection:

@@ -42,14 +42,3 @@ def test_nothing_of_a_declaration_keeps_the_table_from_being_dropped(interface: 
     interface.undeclare("visits")
     assert row_types_views(connection) == []
     connection.execute("drop table visits")
-
-
-def test_an_identifier_that_repeats_may_be_the_entity(interface: Interface) -> None:
-    interface.connection.execute(_VISITS)
-    interface.declare("visits", identifiers=["id", "patient"], quasi_identifiers=["sex", "zip"])
-    (said,) = interface.notices
-    assert 'Column "patient" is declared as an identifier and repeats' in said
-    assert "entity => 'patient'" in said
-    interface.notices.clear()
-    interface.anonymize("visits", 5)
-    assert said in interface.notices

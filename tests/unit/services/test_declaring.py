@@ -38,26 +38,6 @@ def test_a_declaration_of_nothing_is_refused_and_leaves_the_one_before(services:
     )
 
 
-def test_a_declaration_without_quasi_identifiers_has_no_row_types(services: MemoryServices) -> None:
-    services.declare("visits", quasi_identifiers=["sex"])
-    services.declare("visits", identifiers=["patient"])
-    (declared,) = services.state.declarations.values()
-    assert (declared["identifiers"], declared["row_types_view"]) == (["patient"], None)
-    assert row_types_views(services) == []
-
-
-def test_nothing_of_a_declaration_is_left(services: MemoryServices) -> None:
-    untouched = services.state.recorded()
-    services.declare("visits", quasi_identifiers=["sex", "zip"])
-    services.declare("visits", sensitive=["ward"])
-    services.declare("visits", quasi_identifiers=["zip"])
-    assert row_types_views(services) == ["public_visits_row_types"]
-    services.undeclare("visits")
-    assert row_types_views(services) == []
-    assert services.state.relations == untouched.relations
-    assert services.state.declarations == {}
-
-
 def test_the_view_of_row_types_counts_rows_and_people(services: MemoryServices) -> None:
     services.declare("visits", quasi_identifiers=["sex"], entity="patient")
     view = services.state.find("kanon", "public_visits_row_types")
