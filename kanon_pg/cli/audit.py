@@ -83,7 +83,7 @@ def audit(
 
     Needs no more than the right to read the table; works also where kanon is not installed; changes
     nothing and shows counts and column names only. Without a declaration all columns are audited, except
-    single-column keys. `--fail-on` judges the given columns, else the declared quasi-identifiers (all
+    single-column keys. `--fail-on` counts by the given columns, else the declared quasi-identifiers (all
     audited columns without a declaration): exit code 4 if the condition holds.
     """
     arguments = fields_in(AUDIT, locals()) | {"details": True}

@@ -26,11 +26,11 @@ from kanon_pg.relations.counting import Counted, count_row_types
 from kanon_pg.relations.subject import (
     Roles,
     Subject,
+    notice_unknown_roles,
     refuse_identifying,
     require_quasi_identifiers,
     require_usable,
     resolve,
-    tell_unknown_roles,
 )
 from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
 
@@ -113,7 +113,7 @@ def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[C
     subject = resolve(db, request.relation)
     known = subject.roles or Roles()
     if request.quasi_identifiers is None:
-        tell_unknown_roles(db, subject)
+        notice_unknown_roles(db, subject)
         names = tuple(column.name for column in subject.quasi_identifiers())
     else:
         names = tuple(request.quasi_identifiers)

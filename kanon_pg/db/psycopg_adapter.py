@@ -108,7 +108,7 @@ def _account_of_server(error: psycopg.OperationalError) -> int | None:
 
 @contextmanager
 def _acting_as(account: int) -> Iterator[None]:
-    """Make connections as another account; the server is told who it is when a socket is opened."""
+    """Make connections as another account; the server learns who it is when a socket is opened."""
     os.seteuid(account)
     try:
         yield
@@ -264,7 +264,7 @@ def binary_copy(columns: Sequence[PackedColumn]) -> bytes:
 
 
 _CONTACT_SECONDS = 0.2
-"""How often the server is spoken to at most while it has nothing to do."""
+"""How often the server is contacted at most while it has nothing to do."""
 
 
 class PsycopgDatabase:
@@ -285,7 +285,7 @@ class PsycopgDatabase:
         self._timeout_before = 0
         self._phase: str | None = None
         self._shown_at = 0.0
-        self._heard_at = time.monotonic()
+        self.noted_at = time.monotonic()
 
     def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> psycopg.RawCursor[Any]:
         cursor = psycopg.RawCursor(self.connection, row_factory=dict_row)
@@ -381,14 +381,14 @@ class PsycopgDatabase:
         """See `Database.checkpoint`; Ctrl-C arrives by itself as KeyboardInterrupt.
 
         The server has nothing to do meanwhile, so it ignores a request to cancel; that the session was
-        terminated shows when it is spoken to, which also keeps it from being taken for idle.
+        terminated shows when it is contacted, which also keeps it from being taken for idle.
         """
         now = time.monotonic()
         if self._ends is not None and now >= self._ends:
             raise _time_limit_passed()
-        if now - self._heard_at >= _CONTACT_SECONDS:
+        if now - self.noted_at >= _CONTACT_SECONDS:
             self.row(Statement("SELECT 1 AS one"))
-            self._heard_at = now
+            self.noted_at = now
 
     def progress(self, phase: str, share: float | None = None) -> None:
         """See `Database.progress`; shown as application_name until the transaction ends."""

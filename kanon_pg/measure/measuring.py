@@ -22,9 +22,9 @@ from kanon_pg.relations.subject import (
     Subject,
     no_quasi_identifier,
     no_rows,
+    notice_unknown_roles,
     require_usable,
     resolve,
-    tell_unknown_roles,
 )
 
 _ROWS_WORTH_STORING = 4
@@ -92,7 +92,7 @@ def resolve_measured(db: Database, request: MeasureRequest) -> Measured:
             )
     usual = subject.quasi_identifiers()
     if given is None:
-        tell_unknown_roles(db, subject)
+        notice_unknown_roles(db, subject)
         given = tuple(column for column in usual if column not in sensitive)
     _require_measurable(db, subject, given, sensitive)
     return Measured(subject, given, sensitive, subject.losses if given == usual else {})

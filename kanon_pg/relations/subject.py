@@ -305,7 +305,7 @@ def _suppressed_column(relation: RelationFacts) -> ColumnFacts | None:
     return next(found, None)
 
 
-def tell_unknown_roles(db: Database, subject: Subject) -> None:
+def notice_unknown_roles(db: Database, subject: Subject) -> None:
     """Say what is taken for the roles of a release's columns where the caller may not know them."""
     if subject.is_release and subject.roles is None:
         db.notice(

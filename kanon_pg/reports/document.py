@@ -212,7 +212,7 @@ class KeyFigure:
     meaning : str
         What it counts.
     is_bad : bool
-        Whether it speaks of people at risk.
+        Whether it is about people at risk.
     """
 
     value: str

@@ -1,4 +1,4 @@
-"""Declarations come and go without a trace, and owners hear of roles that are probably not what they mean."""
+"""Declarations come and go without a trace, and notices name roles that are probably not what is meant."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_people_are_counted_where_they_are_declared(audit_interface: Interface) 
     )
     assert (found.people, found.classes, found.rows) == (people, classes, 211)
     assert found.columns == ("age", "ward", "sex")
-    assert [told.column for told in found.homogeneous] == ["illness"]
+    assert [one.column for one in found.homogeneous] == ["illness"]
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def clinic(audit_interfaces: tuple[Interface, Interface]) -> Iterator[None]:
 def test_nothing_is_declared_but_the_statement_is_told(audit_interface: Interface, clinic: None) -> None:
     audit_interface.notices.clear()
     suggest(audit_interface, "clinic")
-    (told,) = [notice for notice in audit_interface.notices if notice.startswith("Nothing was declared.")]
-    statement = told.partition("To do as proposed: ")[2]
+    (notice,) = [notice for notice in audit_interface.notices if notice.startswith("Nothing was declared.")]
+    statement = notice.partition("To do as proposed: ")[2]
     assert "entity => 'insurance_number'" in statement
     query = "select count(*) from kanon.declarations where relation = 'clinic'::regclass"
     assert one(audit_interface, query) == 0

@@ -320,8 +320,8 @@ def test_suggested_roles(clinic: MemoryServices) -> None:
     assert found["x1"].missing == pytest.approx(100 / 400)
     assert (found["x1"].distinct_values, found["doc"].distinct_values) == (3, None)
     assert all("city 1" not in reason for one in found.values() for reason in one.reasons)
-    (told,) = [notice for notice in clinic.notices if notice.startswith("Nothing was declared.")]
-    assert "entity => 'insurance_number'" in told
+    (notice,) = [notice for notice in clinic.notices if notice.startswith("Nothing was declared.")]
+    assert "entity => 'insurance_number'" in notice
     assert clinic.state.recorded() == before
 
 
@@ -355,7 +355,7 @@ def test_all_columns_of_a_wide_table_are_counted(services: MemoryServices) -> No
     services.state.table("broad", columns, rows)
     found = suggested(services, "broad")
     assert [one.distinct_values for one in found.values()] == [number + 2 for number in range(70)]
-    # i % 2 is told by i % 4, and so on: those that tell most rows apart stay.
+    # i % 2 is determined by i % 4, and so on: those that tell most rows apart stay.
     chosen = [name for name, one in found.items() if one.role == "quasi_identifier"]
     assert (len(chosen), chosen[-1]) == (10, "c69")
     assert {one.role for one in found.values()} == {"quasi_identifier", "withheld"}

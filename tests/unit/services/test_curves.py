@@ -76,13 +76,13 @@ def test_wishes_for_patterns_are_heard(services: MemoryServices) -> None:
 
 def test_each_k_is_a_phase(services: MemoryServices) -> None:
     services.curve("people", ks=[2, 5], quasi_identifiers=COLUMNS)
-    told = services.memory.phases
-    assert list(dict.fromkeys(phase for phase, _ in told)) == [
+    phases = services.memory.phases
+    assert list(dict.fromkeys(phase for phase, _ in phases)) == [
         "counting",
         "solving for k = 5",
         "solving for k = 2",
     ]
-    shares = [share for _, share in told if share is not None]
+    shares = [share for _, share in phases if share is not None]
     assert shares == sorted(shares)
     assert 0 <= shares[0] <= shares[-1] <= 1
 

@@ -1,4 +1,4 @@
-"""Declarations come and go without a trace, and owners hear of roles that are probably not what they mean."""
+"""Declarations come and go without a trace, and notices name roles that are probably not what is meant."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_nothing_is_said_about_identifiers_that_do_not_repeat_or_if_people_are_c
     assert not [said for said in services.notices if "declared" in said]
 
 
-def test_who_publishes_without_a_declaration_hears_how_to_get_one(services: MemoryServices) -> None:
+def test_who_publishes_without_a_declaration_is_shown_how_to_get_one(services: MemoryServices) -> None:
     services.anonymize("visits", 2, method="greedy")
     (said,) = [one for one in services.notices if "not declared" in one]
     assert "kanon_suggest(" in said

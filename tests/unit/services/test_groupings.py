@@ -1,4 +1,4 @@
-"""Classes of one column of tables in memory: every value, k people per class, what is refused and told."""
+"""Classes of one column of tables in memory: every value, k people per class, refusals and notices."""
 
 from __future__ import annotations
 
