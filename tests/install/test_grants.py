@@ -8,7 +8,8 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
-from tests.install.conftest import as_role, role
+from tests.fixtures.databases import role
+from tests.install.conftest import as_role
 
 _ALLOWED = {
     "SELECT count(*) FROM safe.patients": "analyst curator owner",
