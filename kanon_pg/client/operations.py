@@ -115,6 +115,12 @@ def drop(target: Target, release: str) -> None:
         releasing.drop(db, release)
 
 
+def erase(target: Target, release: str, *person: str) -> None:
+    """Erase what a release over time keeps of a person, and publish a version without their cohorts."""
+    with as_owner(target) as (db, _):
+        releasing.erase(db, release, person)
+
+
 def releases(target: Target) -> Sequence[Row]:
     """Return all releases with their certificates, by name."""
     with as_owner(target) as (db, _):

@@ -27,7 +27,7 @@ _MODULES = {
         *("record_states", "restart_ledger", "serve_query", "unprotect"),
     ),
     "releases": (
-        *("anonymize", "build_hierarchy", "declare", "drop", "drop_hierarchy", "hierarchy_values"),
+        *("anonymize", "build_hierarchy", "declare", "drop", "drop_hierarchy", "erase", "hierarchy_values"),
         *("read_hierarchy", "refresh", "show_hierarchy", "store_hierarchy", "undeclare"),
     ),
 }

@@ -36,6 +36,7 @@ FUNCTIONS = (
     "kanon_measure",
     "kanon_refresh",
     "kanon_drop",
+    "kanon_erase",
     "kanon_hierarchy_drop",
     "kanon_protect",
     "kanon_check_query",
