@@ -5,18 +5,18 @@ EXCEPTION
         RAISE;
     WHEN OTHERS OR query_canceled THEN
         DECLARE
-            told text := pg_catalog.regexp_replace(SQLERRM, '^(kanon|spiexceptions\.\w+): ', '');
+            sentence text := pg_catalog.regexp_replace(SQLERRM, '^(kanon|spiexceptions\.\w+): ', '');
             facts text;
             advice text;
         BEGIN
             GET STACKED DIAGNOSTICS facts = PG_EXCEPTION_DETAIL, advice = PG_EXCEPTION_HINT;
             IF facts = '' AND advice = '' THEN
-                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = told;
+                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = sentence;
             ELSIF facts = '' THEN
-                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = told, HINT = advice;
+                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = sentence, HINT = advice;
             ELSIF advice = '' THEN
-                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = told, DETAIL = facts;
+                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = sentence, DETAIL = facts;
             ELSE
-                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = told, DETAIL = facts, HINT = advice;
+                RAISE EXCEPTION USING ERRCODE = SQLSTATE, MESSAGE = sentence, DETAIL = facts, HINT = advice;
             END IF;
         END;

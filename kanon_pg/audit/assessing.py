@@ -47,7 +47,7 @@ def risk(db: Database, call: RiskRequest) -> tuple[RiskFigures, ...]:
     releases = releases_of(db, known) if call.columns is None else ()
     is_plain = call.columns is None and call.sensitive is None and population is None
     if known.hides_people and not is_plain:
-        tell_rows_are_counted(db, known)
+        notice_rows_are_counted(db, known)
     with audit_session(db, call.time_limit) as worker:
         if known.hides_people and is_plain:
             return (risk_in_people(worker, call, known),)
@@ -63,7 +63,7 @@ def releases_of(db: Database, known: Subject) -> Sequence[Row]:
     return db.rows(statement("audit_releases"), known.relation.oid)
 
 
-def tell_rows_are_counted(db: Database, known: Subject) -> None:
+def notice_rows_are_counted(db: Database, known: Subject) -> None:
     """Say that a release does not tell whose rows it has, and that rows are counted."""
     db.notice(
         f"Release {known.relation.identifier} does not tell whose rows it has: by other columns than its "

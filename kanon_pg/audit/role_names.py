@@ -163,7 +163,7 @@ def role_by_name(column: str) -> NamedRole | None:
 
 
 def is_widely_known(column: str) -> bool:
-    """Return whether a name speaks of what neighbours, colleagues or registers tell of a person.
+    """Return whether a name suggests what neighbours, colleagues or registers know of a person.
 
     Examples
     --------
@@ -174,12 +174,12 @@ def is_widely_known(column: str) -> bool:
 
 
 def is_seldom_known(column: str) -> bool:
-    """Return whether a name speaks of somebody else, or of what is no longer so."""
+    """Return whether a name suggests somebody else, or what is no longer so."""
     return _longest(_SELDOM_KNOWN, column) > 0
 
 
 def is_survey_weight(column: str) -> bool:
-    """Return whether a name speaks of the people for whom a row of a survey stands.
+    """Return whether a name suggests the people for whom a row of a survey stands.
 
     Examples
     --------
@@ -205,8 +205,8 @@ def _longest(text: str, column: str) -> int:
     """Return the length of the longest phrase of a list that a name contains as words; 0 if none."""
     words = _words(column)
     for some in (words, [_in_the_singular(word) for word in words]):
-        spoken = f" {' '.join(some)} "
-        found = max((len(phrase) for phrase in _phrases(text) if f" {phrase} " in spoken), default=0)
+        joined = f" {' '.join(some)} "
+        found = max((len(phrase) for phrase in _phrases(text) if f" {phrase} " in joined), default=0)
         if found:
             return found
     return 0

@@ -252,18 +252,18 @@ def _decide(column: Observed) -> tuple[str, str]:
     if is_survey_weight(facts.name) and facts.base_type in _NUMBERS:
         return (
             "withheld",
-            "Its name speaks of a row's weight in a survey, which nobody knows of a person.",
+            "Its name suggests a row's weight in a survey, which nobody knows of a person.",
         )
     named = _named(column)
     if named is not None:
-        return named.role, f"Its name speaks of {named.topic}{_CONSEQUENCE[named.role]}."
+        return named.role, f"Its name suggests {named.topic}{_CONSEQUENCE[named.role]}."
     if column.distinct is None:
         return "identifier", f"Type {facts.type} has no equality, so nobody can check what it tells."
     return _by_statistics(column)
 
 
 def _named(column: Observed) -> NamedRole | None:
-    """Return what the name says, as far as the values may be what it speaks of."""
+    """Return what the name says, as far as the values may be what it suggests."""
     named = role_by_name(column.facts.name)
     if named is None:
         return None

@@ -11,7 +11,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.relations.subject import Subject, require_usable, resolve
+from kanon_pg.relations.subject import Subject, notice_unknown_roles, require_usable, resolve
 
 
 class AuditColumn(CanonicalColumn):
@@ -49,20 +49,14 @@ def look_up(db: Database, relation: str | None) -> Subject:
     subject = resolve(db, relation)
     if subject.counts_people:
         db.notice("Whose rows they are is not published, so each row counts as a person.")
-    elif subject.is_release and subject.roles is None:
-        db.notice(
-            "The roles of this release's columns are unknown; all of them are looked at, and each row counts "
-            "as a person."
-        )
+    notice_unknown_roles(db, subject)
     return subject
 
 
 def quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
     """Return the known quasi-identifiers, and in a release the list of suppressed columns."""
-    if subject.roles is None:
-        return subject.without_identifiers()
     own = () if subject.suppressed is None else (subject.suppressed,)
-    return subject.columns(subject.roles.quasi_identifiers) + own
+    return subject.quasi_identifiers() + own
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Counts what an audit is about, and asks the worker."""
+"""Counts what an audit is about, and has the worker do its tasks."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class AuditSession:
 
 @contextmanager
 def audit_session(db: Database, time_limit: float) -> Iterator[AuditSession]:
-    """Prepare for counting and asking.
+    """Prepare for counting and for tasks of the worker.
 
     Parameters
     ----------

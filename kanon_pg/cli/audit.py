@@ -17,7 +17,7 @@ from kanon_pg import client
 from kanon_pg.audit.findings import AuditResult, Suggestion
 from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
-from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.connection import Dsn, answer_of, connected
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.client.transactions import Progress
 from kanon_pg.curves.points import Curve
@@ -83,7 +83,7 @@ def audit(
 
     Needs no more than the right to read the table; works also where kanon is not installed; changes
     nothing and shows counts and column names only. Without a declaration all columns are audited, except
-    single-column keys. `--fail-on` judges the given columns, else the declared quasi-identifiers (all
+    single-column keys. `--fail-on` counts by the given columns, else the declared quasi-identifiers (all
     audited columns without a declaration): exit code 4 if the condition holds.
     """
     arguments = fields_in(AUDIT, locals()) | {"details": True}
@@ -134,8 +134,7 @@ def suggest(
     """
     arguments = fields_in(SUGGEST, locals())
     with errors_as(as_json):
-        with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.suggest(connection, on_progress=with_notes(advance), **arguments)
+        found = answer_of(client.suggest, dsn, as_json, arguments)
         show(found, as_json, _suggestion_table)
 
 
@@ -192,7 +191,7 @@ def page_of(
     A third of the time limit is for the curve, all of it for suggesting roles if none are declared.
     """
     from kanon_pg.reports.assemble import report
-    from kanon_pg.reports.page import html_page
+    from kanon_pg.reports.document import html_page
 
     suggestions = _suggestions(connection, found, time_limit)
     curve = _curve(connection, found, time_limit, on_progress) if with_curve else None

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from kanon_pg.admin.cluster import Cluster, State
+from kanon_pg.cli.output import progress_bar, with_notes
 from kanon_pg.db.failures import UNDEFINED_FUNCTION, UNDEFINED_SCHEMA, UNDEFINED_TABLE
 from kanon_pg.db.psycopg_adapter import Connection, connect
 from kanon_pg.errors import ClusterError, DatabaseError, InstallError
+
+Result = TypeVar("Result")
 
 _DEFAULT = (
     "Default: the PG* variables if PGHOST, PGSERVICE or PGDATABASE is set, "
@@ -62,6 +65,14 @@ def connected(dsn: str | None, *, as_server: bool = False) -> Iterator[Connectio
     """
     with connect(chosen_dsn(dsn), as_server=as_server) as connection:
         yield connection
+
+
+def answer_of(
+    operation: Callable[..., Result], dsn: str | None, as_json: bool, arguments: Mapping[str, Any]
+) -> Result:
+    """Call an operation of `kanon_pg.client`; notices become notes, progress a bar unless JSON is wanted."""
+    with connected(dsn) as connection, progress_bar(not as_json) as advance:
+        return operation(connection, on_progress=with_notes(advance), **arguments)
 
 
 @contextmanager

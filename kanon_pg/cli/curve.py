@@ -19,15 +19,13 @@ from kanon_pg.cli.arguments import (
     read_patterns,
     split_items,
 )
-from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.connection import Dsn, answer_of
 from kanon_pg.cli.output import (
     Json,
     check_plot,
     errors_as,
     listing,
-    progress_bar,
     show,
-    with_notes,
     write_plot,
 )
 from kanon_pg.curves.points import Curve, CurvePoint
@@ -83,10 +81,9 @@ def curve(
         arguments["ks"] = DEFAULT_KS if ks is None else _numbers(ks)
         arguments["patterns"] = read_patterns(patterns)
         check_plot(plot)
-        with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.curve(connection, on_progress=with_notes(advance), **arguments)
+        found = answer_of(client.curve, dsn, as_json, arguments)
         if plot is not None:
-            from kanon_pg.reports.plots.curve import draw_curve
+            from kanon_pg.reports.plots import draw_curve
 
             write_plot(draw_curve(found), plot)
         show(found, as_json, curve_table)

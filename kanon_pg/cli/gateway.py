@@ -18,40 +18,43 @@ from kanon_pg.gateway.state import ClientLimits
 _MEBIBYTE = 1024 * 1024
 
 
+_Host = Annotated[str, typer.Option("--host", help="Address to listen on, or a folder for a Unix socket.")]
+_Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")]
+_Certificate = Annotated[
+    Path | None, typer.Option("--certificate", metavar="FILE", help="Certificate for TLS, PEM.")
+]
+_Key = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key, PEM without a password.")]
+_Trust = Annotated[
+    bool, typer.Option("--trust", help="Also let in whom the server does not ask for a password.")
+]
+_Connections = Annotated[int, typer.Option("--connections", min=1, help="Most clients at a time.")]
+_PerAddress = Annotated[int, typer.Option("--per-address", min=1, help="Most clients of one address.")]
+_Strangers = Annotated[
+    int, typer.Option("--strangers", min=1, help="Most connections that have not logged in yet.")
+]
+_Login = Annotated[float, typer.Option("--login", min=0.1, help="Seconds until a login must be complete.")]
+_Message = Annotated[
+    int, typer.Option("--message", min=1, max=1024, help="Longest message of a client, in MiB.")
+]
+_Idle = Annotated[float, typer.Option("--idle", min=1.0, help="Seconds after which a silent session ends.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", help="Log warnings only.")]
+
+
 def gateway(
     dsn: Dsn = None,
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen on, or a folder for a Unix socket.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 6432,
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", metavar="FILE", help="Certificate for TLS, PEM.")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="Its key, PEM without a password.")
-    ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Also let in whom the server does not ask for a password."),
-    ] = False,
-    connections: Annotated[int, typer.Option("--connections", min=1, help="Most clients at a time.")] = 100,
-    per_address: Annotated[
-        int, typer.Option("--per-address", min=1, help="Most clients of one address.")
-    ] = 50,
-    strangers: Annotated[
-        int, typer.Option("--strangers", min=1, help="Most connections that have not logged in yet.")
-    ] = 50,
-    login: Annotated[
-        float, typer.Option("--login", min=0.1, help="Seconds until a login must be complete.")
-    ] = 60.0,
-    message: Annotated[
-        int, typer.Option("--message", min=1, max=1024, help="Longest message of a client, in MiB.")
-    ] = 16,
-    idle: Annotated[
-        float, typer.Option("--idle", min=1.0, help="Seconds after which a silent session ends.")
-    ] = 3600.0,
+    host: _Host = "127.0.0.1",
+    port: _Port = 6432,
+    certificate: _Certificate = None,
+    key: _Key = None,
+    trust: _Trust = False,
+    connections: _Connections = 100,
+    per_address: _PerAddress = 50,
+    strangers: _Strangers = 50,
+    login: _Login = 60.0,
+    message: _Message = 16,
+    idle: _Idle = 3600.0,
     as_json: Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Log warnings only.")] = False,
+    quiet: _Quiet = False,
 ) -> None:
     """Let any PostgreSQL client ask about protected tables, through a checked connection.
 

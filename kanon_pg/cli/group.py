@@ -12,16 +12,14 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.cli.arguments import Relation, column_list, fields_in
-from kanon_pg.cli.connection import Dsn, connected
+from kanon_pg.cli.connection import Dsn, answer_of
 from kanon_pg.cli.output import (
     Json,
     check_plot,
     errors_as,
     facts,
     listing,
-    progress_bar,
     show,
-    with_notes,
     write_plot,
 )
 from kanon_pg.grouping.found import Grouped
@@ -131,10 +129,9 @@ def _run(
 ) -> None:
     with errors_as(as_json):
         check_plot(plot)
-        with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = call(connection, on_progress=with_notes(advance), **arguments)
+        found = answer_of(call, dsn, as_json, arguments)
         if plot is not None:
-            from kanon_pg.reports.plots.grouping import draw_grouping
+            from kanon_pg.reports.plots import draw_grouping
 
             write_plot(draw_grouping(found), plot)
         show(found, as_json, grouped_table)

@@ -161,7 +161,7 @@ def show_one(
         with opened_interface(dsn, client) as interface:
             top = tree_of(interface.hierarchy_content(hierarchy), listed.output)
         if plot is not None:
-            from kanon_pg.reports.plots.hierarchy import draw_hierarchy
+            from kanon_pg.reports.plots import draw_hierarchy
 
             write_plot(draw_hierarchy(top, f"{hierarchy}, version {listed.version}"), plot)
         show(top, as_json, lambda tree: Text("\n".join(tree_lines(tree, most))))

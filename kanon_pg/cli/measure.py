@@ -8,8 +8,8 @@ from rich.table import Table
 
 from kanon_pg import client
 from kanon_pg.cli.arguments import AnyRelation, column_list, fields_in
-from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show, with_notes
+from kanon_pg.cli.connection import Dsn, answer_of
+from kanon_pg.cli.output import Json, errors_as, facts, show
 from kanon_pg.measure.measures import Measures
 from kanon_pg.measure.measuring import MEASURE
 
@@ -33,8 +33,7 @@ def measure(
     """
     arguments = fields_in(MEASURE, locals())
     with errors_as(as_json):
-        with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.measure(connection, on_progress=with_notes(advance), **arguments)
+        found = answer_of(client.measure, dsn, as_json, arguments)
         show(found, as_json, measures_facts)
 
 

@@ -139,14 +139,14 @@ def note(message: str) -> None:
 def check_plot(path: Path | None) -> None:
     """Refuse the name of a figure's file before anything is counted, see `figure_format`."""
     if path is not None:
-        from kanon_pg.reports.plots.figure_file import figure_format
+        from kanon_pg.reports.plots import figure_format
 
         figure_format(path)
 
 
 def write_plot(figure: Figure, path: Path) -> None:
     """Write a figure to the file that the user named."""
-    from kanon_pg.reports.plots.figure_file import write_figure
+    from kanon_pg.reports.plots import write_figure
 
     write_figure(figure, path)
     note(f"the figure is in {path}")

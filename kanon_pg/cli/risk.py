@@ -18,8 +18,8 @@ from kanon_pg import client
 from kanon_pg.audit.findings import IdentifyingSet, RiskFigures
 from kanon_pg.audit.request import IDENTIFY, RISK
 from kanon_pg.cli.arguments import AnyRelation, column_list, fields_in
-from kanon_pg.cli.connection import Dsn, connected
-from kanon_pg.cli.output import Json, errors_as, facts, listing, progress_bar, show, with_notes
+from kanon_pg.cli.connection import Dsn, answer_of
+from kanon_pg.cli.output import Json, errors_as, facts, listing, show
 from kanon_pg.core.risk import THRESHOLD
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 
@@ -63,8 +63,7 @@ def risk(
     """
     arguments = fields_in(RISK, locals())
     with errors_as(as_json):
-        with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.risk(connection, on_progress=with_notes(advance), **arguments)
+        found = answer_of(client.risk, dsn, as_json, arguments)
         show(found, as_json, risk_view)
 
 
@@ -145,8 +144,7 @@ def identify(
     """
     arguments = fields_in(IDENTIFY, locals())
     with errors_as(as_json):
-        with connected(dsn) as connection, progress_bar(not as_json) as advance:
-            found = client.identify(connection, on_progress=with_notes(advance), **arguments)
+        found = answer_of(client.identify, dsn, as_json, arguments)
         show(found, as_json, _identifying_table)
 
 

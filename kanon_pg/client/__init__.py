@@ -4,6 +4,15 @@ Works with any PostgreSQL that `kanon_pg.admin.install` has prepared, also witho
 Each operation is one ``REPEATABLE READ`` transaction: a release is counted, solved and written from
 one and the same state of the table.
 
+`target` is a DSN, or an open connection that is not inside a transaction. ``*arguments`` and ``**options``
+are further fields of the request that a function names. `on_progress` receives a phase and the share of it
+that is done, between 0 and 1, or None. Each function raises the errors of `kanon_pg.errors`; nothing is
+changed then.
+
+What reads relations with the rights of the login works with any PostgreSQL, also one that was never prepared.
+What stores something acts as the owner role; what answers queries acts as the role that reads the tables, so
+the process has to be trusted. Where the functions are in the server, ``kanon_query`` needs no such right.
+
 Examples
 --------
 >>> from kanon_pg import client
@@ -12,37 +21,50 @@ Examples
 
 from __future__ import annotations
 
-from kanon_pg.client.operations import (
-    anonymize,
-    audit,
-    build_hierarchy,
-    check_query,
-    curve,
-    declare,
-    define_hierarchy,
-    drop,
-    drop_hierarchy,
-    erase,
-    groups,
-    hierarchies,
-    hierarchy_content,
-    identify,
-    intervals,
-    is_anonymous,
-    load_hierarchy,
-    measure,
-    protect,
-    query,
-    rectangles,
-    refresh,
-    regions,
-    releases,
-    risk,
-    show_hierarchy,
-    suggest,
-    undeclare,
-    unprotect,
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from kanon_pg.audit import assessing, auditing, suggesting
+from kanon_pg.audit.findings import AuditResult, IdentifyingSet, RiskFigures, Suggestion
+from kanon_pg.audit.request import (
+    AnonymityRequest,
+    AuditRequest,
+    IdentifyRequest,
+    RiskRequest,
+    SuggestRequest,
 )
+from kanon_pg.client.transactions import Progress, as_login, as_owner, as_reader, take_back
+from kanon_pg.curves import tracing
+from kanon_pg.curves.points import Curve
+from kanon_pg.curves.tracing import CurveRequest
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.psycopg_adapter import Connection
+from kanon_pg.db.settings import exact_text
+from kanon_pg.grouping import classifying
+from kanon_pg.grouping.found import Grouped
+from kanon_pg.grouping.request import IntervalsRequest, LabelsRequest, RectanglesRequest, RegionsRequest
+from kanon_pg.hierarchies import operations
+from kanon_pg.hierarchies.definition import HierarchyDefinition
+from kanon_pg.hierarchies.operations import HierarchyContent
+from kanon_pg.hierarchies.request import (
+    BuildHierarchyRequest,
+    DefineHierarchyRequest,
+    LoadHierarchyRequest,
+    ShowHierarchyRequest,
+)
+from kanon_pg.hierarchies.storage import StoredHierarchy
+from kanon_pg.measure import measuring
+from kanon_pg.measure.measures import Measures
+from kanon_pg.measure.measuring import MeasureRequest
+from kanon_pg.queries import protection as protecting
+from kanon_pg.queries.answer import answer_query
+from kanon_pg.queries.answer import check_query as check_text
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.pending_query import lock_relations
+from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest
+from kanon_pg.release import declaration, releasing
+from kanon_pg.release.report import ReleaseReport
+from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
 
 __all__ = [
     "anonymize",
@@ -75,3 +97,278 @@ __all__ = [
     "undeclare",
     "unprotect",
 ]
+
+
+class _Checked(Protocol):
+    def check(self) -> None: ...
+
+
+Request = TypeVar("Request", bound=_Checked)
+Result = TypeVar("Result")
+Target = str | Connection
+
+
+def _as_login(
+    target: Target,
+    on_progress: Progress | None,
+    service: Callable[[Database, Request], Result],
+    request: Request,
+) -> Result:
+    """Refuse a wrong request before there is a connection, then serve it with the rights of the login."""
+    request.check()
+    with as_login(target, on_progress) as db:
+        return service(db, request)
+
+
+def declare(target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any) -> None:
+    """Record the roles of a relation's columns, see `DeclareRequest`; replaces an earlier declaration."""
+    request = DeclareRequest(relation, **options)
+    with as_owner(target, relation, on_progress) as (db, role):
+        declaration.declare(db, request, role=role)
+
+
+def undeclare(target: Target, relation: str) -> None:
+    """Forget the roles of a relation's columns, and take back lent rights that nothing needs any more."""
+    with as_owner(target) as (db, role):
+        declaration.undeclare(db, relation, role=role)
+        take_back(db, relation, role)
+
+
+def anonymize(
+    target: Target, relation: str, k: int, *, on_progress: Progress | None = None, **options: Any
+) -> ReleaseReport:
+    """Publish a release, see `AnonymizeRequest`; returns recounted figures and proven bounds."""
+    request = AnonymizeRequest(relation, k, **options)
+    request.check()
+    with as_owner(target, relation, on_progress) as (db, role):
+        return releasing.anonymize(db, request, role=role)
+
+
+def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:
+    """Bring a release up to date with its base relation."""
+    with as_owner(target, on_progress=on_progress) as (db, _):
+        releasing.refresh(db, release)
+
+
+def drop(target: Target, release: str) -> None:
+    """Remove a release with everything behind it."""
+    with as_owner(target) as (db, _):
+        releasing.drop(db, release)
+
+
+def erase(target: Target, release: str, *person: str) -> None:
+    """Erase what a release over time keeps of a person, and publish a version without their cohorts."""
+    with as_owner(target) as (db, _):
+        releasing.erase(db, release, person)
+
+
+def releases(target: Target) -> Sequence[Row]:
+    """Return all releases with their certificates, by name."""
+    with as_owner(target) as (db, _):
+        return releasing.releases(db)
+
+
+def measure(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Measures:
+    """Measure a table, view or release, see `MeasureRequest`."""
+    request = MeasureRequest(relation, *arguments, **options)
+    with as_login(target, on_progress) as db:
+        return measuring.measure(db, request)
+
+
+def curve(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Curve:
+    """Find out what each of several k would cost, with proven bounds, see `CurveRequest`."""
+    return _as_login(target, on_progress, tracing.curve, CurveRequest(relation, *arguments, **options))
+
+
+def audit(
+    target: Target, relation: str, k: int, *, on_progress: Progress | None = None, **options: Any
+) -> AuditResult:
+    """Find the sets of columns that single out fewer than k people, see `AuditRequest`.
+
+    ``details=True`` adds what a report shows.
+    """
+    return _as_login(target, on_progress, auditing.audit, AuditRequest(relation, k, **options))
+
+
+def is_anonymous(target: Target, relation: str, k: int, *arguments: Any, **options: Any) -> bool:
+    """Return whether at least k people share each combination of values, see `AnonymityRequest`."""
+    request = AnonymityRequest(relation, k, *arguments, **options)
+    return _as_login(target, None, auditing.is_anonymous, request)
+
+
+def identify(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> tuple[IdentifyingSet, ...]:
+    """Find few columns that tell rows apart as well as all do, see `IdentifyRequest`."""
+    return _as_login(target, on_progress, auditing.identify, IdentifyRequest(relation, *arguments, **options))
+
+
+def suggest(
+    target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any
+) -> tuple[Suggestion, ...]:
+    """Propose roles of columns, see `SuggestRequest`; declares nothing."""
+    return _as_login(target, on_progress, suggesting.suggest, SuggestRequest(relation, **options))
+
+
+def risk(
+    target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any
+) -> tuple[RiskFigures, ...]:
+    """Say how likely people are found again in a relation and its releases, see `RiskRequest`."""
+    return _as_login(target, on_progress, assessing.risk, RiskRequest(relation, **options))
+
+
+def intervals(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group the values of an ordered column into intervals of at least k, see `IntervalsRequest`."""
+    request = IntervalsRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.intervals, request)
+
+
+def groups(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group the values of a column without order, see `LabelsRequest`."""
+    request = LabelsRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.labels, request)
+
+
+def regions(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group the values of a column into regions of neighbours, see `RegionsRequest`."""
+    request = RegionsRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.regions, request)
+
+
+def rectangles(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group points into axis-parallel rectangles, see `RectanglesRequest`."""
+    request = RectanglesRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.rectangles, request)
+
+
+def define_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
+    """Store a hierarchy that is written out, as the next version, see `DefineHierarchyRequest`."""
+    request = DefineHierarchyRequest(*arguments, **options)
+    rows = [list(row) if isinstance(row, tuple) else row for row in request.rows]
+    definition = {**(request.options or {}), "rows": rows if isinstance(request.rows, list | tuple) else None}
+    with as_owner(target) as (db, role):
+        return operations.define(db, request.hierarchy, definition, role=role)
+
+
+def load_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
+    """Store a hierarchy that is in a table, see `LoadHierarchyRequest`."""
+    request = LoadHierarchyRequest(*arguments, **options)
+    with as_login(target, None) as db, exact_text(db):
+        found = operations.read_table(db, request.relation, request.options)
+    return _store(target, request.hierarchy, found)
+
+
+def build_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
+    """Build a hierarchy over a column and store it, see `BuildHierarchyRequest`."""
+    request = BuildHierarchyRequest(*arguments, **options)
+    with as_login(target, None) as db, exact_text(db):
+        found = operations.build_column(
+            db, request.relation, request.column_name, request.spec, request.options
+        )
+    return _store(target, request.hierarchy, found)
+
+
+def _store(target: Target, hierarchy: str, found: HierarchyDefinition) -> StoredHierarchy:
+    """Check anew what was read with the rights of the login, and store it as the owner role."""
+    with as_owner(target) as (db, role):
+        return operations.store(db, hierarchy, found, role=role)
+
+
+def hierarchy_content(target: Target, hierarchy: str) -> HierarchyContent:
+    """Return a stored hierarchy with its values and nodes."""
+    with as_owner(target) as (db, role):
+        return operations.content(db, hierarchy, role=role)
+
+
+def show_hierarchy(target: Target, *arguments: Any, **options: Any) -> list[str]:
+    """Return a stored hierarchy as the lines of a tree, see `ShowHierarchyRequest`."""
+    request = ShowHierarchyRequest(*arguments, **options)
+    with as_owner(target) as (db, role):
+        return operations.show(db, request.hierarchy, request.most, role=role)
+
+
+def drop_hierarchy(target: Target, hierarchy: str) -> None:
+    """Forget a stored hierarchy with all its versions; releases made with it stay as they are."""
+    with as_owner(target) as (db, role):
+        operations.drop(db, hierarchy, role=role)
+
+
+def hierarchies(target: Target) -> Sequence[Row]:
+    """Return all stored hierarchies by name, in their latest versions."""
+    with as_owner(target) as (db, _):
+        return operations.hierarchies(db)
+
+
+def protect(
+    target: Target, relation: str, *arguments: Any, ledger_folder: str | None = None, **options: Any
+) -> None:
+    """Enable queries on a relation, see `ProtectRequest`.
+
+    Parameters
+    ----------
+    ledger_folder : str, optional
+        Folder of this machine for the records of queries; needed unless the option ``ledger`` is 'off'.
+    """
+    request = ProtectRequest(relation, *arguments, **options)
+    with as_owner(target, relation, lending="lend_reader") as (db, role):
+        protecting.protect(db, relation, request.k, request.options, role=role, folder=ledger_folder)
+
+
+def unprotect(target: Target, relation: str) -> None:
+    """Disable queries on a relation and revoke the rights to read it that were lent for them."""
+    with as_owner(target) as (db, role):
+        protecting.unprotect(db, relation, role=role)
+        take_back(db, relation, role)
+
+
+def check_query(target: Target, text: str) -> Verdict:
+    """Check a query without running it, see `kanon_pg.queries.answer.check_query`."""
+    with as_reader(target) as (db, role, session):
+        return check_text(db, text, role, search_path=tuple(session["path"]))
+
+
+def query(
+    target: Target,
+    text: str,
+    parameters: Sequence[str | None] = (),
+    *,
+    ledger_folder: str | None = None,
+) -> AnswerTable:
+    """Answer a query about public and protected relations, after it was recorded.
+
+    Parameters
+    ----------
+    text : str
+        One SELECT.
+    parameters : sequence of (str or None)
+        Values of ``$1``, ``$2`` ... as text.
+    ledger_folder : str, optional
+        Folder of this machine for the records of queries, the same at every call.
+
+    Raises
+    ------
+    QueryRefused, AnswerWithheld
+        As `kanon_pg.queries.answer.answer_query`.
+    """
+    with as_reader(target) as (db, role, session):
+        request = QueryRequest(text, tuple(parameters), tuple(session["path"]))
+        return answer_query(
+            db,
+            request,
+            role,
+            session["login"],
+            locked=lock_relations(db, request),
+            folder=ledger_folder,
+        )

@@ -68,7 +68,7 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
 
 @contextmanager
 def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, Row]]:
-    """Open a transaction that acts as the reading role; yields it with the asking role and its session."""
+    """Open a transaction that acts as the reading role; yields it with the caller and its session."""
     connection = connect(target) if isinstance(target, str) else target
     try:
         with repeatable_read(connection):

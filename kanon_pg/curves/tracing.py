@@ -26,7 +26,7 @@ from kanon_pg.relations.counting import Counted, count_row_types
 from kanon_pg.relations.subject import (
     Roles,
     Subject,
-    linked_columns,
+    notice_unknown_roles,
     refuse_identifying,
     require_quasi_identifiers,
     require_usable,
@@ -111,8 +111,12 @@ def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[C
         If the caller may not read the columns.
     """
     subject = resolve(db, request.relation)
-    known = subject.declared or Roles()
-    names = linked_columns(subject, request.quasi_identifiers)
+    known = subject.roles or Roles()
+    if request.quasi_identifiers is None:
+        notice_unknown_roles(db, subject)
+        names = tuple(column.name for column in subject.quasi_identifiers())
+    else:
+        names = tuple(request.quasi_identifiers)
     Roles(quasi_identifiers=names, entity=known.entity, weights=known.weights).check(subject.relation)
     refuse_identifying(subject, names)
     quasi = subject.columns(names)

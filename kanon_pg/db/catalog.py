@@ -277,7 +277,7 @@ def require_equality(
     columns: tuple[ColumnFacts, ...],
     purpose: str = _LINKING,
 ) -> None:
-    """Refuse columns that GROUP BY and PARTITION BY cannot compare, by asking the planner itself.
+    """Refuse columns that GROUP BY and PARTITION BY cannot compare, as the planner finds by itself.
 
     Parameters
     ----------

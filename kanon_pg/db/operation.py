@@ -37,7 +37,7 @@ from kanon_pg.errors import InputError
 Request = TypeVar("Request")
 
 SqlValue = Any
-"""An argument as PL/Python hands it over; None for NULL, which the services judge."""
+"""An argument as PL/Python hands it over; None for NULL, which the services check."""
 
 _KEYWORDS = {"column"}
 """Names of arguments that SQL takes in quotes only."""

@@ -87,5 +87,5 @@ class Database(Protocol):
         ...
 
     def notice(self, message: str) -> None:
-        """Tell the user something that is not an error."""
+        """Show the user something that is not an error."""
         ...

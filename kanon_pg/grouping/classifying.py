@@ -96,13 +96,13 @@ class _Session:
     def ask(self, task: str, call: GroupingRequest, counted: Counted, arrays: Any, **options: Any) -> _Answer:
         """Have the worker group values."""
         weights: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", counted.weights()))}
-        question = GroupingTask(
+        grouping = GroupingTask(
             task,
             {"k": call.k, "cost": call.cost, "seconds": call.time_limit, **options},
             {**weights, **arrays},
         )
         answer = group_in_child(
-            question, checkpoint=self.db.checkpoint, progress=self.db.progress, memory_bytes=self.memory
+            grouping, checkpoint=self.db.checkpoint, progress=self.db.progress, memory_bytes=self.memory
         )
         return _Answer(answer, unpacked("<i8", answer.class_of))
 

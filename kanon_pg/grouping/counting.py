@@ -75,7 +75,7 @@ def resolve_weighing(db: Database, call: GroupingRequest) -> Weighing:
     UnknownName
         If the relation or the weight column does not exist.
     UnsuitableColumn
-        If the weight is no whole or decimal number, or people cannot be told apart.
+        If the weight is no whole or decimal number, or people cannot be distinguished.
     """
     subject = resolve(db, call.relation)
     weight = None if call.weight is None else subject.relation.column(call.weight)

@@ -18,7 +18,14 @@ from kanon_pg.measure.classes import (
 )
 from kanon_pg.measure.measures import Measures
 from kanon_pg.relations.arguments import AnyRelation, QuasiIdentifiers, Sensitive
-from kanon_pg.relations.subject import Subject, no_quasi_identifier, no_rows, require_usable, resolve
+from kanon_pg.relations.subject import (
+    Subject,
+    no_quasi_identifier,
+    no_rows,
+    notice_unknown_roles,
+    require_usable,
+    resolve,
+)
 
 _ROWS_WORTH_STORING = 4
 """Rows per class from which storing the classes is cheaper than counting them twice (measured, 1M rows)."""
@@ -83,21 +90,12 @@ def resolve_measured(db: Database, request: MeasureRequest) -> Measured:
                 f"Column {column.identifier} is named both as quasi-identifier and as sensitive.",
                 hint="Name each column once.",
             )
-    usual = _usual_quasi_identifiers(subject)
+    usual = subject.quasi_identifiers()
     if given is None:
-        if subject.is_release and subject.roles is None:
-            db.notice(
-                "The roles of this release's columns are unknown; all others count as quasi-identifiers."
-            )
+        notice_unknown_roles(db, subject)
         given = tuple(column for column in usual if column not in sensitive)
     _require_measurable(db, subject, given, sensitive)
     return Measured(subject, given, sensitive, subject.losses if given == usual else {})
-
-
-def _usual_quasi_identifiers(subject: Subject) -> tuple[ColumnFacts, ...]:
-    if subject.roles is not None:
-        return subject.columns(subject.roles.quasi_identifiers)
-    return tuple(c for c in subject.without_identifiers() if c != subject.suppressed)
 
 
 def _require_measurable(

@@ -69,7 +69,7 @@ def count_row_types(
     entity : CanonicalColumn, optional
         What identifies a person.
     sensitive : tuple of CanonicalColumn
-        Sensitive columns that a privacy model speaks of: rows of one type agree on these too.
+        Sensitive columns that a privacy model constrains: rows of one type agree on these too.
     memory_bytes : int
         Budget for the packed row types in all processes together.
 

@@ -189,11 +189,6 @@ class Subject:
         return self.hidden_people is not None
 
     @property
-    def declared(self) -> Roles | None:
-        """The declared roles; a release has none as a table of its own."""
-        return None if self.is_release else self.roles
-
-    @property
     def entity(self) -> CanonicalColumn | None:
         """What identifies a person; None: each row is a person."""
         name = None if self.roles is None else self.roles.entity
@@ -213,6 +208,22 @@ class Subject:
         if any(name is None for name in given):
             raise InputError("A column name is NULL.", hint="Leave it out of the list.")
         return tuple(self.relation.column(name) for name in given)
+
+    def quasi_identifiers(self, *, but: Sequence[str] = ()) -> tuple[ColumnFacts, ...]:
+        """Return the known quasi-identifiers; where roles are unknown, all columns but keys.
+
+        Parameters
+        ----------
+        but : sequence of str
+            Columns that are none unless they are known to be.
+        """
+        if self.roles is not None:
+            return self.columns(self.roles.quasi_identifiers)
+        return tuple(
+            column
+            for column in self.without_identifiers()
+            if column != self.suppressed and column.name not in but
+        )
 
     def without_identifiers(self) -> tuple[ColumnFacts, ...]:
         """Return all columns but identifiers: declared ones, and keys that have no other role."""
@@ -294,6 +305,15 @@ def _suppressed_column(relation: RelationFacts) -> ColumnFacts | None:
     return next(found, None)
 
 
+def notice_unknown_roles(db: Database, subject: Subject) -> None:
+    """Say what is taken for the roles of a release's columns where the caller may not know them."""
+    if subject.is_release and subject.roles is None:
+        db.notice(
+            "The roles of this release's columns are unknown; all of them count as quasi-identifiers, and "
+            "each row as a person."
+        )
+
+
 def require_usable(
     db: Database,
     subject: Subject,
@@ -359,23 +379,6 @@ def no_rows(relation: RelationFacts, detail: str | None = None) -> InputError:
     )
 
 
-def linked_columns(
-    subject: Subject, given: Sequence[str] | None, *, but: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Return the quasi-identifiers of a release: the given, the declared, else all but keys.
-
-    Parameters
-    ----------
-    but : sequence of str
-        Columns that are none unless given or declared.
-    """
-    if given is not None:
-        return tuple(given)
-    if subject.declared is not None:
-        return subject.declared.quasi_identifiers
-    return tuple(c.name for c in subject.relation.columns if not c.is_key and c.name not in but)
-
-
 def refuse_identifying(subject: Subject, names: Iterable[str]) -> None:
     """Refuse columns that are declared to identify people, which no release publishes.
 
@@ -384,7 +387,7 @@ def refuse_identifying(subject: Subject, names: Iterable[str]) -> None:
     UnsuitableColumn
         Names the first of them.
     """
-    known = subject.declared or Roles()
+    known = subject.roles or Roles()
     for name in names:
         if name not in known.identifiers and name != known.entity:
             continue

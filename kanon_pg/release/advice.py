@@ -17,7 +17,7 @@ _FEWEST_ROWS = 100
 _NEARLY_ALL = 0.9
 
 
-def tell_undeclared(db: Database, relation: RelationFacts) -> None:
+def notice_undeclared(db: Database, relation: RelationFacts) -> None:
     """Say that roles were guessed, and how to find better ones.
 
     Parameters
@@ -32,10 +32,10 @@ def tell_undeclared(db: Database, relation: RelationFacts) -> None:
     )
 
 
-def tell_repeated_identifiers(db: Database, relation: RelationFacts, identifiers: Sequence[str]) -> None:
+def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifiers: Sequence[str]) -> None:
     """Say which identifiers repeat, because people may have several rows then.
 
-    Looks at 100,000 rows at most; a repetition that shows only in more of them is not told.
+    Looks at 100,000 rows at most; a repetition that shows only in more of them is not found.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def tell_repeated_identifiers(db: Database, relation: RelationFacts, identifiers
         )
 
 
-def tell_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Sequence[ColumnFacts]) -> None:
+def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Sequence[ColumnFacts]) -> None:
     """Say which sensitive columns have a value of their own in nearly every row: they identify rows then.
 
     Looks at 100,000 rows at most.
@@ -86,7 +86,7 @@ def tell_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Sequ
             )
 
 
-def tell_much_suppressed(db: Database, release: Identifier, share: float) -> None:
+def notice_much_suppressed(db: Database, release: Identifier, share: float) -> None:
     """Say that a release has hardly any values left, and what would keep more.
 
     Parameters

@@ -11,7 +11,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import Roles, Subject, require_usable, stored_declaration
-from kanon_pg.release.advice import tell_repeated_identifiers
+from kanon_pg.release.advice import notice_repeated_identifiers
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.request import DeclareRequest
 
@@ -61,7 +61,7 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
         role,
     )
     if roles.entity is None:
-        tell_repeated_identifiers(db, facts, roles.identifiers)
+        notice_repeated_identifiers(db, facts, roles.identifiers)
 
 
 def _warn_of_record(db: Database, facts: RelationFacts, new: Roles) -> None:

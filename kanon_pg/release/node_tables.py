@@ -265,7 +265,7 @@ def create_unknown_view(db: Database, plan: ReleasePlan, names: StorageNames) ->
     )
 
 
-def tell_unknown(db: Database, row: Row) -> None:
+def notice_unknown(db: Database, row: Row) -> None:
     """Say of which columns a refresh suppressed values that their hierarchies do not know.
 
     Parameters

@@ -18,13 +18,12 @@ from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import (
     Roles,
     Subject,
-    linked_columns,
     refuse_identifying,
     require_quasi_identifiers,
     require_usable,
     resolve,
 )
-from kanon_pg.release.advice import tell_repeated_identifiers, tell_undeclared, tell_unique_sensitive
+from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_sensitive
 from kanon_pg.release.base import require_suitable
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyWish, level_fields, require_fit
 from kanon_pg.release.request import AnonymizeRequest
@@ -122,7 +121,7 @@ class ReleasePlan:
 
     @property
     def model_columns(self) -> tuple[CanonicalColumn, ...]:
-        """The sensitive columns that privacy models speak of, none without a model."""
+        """The sensitive columns that privacy models constrain, none without a model."""
         if not self.models:
             return ()
         return tuple(
@@ -199,23 +198,26 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     _check_model_columns(db, plan)
     _check_names(plan)
     _check_release_is_ours(db, plan)
-    _advise(db, plan, request, subject.declared)
+    _advise(db, plan, request, subject.roles)
     return plan
 
 
 def _advise(db: Database, plan: ReleasePlan, request: AnonymizeRequest, declared: Roles | None) -> None:
     if declared is None and request.quasi_identifiers is None:
-        tell_undeclared(db, plan.base)
+        notice_undeclared(db, plan.base)
     elif declared is not None and declared.entity is None:
-        tell_repeated_identifiers(db, plan.base, declared.identifiers)
-    tell_unique_sensitive(db, plan.base, plan.sensitive)
+        notice_repeated_identifiers(db, plan.base, declared.identifiers)
+    notice_unique_sensitive(db, plan.base, plan.sensitive)
 
 
 def _roles(request: AnonymizeRequest, subject: Subject) -> Roles:
     """Merge arguments, declaration and defaults: a column that nobody mentions is withheld."""
-    known = subject.declared or Roles()
+    known = subject.roles or Roles()
     sensitive = known.sensitive if request.sensitive is None else tuple(request.sensitive)
-    quasi = linked_columns(subject, request.quasi_identifiers, but=sensitive)
+    if request.quasi_identifiers is None:
+        quasi = tuple(column.name for column in subject.quasi_identifiers(but=sensitive))
+    else:
+        quasi = tuple(request.quasi_identifiers)
     chosen = {*quasi, *sensitive}
     insensitive = tuple(name for name in known.insensitive if name not in chosen)
     refuse_identifying(subject, (*quasi, *sensitive, *insensitive))
@@ -226,7 +228,7 @@ def _check_model_columns(db: Database, plan: ReleasePlan) -> None:
     """Refuse sensitive columns whose values a privacy model cannot count or put in order."""
     if not plan.model_columns:
         return
-    require_equality(db, plan.base, tuple(c.facts for c in plan.model_columns), "be judged by l, p or t")
+    require_equality(db, plan.base, tuple(c.facts for c in plan.model_columns), "be counted for l, p or t")
     if plan.models.t is None or plan.models.distance != "ordered":
         return
     for column in plan.model_columns:

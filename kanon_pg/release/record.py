@@ -119,7 +119,7 @@ def forget_releases(db: Database, previous: Sequence[Row]) -> None:
 def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
     """Count a refreshed release and put the figures in the place of those before.
 
-    What was proven speaks of the table as it was published, and stays as it is.
+    What was proven applies to the table as it was published, and stays as it is.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ Nothing here is shared with the solver or with the guard of the view: classes ar
 reader sees them (types with several spellings of one value are compared as text). What generalized cells cost
 is counted by the release's own tables. The figures of privacy models are those of ``kanon_measure``, computed
 by its own query; with the guard they share nothing but the definitions. Only if a release holds what was
-solved, the solver's proofs speak of it.
+solved, the solver's proofs apply to it.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def require_models(
         What `kanon_pg.release.recount.recount` found in it.
     is_whole : bool
         Whether it holds every row of the base relation. Otherwise its own distribution is not the one
-        that t-closeness compares with, and only the guard can judge that.
+        that t-closeness compares with, and only the guard can check that.
 
     Raises
     ------
@@ -312,7 +312,7 @@ def is_what_was_solved(
     """Whether the release holds exactly the rows that were solved for.
 
     The base relation may have changed since it was counted, unless the transaction sees one state of it
-    throughout. Then the release is as safe as any refresh, but the solver's bound speaks of other rows.
+    throughout. Then the release is as safe as any refresh, but the solver's bound applies to other rows.
 
     Parameters
     ----------

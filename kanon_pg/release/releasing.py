@@ -13,9 +13,9 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
-from kanon_pg.release.advice import tell_much_suppressed
+from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
-from kanon_pg.release.node_tables import create_unknown_view, tell_unknown, write_hierarchies
+from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import plan_release
 from kanon_pg.release.publish import drop_view, name_storage, swap_view
 from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
@@ -89,7 +89,7 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
     store_release(db, plan, work.request, report, utility, names, role=work.role)
-    tell_much_suppressed(db, plan.view, report.suppressed_share)
+    notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
 
@@ -129,12 +129,12 @@ def refresh(db: Database, release: str) -> None:
         db.execute(statement("refresh_storage", storage=storage))
     db.execute(statement("analyze", relation=storage))
     record_refresh(db, row, storage)
-    _tell_withheld(db, base.identifier, storage, row["name"])
-    _tell_unpublished(db, row)
-    tell_unknown(db, row)
+    _notice_withheld(db, base.identifier, storage, row["name"])
+    _notice_unpublished(db, row)
+    notice_unknown(db, row)
 
 
-def _tell_withheld(db: Database, base: Identifier, storage: Identifier, release: str) -> None:
+def _notice_withheld(db: Database, base: Identifier, storage: Identifier, release: str) -> None:
     withheld = db.row(statement("count_withheld", base=base, storage=storage))["withheld"]
     if withheld:
         db.notice(
@@ -143,7 +143,7 @@ def _tell_withheld(db: Database, base: Identifier, storage: Identifier, release:
         )
 
 
-def _tell_unpublished(db: Database, row: Row) -> None:
+def _notice_unpublished(db: Database, row: Row) -> None:
     """Say that the view of a release was dropped, so that nobody sees what was refreshed."""
     if not db.row(statement("find_release"), row["name"], row["base"])["published"]:
         view = Identifier.of("safe", row["name"])

@@ -123,7 +123,7 @@ def make_report(
         Seconds.
     certified : bool
         Whether the release holds exactly the rows that were solved for; without it the solver's
-        bound speaks of other rows and is left out.
+        bound applies to other rows and is left out.
     """
     cost = found.weighted_cost
     bound = outcome.lower_bound if certified else None

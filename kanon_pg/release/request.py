@@ -268,7 +268,7 @@ def _check_models(request: AnonymizeRequest) -> None:
 
 
 def require_sensitive(request: AnonymizeRequest, sensitive: Sequence[object]) -> None:
-    """Refuse a privacy model without a sensitive column that it could speak of.
+    """Refuse a privacy model without a sensitive column that it could constrain.
 
     Parameters
     ----------

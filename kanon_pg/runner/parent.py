@@ -263,7 +263,7 @@ def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
     Parameters
     ----------
     db : Database
-        Its user is told what takes so long.
+        Its user gets a notice of what takes so long.
     memory_bytes : int
         Budget of the worker.
     kernels : str

@@ -74,7 +74,7 @@ def prepare(checkpoint: Callable[[], object], refuse: Callable[[ImportError], ob
     checkpoint : callable
         Raises if the user cancelled.
     refuse : callable
-        Raises what the user is told if a library is missing.
+        Raises the error that a user sees if a library is missing.
     """
     global _checkpoint, _refuse
     _checkpoint, _refuse = checkpoint, refuse

@@ -19,11 +19,10 @@ import pyarrow.csv as arrow_csv
 from pyarrow import parquet
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
-from kanon_pg.db.copy import CopyOut
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
-from kanon_pg.db.queries import render, statement
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
+from kanon_pg.db.queries import Statement, render, statement
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.release.record import name_in_sql
 
@@ -120,6 +119,51 @@ def _find(db: PsycopgDatabase, release: str) -> RelationFacts:
         f"There is no release {Identifier((release,))}.",
         hint="Only releases are exported; `kanon releases` lists them.",
     )
+
+
+_BLOCK_BYTES = 1024 * 1024
+
+
+class CopyOut:
+    """What ``COPY ... TO STDOUT`` sends, as an iterable of blocks of about a megabyte.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Open, inside the caller's transaction.
+    command : Statement
+        The COPY command, without parameters.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that the server says it sent; known after the last block, 0 before.
+    """
+
+    def __init__(self, connection: Connection, command: Statement) -> None:
+        self._connection = connection
+        self._command = command
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Run the command.
+
+        Raises
+        ------
+        DatabaseError
+            If the server refuses it.
+        """
+        block = bytearray()
+        with mapped_errors(), self._connection.cursor() as cursor:
+            with cursor.copy(self._command.text.encode()) as copy:
+                for chunk in copy:  # one row each
+                    block += chunk
+                    if len(block) >= _BLOCK_BYTES:
+                        yield bytes(block)
+                        block.clear()
+            self.rows = cursor.rowcount
+        if block:
+            yield bytes(block)
 
 
 def _csv(

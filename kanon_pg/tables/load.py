@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from kanon_pg.db.catalog import RelationFacts, describe
-from kanon_pg.db.copy import copy_in
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName
 from kanon_pg.tables.csv_file import CsvColumn, CsvFile
@@ -92,18 +91,16 @@ def load_csv(
         db = PsycopgDatabase(connection)
         name = _parse_name(db, table)
         existing = _existing(db, name)
-        name = name if existing is None else existing.identifier
+        if existing is not None:
+            name = existing.identifier
         if existing is not None and if_exists == "append":
-            found = [existing.column(column) for column in file.names]
-            columns = tuple(CsvColumn(column.name, column.type) for column in found)
-            nullable = [column.name for column in found if column.base_type not in _TEXT_TYPES]
+            columns, nullable = _existing_columns(existing, file)
         else:
             if existing is not None:
-                _make_room(db, existing, if_exists)
-            layout = file.layout(
+                _drop_existing(db, existing, if_exists)
+            columns = file.layout(
                 text_columns, all_text, lambda done, total: report("reading types", done, total)
-            )
-            columns = layout.columns
+            ).columns
             nullable = [column.name for column in columns if column.sql_type != "text"]
             _create(db, name, columns)
         batches = file.batches(lambda done, total: report("loading", done, total))
@@ -143,6 +140,8 @@ def append_batches(
     ------
     InputError
         If the server stored another number of rows than it was sent.
+    DatabaseError
+        If the server refuses the data; the error does not quote them.
     """
     sent = 0
 
@@ -156,9 +155,12 @@ def append_batches(
 
     columns = [Identifier.of(name) for name in names]
     forced = [Identifier.of(name) for name in nullable]
-    stored = copy_in(
-        connection, statement("copy_csv_in", table=table, names=columns, nullable=forced), chunks()
-    )
+    command = statement("copy_csv_in", table=table, names=columns, nullable=forced)
+    with mapped_errors(), connection.cursor() as cursor:
+        with cursor.copy(command.text.encode()) as copy:
+            for chunk in chunks():
+                copy.write(chunk)
+        stored = cursor.rowcount
     if stored != sent:
         raise InputError(f"Only {stored} of {sent} records could be stored; the table is as it was.")
     return stored
@@ -184,7 +186,14 @@ def _existing(db: Database, name: Identifier) -> RelationFacts | None:
     return describe(db, str(name))
 
 
-def _make_room(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:
+def _existing_columns(existing: RelationFacts, file: CsvFile) -> tuple[tuple[CsvColumn, ...], list[str]]:
+    """Return the columns that a file adds to, and those of them in which an empty string is NULL."""
+    found = [existing.column(column) for column in file.names]
+    columns = tuple(CsvColumn(column.name, column.type) for column in found)
+    return columns, [column.name for column in found if column.base_type not in _TEXT_TYPES]
+
+
+def _drop_existing(db: Database, existing: RelationFacts, if_exists: IfExists) -> None:
     if if_exists == "fail":
         raise InputError(
             f"Table {existing.identifier} exists already.",

@@ -1,6 +1,6 @@
 -- Counts classes of fewer than k people, with the caller's rights; what goes wrong becomes a sentence, so that
 -- one relation which cannot be read hides no other. Whoever polls many relations has not looked at each of them,
--- so that none may run its owner's code with the caller's rights; the lock keeps what was judged.
+-- so that none may run its owner's code with the caller's rights; the lock keeps what was checked.
 CREATE OR REPLACE FUNCTION kanon.small_classes(
     relation regclass,
     keys name[],

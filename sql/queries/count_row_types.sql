@@ -1,6 +1,6 @@
 -- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
 -- if they would need more bytes than the limit. Columns are the quasi-identifiers, then the sensitive columns
--- that a privacy model speaks of.
+-- that a privacy model constrains.
 -- $1 bigint
 WITH base AS (
     SELECT

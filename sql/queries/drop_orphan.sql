@@ -1,2 +1,2 @@
--- Drops a relation that no record speaks of, unless something else uses it.
+-- Drops a relation that no record names, unless something else uses it.
 DROP {{ kind }} IF EXISTS {{ relation }}

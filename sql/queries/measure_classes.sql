@@ -2,7 +2,7 @@
 --
 -- Grouping sets: all keys together (a group is a class), each categorical quasi-identifier alone (a
 -- group is a published value), the person alone. `whole` tells the classes from the other groups; it
--- looks at two keys because GROUPING() has no room for all of them.
+-- looks at two keys because GROUPING() takes no more than 31.
 WITH source AS (
     SELECT
 {% for q in columns %}

@@ -1,4 +1,4 @@
--- What no record in schema kanon speaks of: views in schema safe, and the storage of releases and declarations. In
+-- What no record in schema kanon names: views in schema safe, and the storage of releases and declarations. In
 -- the order in which they can be dropped; `filled`: whether the release has rows, or its storage was never filled.
 -- $1 text[]
 WITH known AS (

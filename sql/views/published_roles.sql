@@ -1,4 +1,4 @@
--- What the columns of a release are, for whoever may read the release: they see the columns anyway, and can judge
+-- What the columns of a release are, for whoever may read the release: they see the columns anyway, and can assess
 -- the release themselves. Nothing of it is a figure of the base table.
 CREATE OR REPLACE VIEW kanon.published_roles WITH (security_barrier) AS
 SELECT

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kanon_pg.reports.assemble import report
-from kanon_pg.reports.page import html_page
+from kanon_pg.reports.document import html_page
 from tests.fixtures.audit_reports import HOSTILE, antichain, audit_of, full_page, violating
 from tests.fixtures.browser import Page
 

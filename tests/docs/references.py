@@ -112,11 +112,11 @@ def _function(connection: psycopg.Connection[Any], name: str) -> list[str]:
     assert row is not None
     description, _, example = row.comment.partition("\nExample: ")
     description, _, meanings = description.partition("\nArguments:\n")
-    told = [
+    described = [
         (f"`{name}`", meaning)
         for name, _, meaning in (line.partition(": ") for line in meanings.splitlines())
     ]
-    table = ["", *_table(["argument", "meaning"], told)] if told else []
+    table = ["", *_table(["argument", "meaning"], described)] if described else []
     arguments = ",".join(f"\n    {argument}" for argument in row.arguments.split(", ") if argument)
     signature = f"{name}({arguments}{chr(10) if arguments else ''}) -> {row.result}"
     callers = " and ".join(f"`{caller}`" for caller in row.callers)

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from psycopg import sql
 
-from kanon_pg import client
 from kanon_pg.audit.findings import ViolatingSet
-from tests.fixtures.audits import COLUMNS, audit, figures_in_sql, minimal_in_sql
-from tests.fixtures.interfaces import ClientInterface, Interface
+from tests.fixtures.audits import COLUMNS, audit, identify, is_anonymous, minimal_in_sql, risk
+from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import everything
 
 _CELLS = {
@@ -75,21 +74,14 @@ def test_both_interfaces_say_the_same(audit_interfaces: tuple[Interface, Interfa
         first, second = (audit(interface, relation, k, **options) for interface in audit_interfaces)
         assert first == second
         assert first
-
-
-def test_a_release_singles_nobody_out(audit_interface: Interface) -> None:
-    audit_interface.anonymize("of_persons", 5)
-    assert audit(audit_interface, "safe.of_persons", 5) == ()
-    audit_interface.drop("of_persons")
-
-
-def test_max_columns_says_what_is_open(audit_interface: Interface) -> None:
-    audit_interface.notices.clear()
-    found = audit(audit_interface, "people", 2, columns=COLUMNS, max_columns=1)
-    assert {one.size for one in found} <= {1}
-    assert audit_interface.notices == [
-        "Every minimal violating set of at most 1 column is listed; larger ones may be missing."
-    ]
+    for ask in (
+        lambda interface: identify(interface, "people", columns=[*COLUMNS, "illness"]),
+        lambda interface: risk(interface, "people", columns=COLUMNS, sensitive=["illness"]),
+        lambda interface: [is_anonymous(interface, "of_persons", k) for k in (2, 40)],
+    ):
+        first, second = map(ask, audit_interfaces)
+        assert first == second
+        assert first
 
 
 def wide_table(interface: Interface) -> None:
@@ -151,31 +143,3 @@ def test_type_has_the_fields_of_the_dataclass(audit_interfaces: tuple[Interface,
 
 
 # --- details, for reports ---------------------------------------------------------------------------------
-
-
-def test_details_agree_with_sql(audit_interfaces: tuple[Interface, Interface]) -> None:
-    interface = audit_interfaces[1]
-    assert isinstance(interface, ClientInterface)
-    result = client.audit(interface.connection, "of_persons", 5, columns=[*COLUMNS, "illness"], details=True)
-    assert (result.rows, result.people, result.entity) == (211, 106, "person")
-    assert [one.role for one in result.column_figures] == ["quasi_identifier"] * 3 + ["sensitive"]
-    for column in result.column_figures:
-        alone = figures(interface, [column.name])
-        without = figures(interface, [name for name in result.columns if name != column.name])
-        assert column.people_at_risk == alone["people_at_risk"]
-        assert column.smallest_class == alone["smallest_class"]
-        assert column.people_at_risk_without == without["people_at_risk"]
-        assert column.violating_sets == sum(column.name in one.columns for one in result.sets)
-    for whole, names in ((result.audited, result.columns), (result.quasi_identifiers, COLUMNS)):
-        assert whole is not None
-        assert list(whole.columns) == list(names)
-        expected = figures(interface, names)
-        assert whole.smallest_class == expected["smallest_class"]
-        assert whole.people_at_risk == expected["people_at_risk"]
-        assert sum(bar.classes for bar in whole.sizes) == whole.classes == expected["distinct_values"]
-        assert sum(bar.rows for bar in whole.sizes) == result.rows
-        assert all(bar.smallest <= bar.people / bar.classes <= bar.largest for bar in whole.sizes)
-
-
-def figures(interface: Interface, columns: Any) -> dict[str, Any]:
-    return figures_in_sql(interface.connection, "of_persons", list(columns), 5, "person")

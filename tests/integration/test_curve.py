@@ -15,7 +15,7 @@ from kanon_pg import client
 from kanon_pg.cli import app
 from kanon_pg.curves.points import CurvePoint
 from tests.fixtures.curves import COLUMNS, KS, without_times
-from tests.fixtures.interfaces import Interface
+from tests.fixtures.interfaces import Interface, interface_of
 from tests.fixtures.releases import everything
 
 
@@ -48,23 +48,34 @@ def test_a_curve_works_where_nothing_can_be_written(curve_interface: Interface) 
         curve_interface.connection.execute("reset default_transaction_read_only")
 
 
+def test_a_curve_of_a_release_is_by_its_quasi_identifiers(interface: Interface) -> None:
+    """Whoever may read it knows them; its other columns and the list of suppressed ones do not count."""
+    interface.connection.execute(
+        "create table t as"
+        " select i % 7 as a, i % 5 as b, i % 2 as s, i as note from generate_series(1, 60) as i"
+    )
+    interface.declare("t", quasi_identifiers=["a", "b"], sensitive=["s"], insensitive=["note"])
+    interface.anonymize("t", 4)
+    ks = [2, 4, 25]
+    found = without_times(interface.curve("safe.t", ks=ks, method="greedy"))
+    named = interface.curve("safe.t", ks=ks, method="greedy", quasi_identifiers=["a", "b"])
+    assert found == without_times(named)
+    assert [point["suppressed_cells"] == 0 for point in found] == [True, True, False]
+    interface.connection.execute("create role reader login; grant kanon_curator to reader")
+    try:
+        interface.connection.execute("grant select on safe.t to reader")
+        with interface_of("reader", interface) as own:
+            assert without_times(own.curve("safe.t", ks=ks, method="greedy")) == found
+            assert not own.notices
+    finally:
+        interface.connection.execute("drop owned by reader; drop role reader")
+
+
 def test_settings_of_the_session_stay(curve_interface: Interface) -> None:
     names = "work_mem", "enable_mergejoin", "datestyle", "statement_timeout", "application_name"
     shown = [curve_interface.connection.execute(f"show {name}").fetchone() for name in names]
     curve_interface.curve("people", ks=[3], quasi_identifiers=COLUMNS)
     assert [curve_interface.connection.execute(f"show {name}").fetchone() for name in names] == shown
-
-
-def test_each_k_is_a_phase(curve_interfaces: tuple[Interface, Interface]) -> None:
-    told: list[tuple[str, float | None]] = []
-    curve_interfaces[1].curve(
-        "people", ks=[2, 5], quasi_identifiers=COLUMNS, on_progress=lambda *event: told.append(event)
-    )
-    phases = dict.fromkeys(phase for phase, _ in told)
-    assert list(phases) == ["counting", "solving for k = 5", "solving for k = 2"]
-    shares = [share for _, share in told if share is not None]
-    assert shares == sorted(shares)
-    assert 0 <= shares[0] <= shares[-1] <= 1
 
 
 # --- without kanon in the database, and from a shell --------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Declarations come and go without a trace, and owners hear of roles that are probably not what they mean."""
+"""Declarations come and go without a trace, and notices name roles that are probably not what is meant."""
 
 from __future__ import annotations
 
@@ -42,14 +42,3 @@ def test_nothing_of_a_declaration_keeps_the_table_from_being_dropped(interface: 
     interface.undeclare("visits")
     assert row_types_views(connection) == []
     connection.execute("drop table visits")
-
-
-def test_an_identifier_that_repeats_may_be_the_entity(interface: Interface) -> None:
-    interface.connection.execute(_VISITS)
-    interface.declare("visits", identifiers=["id", "patient"], quasi_identifiers=["sex", "zip"])
-    (said,) = interface.notices
-    assert 'Column "patient" is declared as an identifier and repeats' in said
-    assert "entity => 'patient'" in said
-    interface.notices.clear()
-    interface.anonymize("visits", 5)
-    assert said in interface.notices

@@ -403,10 +403,10 @@ def test_a_setting_of_the_session_changes_no_answer(
     assert isinstance(expected, Answer)
     session = own_hospital.sessions.of(ADA, 1)
     session.execute(f"set {setting}".encode())
-    own_hospital.sessions.heard(ADA, 1)
+    own_hospital.sessions.notices(ADA, 1)
     seen = own_hospital.interface().ask(ADA, query, (), 1)
     assert sorted(seen.rows) == sorted(expected.rows)  # type: ignore[union-attr]
-    assert not [notice for notice in own_hospital.sessions.heard(ADA, 1) if "PLAN" in notice.upper()]
+    assert not [notice for notice in own_hospital.sessions.notices(ADA, 1) if "PLAN" in notice.upper()]
 
 
 @pytest.mark.parametrize("relation", ["hospital.patients", "hospital.wards"])

@@ -69,22 +69,6 @@ def test_adult(interface: Interface) -> None:
 # --- roles ------------------------------------------------------------------------------------------------
 
 
-def test_declared_roles_and_people(interface: Interface) -> None:
-    create(
-        interface,
-        "visits",
-        "patient integer, zip text, ward text, diagnosis text",
-        "(1, 'z', 'a', 'flu'), (1, 'z', 'b', 'gout'), (2, 'z', 'a', 'flu'),"
-        " (3, 'y', 'a', 'flu'), (3, 'y', 'a', 'flu')",
-    )
-    interface.declare("visits", quasi_identifiers=["zip"], sensitive=["diagnosis"], entity="patient")
-    found = measure(interface, "visits")
-    assert (found.rows, found.people, found.classes, found.k, found.largest_class) == (5, 3, 2, 1, 2)
-    # both people of zip z had the flu, although only two of its three rows say so
-    assert (found.distinct_l, found.frequency_l) == (1, 1.0)
-    assert measure(interface, "visits", ["ward"]).distinct_l == 1
-
-
 # --- PostgreSQL's equality ----------------------------------------------------------------------------------
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from psycopg import sql
 
-from kanon_pg.errors import UnknownName
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published
 
@@ -136,22 +135,3 @@ def test_a_release_is_found_as_sql_and_reports_write_it(interface: Interface, na
     assert left.fetchone() == (40,)
     interface.drop(called)
     assert connection.execute("select release from kanon.releases").fetchall() == []
-
-
-@pytest.mark.parametrize("called", ["public.people", "people;", "s." * 40])
-def test_nothing_else_is_taken_for_a_release(interface: Interface, called: str) -> None:
-    connection = interface.connection
-    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
-    _release(interface, "people")
-    with pytest.raises(UnknownName) as caught:
-        interface.drop(called)
-    assert caught.value.message == "There is no such release."
-
-
-def test_a_name_that_was_cut_off_is_not_taken_for_another(interface: Interface) -> None:
-    connection = interface.connection
-    connection.execute("create table base as select i % 3 as a from generate_series(1, 60) as i")
-    _release(interface, "x" * 58)
-    with pytest.raises(UnknownName):
-        interface.drop(f"safe.{'x' * 62}")
-    assert connection.execute("select count(*) from kanon.releases").fetchone() == (1,)

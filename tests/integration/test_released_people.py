@@ -1,4 +1,4 @@
-"""Releases of tables with several rows per person: judged in people, although these are not published."""
+"""Releases of tables with several rows per person: people are counted, although these are not published."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_risk_counts_people(audit_interface: Interface, released: str) -> None:
     assert (found.sample_uniques, found.minimal_uniques) == (0, (0, 0, 0))
     same = [row for row in counted if row["is_same"]]
     assert same
-    (told,) = found.homogeneous
-    assert (told.classes, told.people, told.rows) == (
+    (disclosed,) = found.homogeneous
+    assert (disclosed.classes, disclosed.people, disclosed.rows) == (
         len(same),
         sum(row["people"] for row in same),
         sum(row["n"] for row in same),

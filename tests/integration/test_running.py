@@ -105,7 +105,7 @@ def test_statement_timeout(watched: Watched, phase: str) -> None:
 
 @pytest.mark.only_through("server")
 def test_statement_timeout_that_the_server_forgot(watched: Watched) -> None:
-    """PostgreSQL drops the signal where a lock_timeout passes in the same moment; here it has none to send."""
+    """PostgreSQL drops the signal where a lock_timeout passes in the same moment; here there is none."""
     before = everything(watched.watcher)
     connection = watched.interface.connection
     with watched.holding("waiting for readers"), pytest.raises(QueryCanceled, match="statement timeout"):

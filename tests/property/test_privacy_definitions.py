@@ -1,4 +1,4 @@
-"""Privacy models judged by kernels equal the definitions, written out naively in Python."""
+"""Privacy models computed by kernels equal the definitions, written out naively in Python."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.query.harness import Answer, Seen, outcome
 from tests.query.honest import Expected, workload
 from tests.query.hospital import ADA, DECLARATIONS, SCHEMA
 from tests.query.people import World, load, zips
-from tests.query.reference import asking
+from tests.query.reference import run_on
 from tests.query.snapshot import hospital
 
 pytestmark = pytest.mark.slow
@@ -82,7 +82,7 @@ def two_worlds(server: Server) -> Iterator[tuple[Connection, Connection]]:
 
 
 def seen(connection: Connection, options: Options, queries: dict[str, list[Any]]) -> list[Seen]:
-    ask = asking(connection, options)
+    ask = run_on(connection, options)
     return [ask(ADA, text, values, 1) for text, values in queries.items()]
 
 

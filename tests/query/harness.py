@@ -1,4 +1,4 @@
-"""Runs attacks against any interface, in two worlds, and judges what came back.
+"""Runs attacks against any interface, in two worlds, and compares what came back.
 
 An interface is three callables, so that whoever writes one plugs it in with a few lines:
 

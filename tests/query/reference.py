@@ -22,10 +22,10 @@ WITHHELD = Refusal(explained=False, seen=b"The answer is withheld.")
 def reference_interface(connection: psycopg.Connection[Any], policy: Policy) -> Interface:
     """Return an interface to a database; the connection may read everything."""
     options = Options(mode=policy.mode, strict=policy.strict, dominance=policy.dominance)  # type: ignore[arg-type]
-    return Interface(asking(connection, options))
+    return Interface(run_on(connection, options))
 
 
-def asking(connection: psycopg.Connection[Any], options: Options) -> Run:
+def run_on(connection: psycopg.Connection[Any], options: Options) -> Run:
     """Return what runs queries under some options; the connection may read everything."""
     connection.execute("set search_path = pg_catalog, pg_temp")
     connection.execute("set statement_timeout = '20s'")

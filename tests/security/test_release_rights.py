@@ -139,17 +139,17 @@ def works(connection: psycopg.Connection, query: str) -> bool:
     )
     skipped: list[str] = []
 
-    def hear(notice: psycopg.errors.Diagnostic) -> None:
+    def note(notice: psycopg.errors.Diagnostic) -> None:
         if notice.severity_nonlocalized == "WARNING":
             skipped.append(notice.message_primary or "")
 
-    connection.add_notice_handler(hear)
+    connection.add_notice_handler(note)
     try:
         connection.execute(query.encode())
     except refusals:
         return False
     finally:
-        connection.remove_notice_handler(hear)
+        connection.remove_notice_handler(note)
         connection.rollback()
     return not skipped
 

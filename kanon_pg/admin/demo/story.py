@@ -96,7 +96,7 @@ def first_try(cast: Cast) -> Scene:
         claims(
             accepted(declare, publish),
             (lost > 0.9 * rows, "birth dates are mostly suppressed"),
-            ('Sensitive column "cost"' in publish.output, "the notice speaks of the cost"),
+            ('Sensitive column "cost"' in publish.output, "the notice names the cost"),
         ),
     )
 

@@ -1,6 +1,6 @@
 """What the installer finds: what the server has and misses, and what an installation before left.
 
-Of what that one recorded any part may be missing or damaged; and there may be releases that no record speaks
+Of what that one recorded any part may be missing or damaged; and there may be releases that no record names
 of, which a dump without rows, or a lost table, leaves.
 """
 
@@ -271,7 +271,7 @@ def _stems(*folders: str) -> list[str]:
 
 
 def find_orphans(db: Database) -> list[Row]:
-    """Return views in schema safe, and storage, that no record speaks of; see ``sql/queries/orphans.sql``."""
+    """Return views in schema safe, and storage, that no record names; see ``sql/queries/orphans.sql``."""
     return list(db.rows(statement("orphans"), own_relations()))
 
 
@@ -299,15 +299,15 @@ def remove_orphans(db: Database) -> tuple[str, ...]:
             continue
         if orphan["published"]:
             notes.append(
-                f"{orphan['relation']} was dropped: no record speaks of it, and it was never filled with "
+                f"{orphan['relation']} was dropped: no record names it, and it was never filled with "
                 "rows, as in a database that was restored from a dump of the schema only."
             )
     return tuple(notes)
 
 
 def described(orphan: Row) -> str:
-    """Say what to do about a view in schema safe that no record speaks of."""
+    """Say what to do about a view in schema safe that no record names."""
     return (
-        f"No record speaks of {orphan['relation']}, so nothing refreshes or replaces it. Readers may still "
+        f"No record names {orphan['relation']}, so nothing refreshes or replaces it. Readers may still "
         f"read it; to publish under its name again: DROP VIEW {orphan['relation']};"
     )

@@ -21,7 +21,7 @@ from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, UnknownN
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted
 from kanon_pg.relations.subject import entity_column
-from kanon_pg.release.advice import tell_much_suppressed
+from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.over_time import OverTime, parse_over_time
@@ -187,7 +187,7 @@ def start_series(work: Work, generation: int) -> ReleaseReport:
         raise _contradiction("rows or cells of the first version")
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
-    _tell_earlier(version, find_series(db, plan.name), previous)
+    _notice_earlier(version, find_series(db, plan.name), previous)
     swap_view(db, plan, storage, k=request.k, unseen_by=_this_transaction(db))
     forget_releases(db, previous)
     storage = name_storage(db, plan.name, storage)
@@ -199,7 +199,7 @@ def start_series(work: Work, generation: int) -> ReleaseReport:
     store_release(db, plan, request, report, utility, stored, role=work.role)
     store_series(db, plan.name, series, names)
     _record_series(version)
-    tell_much_suppressed(db, plan.view, report.suppressed_share)
+    notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
 
@@ -234,7 +234,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     _let_enter(version, work)
     version.drop("changes")
     _publish(version, row)
-    _tell_version(version)
+    _notice_version(version)
 
 
 def erase_person(db: Database, row: Row, series: Series | None, person: Sequence[str]) -> None:
@@ -585,10 +585,10 @@ def _record_series(version: _Version) -> None:
     version.run("record_series", version.plan.name, version.number, ever)
 
 
-# --- telling ------------------------------------------------------------------------------------------------
+# --- notices ------------------------------------------------------------------------------------------------
 
 
-def _tell_version(version: _Version) -> None:
+def _notice_version(version: _Version) -> None:
     series = find_series(version.db, version.plan.name)
     if series is None:
         return
@@ -605,7 +605,7 @@ def _tell_version(version: _Version) -> None:
         version.db.notice(f"Version {series.version} of {version.plan.view}: " + "; ".join(parts) + ".")
 
 
-def _tell_earlier(version: _Version, earlier: Series | None, previous: Sequence[Row]) -> None:
+def _notice_earlier(version: _Version, earlier: Series | None, previous: Sequence[Row]) -> None:
     """Say what an earlier release of the name and this one tell together."""
     db, view = version.db, version.plan.view
     if earlier is None or earlier.names is None:

@@ -46,12 +46,12 @@ BEGIN
         SELECT 0::bigint AS number, wanted AS name, own.parts[1] AS meaning
         UNION ALL
         SELECT argument.number, argument.declared,
-            told.line[2] || CASE WHEN argument.preset IN ('', 'NULL') THEN '' ELSE ' Default: ' || argument.preset END
+            described.line[2] || CASE WHEN argument.preset IN ('', 'NULL') THEN '' ELSE ' Default: ' || argument.preset END
         FROM argument
         JOIN (
             SELECT pg_catalog.regexp_match(text, '^(\w+): (.*)$') AS line
             FROM pg_catalog.regexp_split_to_table(own.parts[2], '\n') AS text
-        ) AS told ON told.line[1] = pg_catalog.regexp_replace(argument.declared, '^"?(\w+)"? .*$', '\1')
+        ) AS described ON described.line[1] = pg_catalog.regexp_replace(argument.declared, '^"?(\w+)"? .*$', '\1')
         UNION ALL
         SELECT 1000, 'Example', own.parts[3]
     )

@@ -14,4 +14,4 @@ COMMENT ON COLUMN kanon.query_log.role IS 'The role whose rights counted.';
 COMMENT ON COLUMN kanon.query_log.query IS 'The query as it was written.';
 COMMENT ON COLUMN kanon.query_log.parameters IS 'Its values.';
 COMMENT ON COLUMN kanon.query_log.outcome IS 'answered or withheld.';
-COMMENT ON COLUMN kanon.query_log.reason IS 'Why it was withheld, or a part of it; told to nobody else.';
+COMMENT ON COLUMN kanon.query_log.reason IS 'Why it was withheld, or a part of it; shown to nobody else.';

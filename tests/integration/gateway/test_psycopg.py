@@ -96,7 +96,7 @@ def test_a_pipeline_with_refused_statements_in_the_middle(client: psycopg.Connec
         pipeline.sync()
         aborted = None
         with pytest.raises(psycopg.DatabaseError, match="names people"):  # noqa: PT012
-            # the refusal is raised by whichever call is the first to hear of it
+            # the refusal is raised by whichever call is the first to see it
             client.execute("select name from patients")
             aborted = client.execute("select 2")
             pipeline.sync()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import NEAR, PAIRWISE, cost_of, number_of
+from tests.query.attacks.shared_parts import NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import WITHHELD, Attack, Secret, Step, V, attack, backed, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(

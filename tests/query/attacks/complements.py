@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import PAIRWISE, STRICT, cost_of, number_of
+from tests.query.attacks.shared_parts import PAIRWISE, STRICT, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,
     WITHHELD,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import beforehand, in_session
+from tests.query.attacks.shared_parts import beforehand, in_session
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, of_kind
 from tests.query.hospital import ADA
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import PAIRWISE
+from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import EXPLAINED, REFUSED, Attack, Channel, Secret, V, attack, of_kind
 
 ATTACKS: tuple[Attack, ...] = of_kind(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import LINEAR, NEAR, PAIRWISE, cost_of, number_of
+from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import (
     BROKEN_OFF,
     BROKEN_OFF_AS_IS,

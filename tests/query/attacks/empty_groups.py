@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import PAIRWISE
+from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import BROKEN_OFF, WITHHELD, Attack, Secret, V, attack, of_kind
 
 _ONE = f"from wards w left join patients p on p.ward = w.ward and p.{V} group by w.ward"

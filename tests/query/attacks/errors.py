@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import IS_IN_ONCOLOGY
+from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
 from tests.query.cases import REFUSED, Attack, Channel, Secret, V, attack, backed, harmless, of_kind
 
 _TOTAL = "if it cannot fail, it is a condition like any other; no error of the server may be seen"

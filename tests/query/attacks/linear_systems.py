@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tests.query.attacks.asking import LINEAR, NEAR, PAIRWISE, cost_of, number_of
+from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, number_of
 from tests.query.cases import BROKEN_OFF, BROKEN_OFF_AS_IS, Attack, Secret, Step, V, attack, limited, of_kind
 
 _CLASS = "ward = 'oncology'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import NEAR
+from tests.query.attacks.shared_parts import NEAR
 from tests.query.cases import (
     EXPLAINED,
     REFUSED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import IS_IN_ONCOLOGY
+from tests.query.attacks.shared_parts import IS_IN_ONCOLOGY
 from tests.query.cases import Attack, Channel, Secret, V, attack, of_kind
 
 _REACH = {

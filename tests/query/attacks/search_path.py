@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import in_session
+from tests.query.attacks.shared_parts import in_session
 from tests.query.cases import REFUSED, Attack, Channel, Secret, Step, V, attack, backed, harmless, of_kind
 from tests.query.hospital import BEN
 

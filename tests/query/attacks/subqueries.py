@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.query.attacks.asking import PAIRWISE
+from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import WITHHELD, Attack, Channel, Secret, V, attack, of_kind
 
 _VICTIM_IN_ONCOLOGY = f"(select 1 from patients v where v.{V} and v.ward = 'oncology')"

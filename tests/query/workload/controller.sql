@@ -123,7 +123,7 @@ SELECT physician, COUNT(*) AS visits, SUM(minutes) AS minutes FROM visits GROUP 
 
 -- name: workload of physicians with many patients
 -- tags: having count distinct
--- expect: may be withheld: HAVING hides a group of one, whose existence must not be told
+-- expect: may be withheld: HAVING hides a group of one, whose existence must not be disclosed
 SELECT physician, COUNT(*) AS visits FROM visits GROUP BY physician HAVING COUNT(DISTINCT patient_id) >= 5;
 
 -- name: hours by department

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.dbapi.connection import numbered
+from kanon_pg.dbapi import numbered
 from kanon_pg.errors import InputError
 
 WITHOUT_PERCENT = st.text().filter(lambda text: "%" not in text)

@@ -4,7 +4,7 @@ import pytest
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy, hierarchy_of
 from kanon_pg.hierarchies.tree import MOST_LINES, tree_lines, tree_of
-from kanon_pg.reports.plots.hierarchy import draw_hierarchy
+from kanon_pg.reports.plots import draw_hierarchy
 
 
 def ages() -> GeneralizationHierarchy:

@@ -12,8 +12,7 @@ import pytest
 from kanon_pg.core.termination import Termination
 from kanon_pg.curves.points import Curve, CurvePoint
 from kanon_pg.errors import InputError
-from kanon_pg.reports.plots.curve import draw_curve
-from kanon_pg.reports.plots.figure_file import figure_format, write_figure
+from kanon_pg.reports.plots import draw_curve, figure_format, write_figure
 
 
 def point(
@@ -123,7 +122,7 @@ def test_a_curve_of_one_point_without_any_loss_can_be_drawn(tmp_path: Path) -> N
 
 
 def test_drawing_neither_needs_a_screen_nor_touches_the_state_of_pyplot() -> None:
-    program = "import sys, kanon_pg.reports.plots.curve\nassert 'matplotlib.pyplot' not in sys.modules"
+    program = "import sys, kanon_pg.reports.plots\nassert 'matplotlib.pyplot' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

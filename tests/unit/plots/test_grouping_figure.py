@@ -10,8 +10,7 @@ from matplotlib.colors import to_hex
 
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
-from kanon_pg.reports.plots.figure_file import write_figure
-from kanon_pg.reports.plots.grouping import COLOURS, draw_grouping
+from kanon_pg.reports.plots import COLOURS, draw_grouping, write_figure
 
 
 def grouped(kind: str = "labels", **fields: object) -> Grouped:

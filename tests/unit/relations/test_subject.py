@@ -12,7 +12,6 @@ from kanon_pg.errors import InputError, KanonError, UnknownName, UnsuitableColum
 from kanon_pg.relations.subject import (
     Roles,
     Subject,
-    linked_columns,
     refuse_identifying,
     require_quasi_identifiers,
 )
@@ -42,18 +41,22 @@ def test_columns_come_in_the_order_of_the_call_each_once() -> None:
         SUBJECT.columns(["sex", None])  # type: ignore[list-item]
 
 
-def test_the_call_counts_before_the_declaration_and_that_before_all_columns() -> None:
+def test_quasi_identifiers_are_those_of_the_roles_else_all_columns_but_keys() -> None:
     unknown = replace(SUBJECT, roles=None)
-    assert linked_columns(SUBJECT, ["illness"]) == ("illness",)
-    assert linked_columns(SUBJECT, None) == ("zip", "sex")
-    assert linked_columns(unknown, None) == ("person", "zip", "sex", "illness")
-    assert linked_columns(unknown, None, but=("illness",)) == ("person", "zip", "sex")
+    assert names(SUBJECT.quasi_identifiers()) == ["zip", "sex"]
+    assert names(SUBJECT.quasi_identifiers(but=("sex",))) == ["zip", "sex"]
+    assert names(unknown.quasi_identifiers()) == ["person", "zip", "sex", "illness"]
+    assert names(unknown.quasi_identifiers(but=("illness",))) == ["person", "zip", "sex"]
 
 
-def test_a_release_has_no_declaration_of_its_own() -> None:
-    release = replace(SUBJECT, suppressed=column("kanon_suppressed"), hidden_people=7)
-    assert (release.is_release, release.hides_people, release.declared) == (True, True, None)
-    assert (SUBJECT.is_release, SUBJECT.hides_people, SUBJECT.declared) == (False, False, DECLARED)
+def test_a_release_has_the_roles_of_its_record() -> None:
+    listed = column("kanon_suppressed")
+    relation = replace(PATIENTS, columns=(*PATIENTS.columns, listed))
+    release = replace(SUBJECT, relation=relation, suppressed=listed, hidden_people=7)
+    assert (release.is_release, release.hides_people) == (True, True)
+    assert (SUBJECT.is_release, SUBJECT.hides_people) == (False, False)
+    assert names(release.quasi_identifiers()) == ["zip", "sex"]
+    assert "kanon_suppressed" not in names(replace(release, roles=None).quasi_identifiers())
 
 
 def test_identifiers_and_the_entity_are_left_out_and_keys_without_a_role() -> None:

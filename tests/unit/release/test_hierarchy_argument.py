@@ -1,4 +1,4 @@
-"""The argument ``hierarchies``, as far as it can be judged without a database."""
+"""The argument ``hierarchies``, as far as it can be checked without a database."""
 
 from __future__ import annotations
 

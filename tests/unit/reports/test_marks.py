@@ -7,7 +7,7 @@ from dataclasses import replace
 from kanon_pg.cli.curve import curve_table
 from kanon_pg.core.termination import Termination
 from kanon_pg.reports.assemble import report
-from kanon_pg.reports.page import html_page
+from kanon_pg.reports.document import html_page
 from tests.fixtures.audit_reports import audit_of, curve_of
 
 

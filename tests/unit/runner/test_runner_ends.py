@@ -108,7 +108,7 @@ def test_other_signals(call):
 
 
 def test_interrupts_of_the_terminal_do_not_reach_the_worker(call):
-    """Only the caller decides; it hears of the interrupt itself."""
+    """Only the caller decides; it sees the interrupt itself."""
     parent.start_worker()
     call("echo")
     os.kill(parent.worker_pid(), signal.SIGINT)

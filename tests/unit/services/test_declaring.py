@@ -1,4 +1,4 @@
-"""Declarations come and go without a trace, and owners hear of roles that are probably not what they mean."""
+"""Declarations come and go without a trace, and notices name roles that are probably not what is meant."""
 
 from __future__ import annotations
 
@@ -36,26 +36,6 @@ def test_a_declaration_of_nothing_is_refused_and_leaves_the_one_before(services:
         ["sex"],
         "public_visits_row_types",
     )
-
-
-def test_a_declaration_without_quasi_identifiers_has_no_row_types(services: MemoryServices) -> None:
-    services.declare("visits", quasi_identifiers=["sex"])
-    services.declare("visits", identifiers=["patient"])
-    (declared,) = services.state.declarations.values()
-    assert (declared["identifiers"], declared["row_types_view"]) == (["patient"], None)
-    assert row_types_views(services) == []
-
-
-def test_nothing_of_a_declaration_is_left(services: MemoryServices) -> None:
-    untouched = services.state.recorded()
-    services.declare("visits", quasi_identifiers=["sex", "zip"])
-    services.declare("visits", sensitive=["ward"])
-    services.declare("visits", quasi_identifiers=["zip"])
-    assert row_types_views(services) == ["public_visits_row_types"]
-    services.undeclare("visits")
-    assert row_types_views(services) == []
-    assert services.state.relations == untouched.relations
-    assert services.state.declarations == {}
 
 
 def test_the_view_of_row_types_counts_rows_and_people(services: MemoryServices) -> None:
@@ -103,7 +83,7 @@ def test_nothing_is_said_about_identifiers_that_do_not_repeat_or_if_people_are_c
     assert not [said for said in services.notices if "declared" in said]
 
 
-def test_who_publishes_without_a_declaration_hears_how_to_get_one(services: MemoryServices) -> None:
+def test_who_publishes_without_a_declaration_is_shown_how_to_get_one(services: MemoryServices) -> None:
     services.anonymize("visits", 2, method="greedy")
     (said,) = [one for one in services.notices if "not declared" in one]
     assert "kanon_suggest(" in said

@@ -1,4 +1,4 @@
-"""Classes of one column of tables in memory: every value, k people per class, what is refused and told."""
+"""Classes of one column of tables in memory: every value, k people per class, refusals and notices."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kanon_pg.errors import InfeasibleError, InputError, NotPermitted
+from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.grouping.found import FoundClass, FoundValue, Grouped
 from tests.fixtures.memory.services import MemoryServices
 from tests.fixtures.memory.tables import thing_tables
@@ -92,22 +92,6 @@ def test_sizes_of_intervals_are_those_of_counting(services: MemoryServices) -> N
         assert sorted(inside) == sorted(int(value.value or "") for value in own)
         assert one.size == sum(ages[age] for age in inside)
     assert found.optimal
-
-
-@pytest.mark.parametrize(
-    ("kind", "greatest", "label"),
-    [
-        ("integer", 2**31 - 1, "[2147483647,)"),
-        ("bigint", 2**63 - 1, "[9223372036854775807,)"),
-        ("smallint", -(2**15), "[-32768,-32767)"),
-    ],
-)
-def test_nothing_follows_the_greatest_number(
-    services: MemoryServices, kind: str, greatest: int, label: str
-) -> None:
-    services.state.table("edge", {"a": kind}, [(greatest,)] * 9)
-    (one,) = services.group("intervals", "edge", "a", 5).classes
-    assert one.label == label
 
 
 def test_people_count_once(services: MemoryServices) -> None:
@@ -197,17 +181,3 @@ def test_weights_that_are_none(services: MemoryServices) -> None:
     for column in ("less", "nan"):
         with pytest.raises(InputError, match="cannot be weights"):
             services.group("groups", "owing", "a", 5, weight=column)
-
-
-def test_rights_are_those_of_the_caller(services: MemoryServices) -> None:
-    services.state.roles["analyst"] = ("kanon_analyst",)
-    analyst = services.of("analyst")
-    with pytest.raises(NotPermitted):
-        analyst.group("groups", "things", "name", 5)
-    services.state.grant("analyst", "things", "name")
-    assert analyst.group("groups", "things", "name", 5).classes
-    for options in ({"weight": "load"}, {"method": "relaxed", "relation": "of_things"}):
-        with pytest.raises(NotPermitted):
-            analyst.group("groups", options.pop("relation", "things"), "name", 5, **options)
-    with pytest.raises(NotPermitted):
-        analyst.group("regions", "things", "name", "roads", 5)

@@ -122,15 +122,6 @@ def test_dropping_leaves_nothing(services: MemoryServices) -> None:
     assert (services.state.relations, services.state.releases) == (before.relations, {})
 
 
-def test_without_a_declaration_all_but_keys_are_quasi_identifiers(services: MemoryServices) -> None:
-    columns = dict.fromkeys(("id", "a", "b", "code"), "integer")
-    rows = [(i, i % 3, i % 2, i) for i in range(40)]
-    services.state.table("keyed", columns, rows, keys=["id", "code"])
-    services.anonymize("keyed", 2, sensitive=["b"], method="greedy")
-    names = [column.name for column in released(services, "keyed").columns]
-    assert names == ["a", "b", "kanon_suppressed"]
-
-
 def test_a_column_that_nobody_declared_is_withheld(services: MemoryServices) -> None:
     services.anonymize("of_persons", 2, quasi_identifiers=["age"], sensitive=[], method="greedy")
     names = [column.name for column in released(services, "of_persons").columns]
@@ -269,16 +260,6 @@ def test_a_text_of_which_the_server_says_that_it_is_no_name(services: MemoryServ
 
 
 # --- notices ------------------------------------------------------------------------------------------------
-
-
-def test_a_release_without_values_is_told(services: MemoryServices) -> None:
-    rows = [(i, i % 7, i * 11) for i in range(1, 121)]
-    services.state.table("t", dict.fromkeys(("a", "b", "cost"), "integer"), rows)
-    services.declare("t", quasi_identifiers=["a"], sensitive=["b", "cost"])
-    assert services.anonymize("t", 5, method="greedy").suppressed_share == 1
-    assert [text for text in services.notices if "100% of the cells" in text and "kanon_curve" in text]
-    (unique,) = [text for text in services.notices if "a value of its own" in text]
-    assert unique.startswith('Sensitive column "cost" ')
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,16 @@
-"""Connections and cursors that run queries; each query is a transaction of its own, rows are psycopg's."""
+"""A connection whose cursors run queries on protected and public tables, for programs.
+
+The rules are kept in the server, by the functions behind ``kanon_query``; this module gives their answers the
+form that programs expect of a database driver (PEP 249). Each query is a transaction of its own, rows are
+psycopg's.
+
+Examples
+--------
+>>> import kanon_pg
+>>> with kanon_pg.connect("dbname=clinic") as connection:  # doctest: +SKIP
+...     connection.execute("SELECT count(*) FROM patients WHERE ward = %s", ("Oncology",)).fetchone()
+(412,)
+"""
 
 from __future__ import annotations
 
@@ -8,12 +20,15 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from kanon_pg.db import psycopg_adapter as driver
+from kanon_pg.db import psycopg_adapter
+from kanon_pg.db import psycopg_answers as answers
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
 from kanon_pg.db.protocol import Row
-from kanon_pg.db.psycopg_adapter import RowFactory, RowMaker
+from kanon_pg.db.psycopg_answers import RowFactory, RowMaker
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InputError, InstallError, NotPermitted
+
+__all__ = ["Connection", "Cursor", "connect"]
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -42,48 +57,66 @@ def numbered(query: str, parameters: Parameters) -> tuple[str, list[Any]]:
     >>> numbered("SELECT %(a)s + %(a)s", {"a": 2})
     ('SELECT $1 + $1', [2])
     """
-    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence | Mapping):
+    if isinstance(parameters, Mapping):
+        return _numbered_names(query, parameters)
+    if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
         raise InputError(
             f"Parameters are a sequence or a mapping, not one {type(parameters).__name__}.",
             hint="Give a single value as [value].",
         )
-    names: dict[str, int] = {}
-    values: list[Any] = []
+    return _numbered_places(query, parameters)
+
+
+def _numbered_names(query: str, parameters: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    numbers: dict[str, int] = {}
 
     def number(match: re.Match[str]) -> str:
-        percent, positional, name, _ = match.groups()
+        percent, _, name, _ = match.groups()
         if percent:
             return "%"
-        if positional and not isinstance(parameters, Mapping):
-            if len(values) == len(parameters):
-                raise InputError(
-                    "There are more placeholders than parameters.", hint="Give one value for each."
-                )
-            values.append(parameters[len(values)])
-            return f"${len(values)}"
-        if name and isinstance(parameters, Mapping):
-            if name not in parameters:
-                raise InputError(f"There is no parameter named {name}.", hint="Give it in the mapping.")
-            if name not in names:
-                values.append(parameters[name])
-                names[name] = len(values)
-            return f"${names[name]}"
-        raise InputError(
-            "A placeholder does not fit the parameters.",
-            hint="Write %s for a sequence, %(name)s for a mapping, and %% for a percent sign.",
-        )
+        if not name:
+            raise _unfit()
+        if name not in parameters:
+            raise InputError(f"There is no parameter named {name}.", hint="Give it in the mapping.")
+        return f"${numbers.setdefault(name, len(numbers) + 1)}"
 
     text = _PLACEHOLDER.sub(number, query)
-    if not isinstance(parameters, Mapping) and len(values) < len(parameters):
+    return text, [parameters[name] for name in numbers]
+
+
+def _numbered_places(query: str, parameters: Sequence[Any]) -> tuple[str, list[Any]]:
+    used = 0
+
+    def number(match: re.Match[str]) -> str:
+        nonlocal used
+        percent, positional, *_ = match.groups()
+        if percent:
+            return "%"
+        if not positional:
+            raise _unfit()
+        if used == len(parameters):
+            raise InputError("There are more placeholders than parameters.", hint="Give one value for each.")
+        used += 1
+        return f"${used}"
+
+    text = _PLACEHOLDER.sub(number, query)
+    if used < len(parameters):
         raise InputError("There are more parameters than placeholders.", hint="Give one value for each %s.")
-    return text, values
+    return text, list(parameters)
+
+
+def _unfit() -> InputError:
+    return InputError(
+        "A placeholder does not fit the parameters.",
+        hint="Write %s for a sequence, %(name)s for a mapping, and %% for a percent sign.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _ResultSet:
     """What row factories look at, and the values."""
 
-    shape: driver.Cursor
+    shape: answers.Cursor
     rows: Sequence[tuple[Any, ...]]
 
 
@@ -110,7 +143,7 @@ class Cursor:
         self.row_factory = connection.row_factory if row_factory is None else row_factory
 
     @property
-    def description(self) -> list[driver.Column] | None:
+    def description(self) -> list[answers.Column] | None:
         """One of psycopg's columns, a sequence of seven, for each column of the answer."""
         return None if self._current is None else self._result_sets[self._current].shape.description
 
@@ -121,9 +154,9 @@ class Cursor:
 
     @row_factory.setter
     def row_factory(self, row_factory: RowFactory) -> None:
-        self._row_factory = driver.checked_factory(row_factory)
+        self._row_factory = answers.checked_factory(row_factory)
         if self._current is not None:
-            self._make_row = driver.row_maker(self._result_sets[self._current].shape, row_factory)
+            self._make_row = answers.row_maker(self._result_sets[self._current].shape, row_factory)
 
     def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
         """Run a query.
@@ -187,11 +220,11 @@ class Cursor:
             text, values = numbered(query, parameters)
         raw = self.connection.raw
         names, types, *lines = (
-            row["line"] for row in self.connection.call("call_ask", text, driver.as_texts(raw, values))
+            row["line"] for row in self.connection.call("call_ask", text, answers.as_texts(raw, values))
         )
-        numbers = [driver.type_number(raw, name) for name in types]
+        numbers = [answers.type_number(raw, name) for name in types]
         return _ResultSet(
-            driver.shape(raw, names, numbers), [driver.from_texts(raw, numbers, line) for line in lines]
+            answers.shape(raw, names, numbers), [answers.from_texts(raw, numbers, line) for line in lines]
         )
 
     def set_result(self, index: int) -> Cursor:
@@ -204,7 +237,7 @@ class Cursor:
         """
         chosen = range(len(self._result_sets))[index]
         answer = self._result_sets[chosen]
-        self._make_row = driver.row_maker(answer.shape, self._row_factory)
+        self._make_row = answers.row_maker(answer.shape, self._row_factory)
         self._current, self._rows, self.rowcount = chosen, iter(answer.rows), len(answer.rows)
         return self
 
@@ -263,7 +296,7 @@ class Cursor:
         self.close()
 
 
-def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **parameters: Any) -> Connection:
+def connect(dsn: str = "", *, row_factory: RowFactory = answers.TUPLES, **parameters: Any) -> Connection:
     """Open a connection whose cursors run queries.
 
     Parameters
@@ -280,8 +313,8 @@ def connect(dsn: str = "", *, row_factory: RowFactory = driver.TUPLES, **paramet
     DatabaseError
         The server cannot be reached or refuses the login.
     """
-    driver.checked_factory(row_factory)
-    return Connection(driver.connect(dsn, **parameters), row_factory)
+    answers.checked_factory(row_factory)
+    return Connection(psycopg_adapter.connect(dsn, **parameters), row_factory)
 
 
 class Connection:
@@ -295,7 +328,7 @@ class Connection:
         Row factory of new cursors, as psycopg's.
     """
 
-    def __init__(self, raw: driver.Connection, row_factory: RowFactory = driver.TUPLES) -> None:
+    def __init__(self, raw: psycopg_adapter.Connection, row_factory: RowFactory = answers.TUPLES) -> None:
         self.raw = raw
         self.row_factory = row_factory
 
@@ -306,7 +339,7 @@ class Connection:
 
     @row_factory.setter
     def row_factory(self, row_factory: RowFactory) -> None:
-        self._row_factory = driver.checked_factory(row_factory)
+        self._row_factory = answers.checked_factory(row_factory)
 
     @property
     def closed(self) -> bool:
@@ -332,8 +365,8 @@ class Connection:
             The role may not run queries.
         """
         try:
-            with driver.mapped_errors(), self.raw.transaction():
-                return driver.PsycopgDatabase(self.raw).rows(statement(name), *arguments)
+            with psycopg_adapter.mapped_errors(), self.raw.transaction():
+                return psycopg_adapter.PsycopgDatabase(self.raw).rows(statement(name), *arguments)
         except DatabaseError as error:
             if error.server_state in (UNDEFINED_FUNCTION, UNDEFINED_SCHEMA):
                 raise InstallError(

@@ -1,4 +1,4 @@
-"""Ways of asking that several classes of attacks share."""
+"""Options, queries and steps that several classes of attacks share."""
 
 from __future__ import annotations
 

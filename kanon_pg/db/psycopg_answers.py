@@ -10,7 +10,7 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq.misc import PGresAttDesc
 from psycopg.rows import tuple_row
 
-from kanon_pg.db.psycopg_adapter.connections import Connection
+from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import InputError
 
 Column = psycopg.Column

@@ -1,0 +1,413 @@
+"""The client's interface: `Database` over a connection of psycopg, and how such connections are opened.
+
+Errors of psycopg become those of this package; packed columns are sent in the binary format of COPY.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import dict_row
+
+from kanon_pg.db.failures import database_error
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import PackedColumn, Row, progress_text
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import DatabaseError, InputError, LimitExceeded, by_sqlstate
+
+
+@contextmanager
+def mapped_errors() -> Iterator[None]:
+    """Raise psycopg's errors as this package's errors; cancellation passes unchanged."""
+    try:
+        yield
+    except psycopg.errors.QueryCanceled:
+        raise
+    except psycopg.Error as error:
+        state, diag = error.sqlstate, error.diag
+        if state is not None and state.startswith("KA"):
+            kind = by_sqlstate(state)
+            raise kind(
+                (diag.message_primary or "").removeprefix("kanon: "),
+                detail=diag.message_detail,
+                hint=diag.message_hint,
+            ) from error
+        raise database_error(
+            state, diag.message_primary or type(error).__name__, diag.message_hint
+        ) from error
+
+
+Connection = psycopg.Connection[Any]
+"""What `connect` returns and `PsycopgDatabase` takes."""
+
+_CANCEL_SECONDS = 5.0
+_CANCEL_AGAIN_SECONDS = 0.2
+_COPYING = {psycopg.pq.ExecStatus.COPY_IN, psycopg.pq.ExecStatus.COPY_OUT, psycopg.pq.ExecStatus.COPY_BOTH}
+
+
+def connect(dsn: str = "", *, as_server: bool = False, **parameters: Any) -> Connection:
+    """Open a connection; an empty DSN means the standard PG* variables.
+
+    Parameters
+    ----------
+    dsn : str
+        The database.
+    as_server : bool
+        Whether root, if a server on this machine does not know it, connects as the account that runs it,
+        as ``sudo -u postgres`` would.
+    **parameters
+        Parts of a DSN that replace those of `dsn`.
+
+    Raises
+    ------
+    InputError
+        If the DSN cannot be read, or a parameter is no part of one.
+    DatabaseError
+        If the server cannot be reached or refuses the login.
+    """
+    try:
+        address = make_conninfo(dsn, **parameters)
+    except psycopg.ProgrammingError as error:
+        # libpq's message may quote a password, so it is not passed on
+        raise InputError(
+            "The DSN cannot be read, or has a part that PostgreSQL does not know.",
+            hint="Write it like postgresql://user@host:5432/database or host=... dbname=...",
+        ) from error
+    try:
+        return psycopg.connect(address, application_name="kanon")
+    except psycopg.OperationalError as error:
+        account = _account_of_server(error)
+        if as_server and account is not None:
+            with suppress(psycopg.OperationalError), _acting_as(account):
+                return psycopg.connect(address, application_name="kanon")
+        raise DatabaseError(
+            "Cannot connect to the database.",
+            detail=_in_one_line(str(error)),
+            hint="Check --dsn or the PG* variables; `kanon up` starts a private server.",
+        ) from error
+
+
+def _account_of_server(error: psycopg.OperationalError) -> int | None:
+    """Return who runs the server whose socket was tried, if root asks: it may act as any account."""
+    tried = error.pgconn
+    if os.geteuid() != 0 or tried is None or not tried.host.startswith(b"/"):
+        return None
+    try:
+        return os.stat(tried.host + b"/.s.PGSQL." + tried.port).st_uid
+    except OSError:
+        return None
+
+
+@contextmanager
+def _acting_as(account: int) -> Iterator[None]:
+    """Make connections as another account; the server learns who it is when a socket is opened."""
+    os.seteuid(account)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def _in_one_line(message: str) -> str:
+    """Join the lines of a message of libpq, which wraps and indents the longer ones."""
+    return " ".join(line.strip() for line in message.splitlines() if line.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a connection led to.
+
+    Parameters
+    ----------
+    host : str
+        Name or address; with a leading slash the folder of a Unix socket.
+    port : int
+        Port.
+    database : str
+        Name of the database.
+    encrypted : bool
+        Whether TLS was used.
+    mode : str
+        libpq's ``sslmode``.
+    root_certificate : str or None
+        File with the authorities to trust, None for the system's.
+    """
+
+    host: str
+    port: int
+    database: str
+    encrypted: bool
+    mode: str
+    root_certificate: str | None
+
+
+def endpoint(dsn: str) -> Endpoint:
+    """Open a connection and say where it led to.
+
+    Raises
+    ------
+    DatabaseError
+        If the server cannot be reached or refuses the login.
+    """
+    with connect(dsn) as connection:
+        info = connection.info
+        given = {option.keyword: option.val for option in connection.pgconn.info}
+        root = (given.get(b"sslrootcert") or b"").decode()
+        return Endpoint(
+            host=info.host,
+            port=info.port,
+            database=info.dbname,
+            encrypted=bool(connection.pgconn.ssl_in_use),
+            mode=(given.get(b"sslmode") or b"prefer").decode(),
+            root_certificate=root if root and root != "system" else None,
+        )
+
+
+@contextmanager
+def repeatable_read(connection: Connection) -> Iterator[None]:
+    """Run the block in one ``REPEATABLE READ`` transaction of a connection that has none open.
+
+    Raises
+    ------
+    InputError
+        If the connection is inside a transaction already.
+    """
+    if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        raise InputError(
+            "The connection is inside a transaction.", hint="Commit or roll back first, or pass a DSN."
+        )
+    level = connection.isolation_level
+    connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    try:
+        with mapped_errors(), connection.transaction(), no_statement_left(connection):
+            yield
+    finally:
+        if not connection.closed:
+            connection.isolation_level = level
+
+
+@contextmanager
+def no_statement_left(connection: Connection) -> Iterator[None]:
+    """Cancel the statement that still runs when the block raises, so that it can be rolled back.
+
+    psycopg cancels what Ctrl-C interrupts, unless the interrupt falls between two steps of its own.
+    """
+    try:
+        yield
+    except BaseException:
+        if connection.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+            _end_statement(connection)
+        raise
+
+
+def _end_statement(connection: Connection) -> None:
+    """Cancel what runs and read its results, or close the connection where that fails or takes too long."""
+    has_ended = False
+    try:
+        with suppress(psycopg.Error):
+            has_ended = _cancelled(connection)
+    finally:
+        # also where Ctrl-C comes once more
+        if not has_ended:
+            connection.close()
+
+
+def _cancelled(connection: Connection) -> bool:
+    session = connection.pgconn
+    ends = time.monotonic() + _CANCEL_SECONDS
+    with selectors.DefaultSelector() as selector:
+        selector.register(session.socket, selectors.EVENT_READ)
+        while time.monotonic() < ends:
+            if session.is_busy():
+                # again and again: a server that has not yet begun with a statement forgets the request
+                connection.cancel_safe(timeout=_CANCEL_SECONDS)
+                selector.select(_CANCEL_AGAIN_SECONDS)
+                session.consume_input()
+                continue
+            result = session.get_result()
+            if result is None:
+                return True
+            if result.status in _COPYING:
+                return False
+    return False
+
+
+_ITEM = 8
+
+
+def binary_copy(columns: Sequence[PackedColumn]) -> bytes:
+    """Interleave packed columns into COPY's binary format by strided slices (no object per row).
+
+    Parameters
+    ----------
+    columns : sequence of PackedColumn
+        At least one, of equal length.
+    """
+    count = len(columns[0].data) // _ITEM
+    field = _ITEM + 4
+    width = 2 + field * len(columns)
+    row = len(columns).to_bytes(2, "big") + (_ITEM.to_bytes(4, "big") + bytes(_ITEM)) * len(columns)
+    body = bytearray(row * count)
+    for index, column in enumerate(columns):
+        start = 2 + index * field + 4
+        for byte in range(_ITEM):
+            body[start + byte :: width] = column.data[byte::_ITEM]
+    return b"PGCOPY\n\xff\r\n\0" + bytes(8) + bytes(body) + b"\xff\xff"
+
+
+_CONTACT_SECONDS = 0.2
+"""How often the server is contacted at most while it has nothing to do."""
+
+
+class PsycopgDatabase:
+    """A `Database` on an open psycopg connection, inside the caller's transaction.
+
+    Parameters
+    ----------
+    connection : psycopg.Connection
+        Stays open; the caller commits or rolls back.
+    on_progress : callable, optional
+        Receives (phase, share) of every progress report.
+    """
+
+    def __init__(self, connection: Connection, on_progress: Any = None) -> None:
+        self.connection = connection
+        self._on_progress = on_progress
+        self._ends: float | None = None
+        self._timeout_before = 0
+        self._phase: str | None = None
+        self._shown_at = 0.0
+        self.noted_at = time.monotonic()
+
+    def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> psycopg.RawCursor[Any]:
+        cursor = psycopg.RawCursor(self.connection, row_factory=dict_row)
+        with self._within_limits():
+            return cursor.execute(statement.text, arguments or None, binary=True)
+
+    @contextmanager
+    def _within_limits(self) -> Iterator[None]:
+        """Give the statement inside the remaining time, and say so if it took longer."""
+        try:
+            with mapped_errors():
+                if self._ends is not None:
+                    psycopg.RawCursor(self.connection).execute(
+                        "SELECT set_config('statement_timeout', $1, true)", [self._remaining_setting()]
+                    )
+                yield
+        except psycopg.errors.QueryCanceled as error:
+            if self._ends is not None and time.monotonic() >= self._ends:
+                raise _time_limit_passed() from error
+            raise
+
+    def _remaining_setting(self) -> str:
+        assert self._ends is not None  # noqa: S101 - callers check
+        remaining = max(1, round((self._ends - time.monotonic()) * 1000))
+        if self._timeout_before:
+            remaining = min(remaining, self._timeout_before)
+        return str(remaining)
+
+    def rows(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.rows`."""
+        return self._run(statement, arguments).fetchall()
+
+    def rows_once(self, statement: Statement, *arguments: Any) -> Sequence[Row]:
+        """See `Database.rows_once`."""
+        cursor = psycopg.RawCursor(self.connection, row_factory=dict_row)
+        with self._within_limits():
+            cursor.execute(statement.text, arguments or None, binary=True, prepare=False)
+        return cursor.fetchall()
+
+    def row(self, statement: Statement, *arguments: Any) -> Row:
+        """See `Database.row`."""
+        (row,) = self._run(statement, arguments).fetchall()
+        found: Row = row
+        return found
+
+    def execute(self, statement: Statement, *arguments: Any) -> int:
+        """See `Database.execute`."""
+        return max(0, self._run(statement, arguments).rowcount)
+
+    def hold(self, relation: Identifier) -> None:
+        """See `Database.hold`."""
+        self.execute(statement("lock_base", relation=relation))
+
+    def was_cancelled(self, error: Exception) -> bool:
+        """See `Database.was_cancelled`."""
+        return isinstance(error, psycopg.errors.QueryCanceled)
+
+    def load(self, table: Identifier, columns: Sequence[PackedColumn]) -> None:
+        """See `Database.load`; sends one binary COPY."""
+        names = ", ".join(str(Identifier.of(column.name)) for column in columns)
+        cursor = self.connection.cursor()
+        with (
+            self._within_limits(),
+            cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)".encode()) as copy,
+        ):
+            copy.write(binary_copy(columns))
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """See `Database.savepoint`."""
+        with self.connection.transaction(), no_statement_left(self.connection):
+            yield
+
+    @contextmanager
+    def deadline(self, seconds: float) -> Iterator[None]:
+        """See `Database.deadline`; each statement gets the remaining time as its timeout."""
+        before = self.row(
+            Statement("SELECT setting::bigint AS ms FROM pg_settings WHERE name = 'statement_timeout'")
+        )
+        self._timeout_before = before["ms"]
+        self._ends = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._ends = None
+            if self.connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS:
+                self.execute(
+                    Statement("SELECT set_config('statement_timeout', $1::text, true)"),
+                    str(self._timeout_before),
+                )
+
+    def checkpoint(self) -> None:
+        """See `Database.checkpoint`; Ctrl-C arrives by itself as KeyboardInterrupt.
+
+        The server has nothing to do meanwhile, so it ignores a request to cancel; that the session was
+        terminated shows when it is contacted, which also keeps it from being taken for idle.
+        """
+        now = time.monotonic()
+        if self._ends is not None and now >= self._ends:
+            raise _time_limit_passed()
+        if now - self.noted_at >= _CONTACT_SECONDS:
+            self.row(Statement("SELECT 1 AS one"))
+            self.noted_at = now
+
+    def progress(self, phase: str, share: float | None = None) -> None:
+        """See `Database.progress`; shown as application_name until the transaction ends."""
+        if self._on_progress is not None:
+            self._on_progress(phase, share)
+        now = time.monotonic()
+        if phase == self._phase and now - self._shown_at < _CONTACT_SECONDS:
+            return
+        self.row(statement("set_locally"), "application_name", progress_text(phase, share))
+        self._phase, self._shown_at = phase, now
+
+    def notice(self, message: str) -> None:
+        """See `Database.notice`; handed to psycopg's notice handlers' place: the progress callback."""
+        if self._on_progress is not None:
+            self._on_progress(f"notice: {message}", None)
+
+
+def _time_limit_passed() -> LimitExceeded:
+    return LimitExceeded(
+        "The time limit passed before the call was complete; nothing was changed.",
+        hint="Pass a larger time_limit, for example time_limit => '5 minutes'.",
+    )
