@@ -1,5 +1,5 @@
 -- Erases a person from a release over time.
-CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release name, VARIADIC person text[])
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release name, person text[])
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -19,5 +19,5 @@ COMMENT ON FUNCTION {{ api }}.kanon_erase IS
 'Erases what a release over time keeps of a person, and withholds their cohorts at once: publishes a version without them.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
-person: The value of the column that identifies people, else of the primary key (one value per column), as text.
-Example: SELECT kanon_erase(''patients'', ''4711'');';
+person: The value of the column that identifies people, else those of the primary key (one per column), as text.
+Example: SELECT kanon_erase(''patients'', ''{4711}'');';
