@@ -16,7 +16,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_erase OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_erase FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_erase IS
-'Erases what a release over time keeps of a person, and withholds their cohorts at once: publishes a version without them.
+'Erases a person from a release over time. It publishes a version without their cohorts at once.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 person: The value of the column that identifies people, else those of the primary key (one per column), as text.
