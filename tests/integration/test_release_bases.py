@@ -97,8 +97,8 @@ def shards(interface: Interface, loopback: None) -> None:
     for number in (1, 2):
         connection.execute(
             f"create table remote.shard_{number} as select 100 * {number} + id as id, a, b from remote.base;"
-            f"create foreign table shard_{number} partition of base for values in ({1000 + number}) server itself"
-            f" options (schema_name 'remote', table_name 'shard_{number}')".encode()
+            f"create foreign table shard_{number} partition of base for values in ({1000 + number})"
+            f" server itself options (schema_name 'remote', table_name 'shard_{number}')".encode()
         )
     connection.execute("create table here partition of base default")
     connection.execute(f"insert into base {_ROWS}".encode())
