@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.erase(*args)
+return server.releases.erase(*args)
 $function$;
 ALTER FUNCTION kanon.erase OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.erase FROM PUBLIC;
