@@ -50,6 +50,7 @@ _OPTIONS_OF_FIELDS = {
     ("diversity",): "--diversity",
     ("distance",): "--distance",
     ("suppressed_rows",): "--suppressed-rows",
+    ("over_time",): "--over-time",
     ("classes", "min"): "--fewest-classes",
     ("classes", "max"): "--most-classes",
 }
@@ -143,7 +144,8 @@ def _spread(name: str, given: dict[str, object]) -> str:
         for key in place:
             value = value.get(key) if isinstance(value, dict) else None
         if value is not None:
-            found.append(f"{option} {value}")
+            text = shlex.quote(json.dumps(value)) if isinstance(value, dict) else value
+            found.append(f"{option} {text}")
     return " ".join(found)
 
 

@@ -46,6 +46,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.hierarchy_value": "",
     "SELECT kanon_refresh('patients')": "curator owner",
     "SELECT kanon_drop('patients')": "curator owner",
+    "SELECT * FROM kanon.series": "",
     "SELECT * FROM kanon.releases": "curator owner",
     "SELECT * FROM kanon.published_roles": "analyst curator owner",
     "SELECT * FROM kanon.query_log": "curator owner",

@@ -100,9 +100,9 @@ def test_every_function_with_several_arguments_is_described() -> None:
         if "{{" not in parameters
     }
     assert described.isdisjoint(written)
-    # a text and the schemas of the session, whose default is an expression of SQL
-    queries = {"kanon_check_query", "kanon_query", "kanon_query_record"}
-    assert {name for name, number in written.items() if number > 1} == queries
+    # a release and a person; a text and the schemas of the session, whose default is an expression of SQL
+    simple = {"kanon_check_query", "kanon_erase", "kanon_query", "kanon_query_record"}
+    assert {name for name, number in written.items() if number > 1} == simple
 
 
 def test_arguments_that_a_function_keeps_are_not_handed_over() -> None:
