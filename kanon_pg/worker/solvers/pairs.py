@@ -18,13 +18,13 @@ Libraries for matchings (NetworkX, rustworkx) know no triples and return no pric
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.request import SolveRequest
+from kanon_pg.errors import MemoryExceeded, SolverError
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.patterns import PatternMask
@@ -490,7 +490,8 @@ def search_by_pairs(
     SearchResult or None
         None if the request is of another kind (k > 2, an entity, a privacy model, a limit for the number
         of classes, the papers' rule for the rest) or there are too many row types. If effort or time were
-        over, the best solution, maybe that of the greedy heuristic, with the best bound.
+        over, or the library or memory failed, the best solution until then, maybe that of the greedy
+        heuristic, with the best bound: that is computed from prices here, whatever the library does later.
     """
     if not _is_suitable(table, request):
         return None
@@ -499,9 +500,15 @@ def search_by_pairs(
         costs = ClassCosts.of(table, mask, clock.raising())
     except TimeOver:
         return known
+    except (MemoryExceeded, MemoryError) as error:
+        return known.given_up(error)
     search = PairSearch(costs, clock.raising(), costs.of_solution(known.solution))
-    with suppress(TimeOver):
+    try:
         search.run()
+    except TimeOver:
+        pass
+    except (SolverError, MemoryError) as error:
+        known = known.given_up(error)
     found = known if search.solution is None else replace(known, solution=search.solution, method=METHOD)
     bound = search.bound * costs.unit
     if np.isfinite(mask.outside) or (known.lower_bound is not None and known.lower_bound >= bound):

@@ -100,7 +100,7 @@ def _distributed(
     fewest = np.full(used.size, k, dtype=np.int64)
     if rest_may_be_small and used[-1] == len(graph) - 1:
         fewest[-1] = 0
-    costs = whole_costs(graph.cost[used])
+    costs = proportional_costs(graph.cost[used])
     found = assign_rows(table.rows, np.column_stack([row_type, output, costs[output]]), fewest)
     if found is None:
         return None
@@ -112,7 +112,7 @@ def cost_of(table: RowTypeTable, solution: Solution) -> float:
     return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())
 
 
-def whole_costs(costs: NDArray[np.float64]) -> NDArray[np.int64]:
+def proportional_costs(costs: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return costs as whole numbers, exactly in proportion wherever they are multiples of one number."""
     step = granularity(costs)
     if step == 0 or costs.max() / step > _FINEST:
