@@ -202,7 +202,7 @@ def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
     classes = len(classes_of(found.solution.parts_of(table), found.solution.vector))
     if request.fewest_classes is not None and classes < request.fewest_classes:
         # There is nothing to fall back on: a first solution is found, whatever it takes.
-        found = exactly(table, mask, request, context.clock.patient(), found, found.prices, gap=1.0)
+        found = exactly(table, mask, request, context.clock.without_end(), found, found.prices, gap=1.0)
     if context.gap(found) == 0.0 or context.clock.is_over():
         return found
     return _trying(found, lambda: exactly(table, mask, request, context.clock, found, found.prices))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.annealing.assignment import assignment_of
+from kanon_pg.worker.solvers.annealing.assignment import problem_of
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.exact.granularity import granularity
 from kanon_pg.worker.solvers.exact.network import slices
@@ -52,7 +52,7 @@ def reassign(
     """
     if table.has_entity:
         return solution
-    _, held_by = assignment_of(table, graph, solution, k, rest_may_be_small)
+    _, held_by = problem_of(table, graph, solution, k, rest_may_be_small)
     better = _distributed(table, graph, np.unique(held_by), k, rest_may_be_small)
     return solution if better is None or cost_of(table, better) >= cost_of(table, solution) else better
 
