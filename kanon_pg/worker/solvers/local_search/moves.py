@@ -44,7 +44,8 @@ _MOST_REFUSED = 400
 """Row types of classes that are broken, and of those whose row types are evaluated one by one, at most;
 donors that their classes cannot spare after which a move is given up.
 
-No measurement of these numbers is on record.
+Measured as in `improvement`: half of the first costs at most 0.01 % more cells, twice it changes none; the
+last changes none either way. The second acts under privacy models alone; no measurement of it is on record.
 """
 
 _LEAST_LACK = 1e-6
