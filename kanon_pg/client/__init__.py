@@ -76,6 +76,7 @@ __all__ = [
     "define_hierarchy",
     "drop",
     "drop_hierarchy",
+    "erase",
     "groups",
     "hierarchies",
     "hierarchy_content",
@@ -153,6 +154,12 @@ def drop(target: Target, release: str) -> None:
     """Remove a release with everything behind it."""
     with as_owner(target) as (db, _):
         releasing.drop(db, release)
+
+
+def erase(target: Target, release: str, *person: str) -> None:
+    """Erase what a release over time keeps of a person, and publish a version without their cohorts."""
+    with as_owner(target) as (db, _):
+        releasing.erase(db, release, person)
 
 
 def releases(target: Target) -> Sequence[Row]:

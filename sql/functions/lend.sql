@@ -10,6 +10,9 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     PERFORM kanon.lend_to(lend.relation, 'kanon_owner');
+    -- Partitions on other servers are counted one by one.
+    PERFORM kanon.lend_to(t.relid, 'kanon_owner')
+    FROM kanon.shards(lend.relation) AS t (relid);
 END
 $function$;
 ALTER FUNCTION kanon.lend OWNER TO kanon_owner;

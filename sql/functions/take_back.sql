@@ -13,36 +13,42 @@ DECLARE
     base record;
     borrower name;
 BEGIN
-    SELECT c.oid, c.relname, n.nspname, n.oid AS schema, n.nspacl AS rights INTO base
-    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = take_back.relation;
-    FOR borrower IN
-        SELECT 'kanon_reader'
-        UNION ALL
-        SELECT 'kanon_owner'
-        WHERE NOT EXISTS (SELECT FROM kanon.declarations AS d WHERE d.relation = take_back.relation)
-            AND NOT EXISTS (SELECT FROM kanon.releases AS r WHERE r.base = take_back.relation)
+    FOR base IN
+        SELECT c.oid, c.relname, n.nspname, n.oid AS schema, n.nspacl AS rights
+        FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.oid = take_back.relation OR c.oid IN (SELECT s.oid FROM kanon.shards(take_back.relation) AS s (oid))
     LOOP
-        IF EXISTS (
-            SELECT
-            FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
-            WHERE c.oid = base.oid AND a.grantee = borrower::regrole AND a.privilege_type = 'SELECT'
-                AND pg_catalog.pg_has_role(a.grantor, 'USAGE')
-        ) THEN
-            EXECUTE pg_catalog.format('REVOKE SELECT ON %I.%I FROM %I', base.nspname, base.relname, borrower);
-        END IF;
-        IF EXISTS (
-            SELECT
-            FROM pg_catalog.aclexplode(base.rights) AS a
-            WHERE a.grantee = borrower::regrole AND a.privilege_type = 'USAGE'
-                AND pg_catalog.pg_has_role(a.grantor, 'USAGE')
-        ) AND NOT EXISTS (
-            SELECT
-            FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
-            WHERE c.relnamespace = base.schema AND a.grantee = borrower::regrole
-        ) THEN
-            EXECUTE pg_catalog.format('REVOKE USAGE ON SCHEMA %I FROM %I', base.nspname, borrower);
-        END IF;
+        FOR borrower IN
+            SELECT 'kanon_reader'
+            WHERE base.oid = take_back.relation
+            UNION ALL
+            SELECT 'kanon_owner'
+            WHERE NOT EXISTS (
+                    SELECT FROM kanon.declarations AS d WHERE d.relation IN (take_back.relation, base.oid)
+                )
+                AND NOT EXISTS (SELECT FROM kanon.releases AS r WHERE r.base IN (take_back.relation, base.oid))
+        LOOP
+            IF EXISTS (
+                SELECT
+                FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+                WHERE c.oid = base.oid AND a.grantee = borrower::regrole AND a.privilege_type = 'SELECT'
+                    AND pg_catalog.pg_has_role(a.grantor, 'USAGE')
+            ) THEN
+                EXECUTE pg_catalog.format('REVOKE SELECT ON %I.%I FROM %I', base.nspname, base.relname, borrower);
+            END IF;
+            IF EXISTS (
+                SELECT
+                FROM pg_catalog.aclexplode(base.rights) AS a
+                WHERE a.grantee = borrower::regrole AND a.privilege_type = 'USAGE'
+                    AND pg_catalog.pg_has_role(a.grantor, 'USAGE')
+            ) AND NOT EXISTS (
+                SELECT
+                FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+                WHERE c.relnamespace = base.schema AND a.grantee = borrower::regrole
+            ) THEN
+                EXECUTE pg_catalog.format('REVOKE USAGE ON SCHEMA %I FROM %I', base.nspname, borrower);
+            END IF;
+        END LOOP;
     END LOOP;
 END
 $function$;

@@ -8,7 +8,8 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
-from tests.install.conftest import as_role, role
+from tests.fixtures.databases import role
+from tests.install.conftest import as_role
 
 _ALLOWED = {
     "SELECT count(*) FROM safe.patients": "analyst curator owner",
@@ -45,6 +46,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.hierarchy_value": "",
     "SELECT kanon_refresh('patients')": "curator owner",
     "SELECT kanon_drop('patients')": "curator owner",
+    "SELECT * FROM kanon.series": "",
     "SELECT * FROM kanon.releases": "curator owner",
     "SELECT * FROM kanon.published_roles": "analyst curator owner",
     "SELECT * FROM kanon.query_log": "curator owner",

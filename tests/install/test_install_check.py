@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
+from tests.fixtures.databases import role
 from tests.install.catalog import picture
-from tests.install.conftest import as_role, role
+from tests.install.conftest import as_role
 
 _ITEMS = [
     "versions",

@@ -12,10 +12,10 @@ import kanon_pg
 from kanon_pg.admin.install import check
 from kanon_pg.admin.install.installer import install
 from kanon_pg.admin.install.uninstaller import uninstall
-from tests.fixtures.databases import Server
+from tests.fixtures.databases import Server, role
 from tests.fixtures.dividing_solver import dividing
 from tests.install.catalog import picture
-from tests.install.conftest import as_role, create_patients, role
+from tests.install.conftest import as_role, create_patients
 from tests.install.test_dump_restore import _run
 
 
