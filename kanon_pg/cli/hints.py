@@ -43,31 +43,14 @@ COMMANDS_OF_FUNCTIONS = {
 COMMANDS_OF_VIEWS = {"kanon.releases": "releases", "kanon.hierarchies": "hierarchy list"}
 """View to the command that shows it."""
 
-OPTIONS_OF_ARGUMENTS = {
-    "columns": "--column",
-    "entity": "--entity",
-    "identifiers": "--identifier",
-    "insensitive": "--insensitive",
-    "ks": "--ks",
-    "l": "--l",
-    "max_columns": "--max-columns",
-    "method": "--method",
-    "neighbours": "--neighbours",
-    "on_light": "--on-light",
-    "p": "--p",
-    "quasi_identifiers": "--quasi-identifier",
-    "release": "--release",
-    "seed": "--seed",
-    "sensitive": "--sensitive",
-    "t": "--t",
-    "time_limit": "--time-limit",
-}
-"""Argument to the option that gives it; `hierarchies` and `options` are spread over several."""
+_SINGULAR = {"columns": "column", "identifiers": "identifier", "quasi_identifiers": "quasi_identifier"}
+"""Arguments that list columns; their options name one of them."""
 
 _OPTIONS_OF_FIELDS = {
     ("diversity",): "--diversity",
     ("distance",): "--distance",
     ("suppressed_rows",): "--suppressed-rows",
+    ("over_time",): "--over-time",
     ("classes", "min"): "--fewest-classes",
     ("classes", "max"): "--most-classes",
 }
@@ -106,7 +89,18 @@ def as_command(hint: str | None) -> str | None:
     hint = _SETTING.sub(lambda found: f'PGOPTIONS="-c {found["name"]}={_plain(found["value"])}"', hint)
     hint = _ARGUMENT.sub(_option, hint)
     hint = _NAME.sub(lambda found: _named(found[0]) or found[0], hint)
-    return _WORD.sub(lambda found: OPTIONS_OF_ARGUMENTS[found[0]], hint)
+    return _WORD.sub(lambda found: option_of(found[0]), hint)
+
+
+def option_of(argument: str) -> str:
+    """Return the option that gives an argument; `hierarchies` and `options` are spread over several.
+
+    Examples
+    --------
+    >>> option_of("time_limit"), option_of("quasi_identifiers")
+    ('--time-limit', '--quasi-identifier')
+    """
+    return "--" + _SINGULAR.get(argument, argument).replace("_", "-")
 
 
 def _named(function: str) -> str | None:
@@ -133,12 +127,8 @@ def _option(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
     if name in ("hierarchies", "options"):
         return _spread(name, json.loads(_plain(value)))
-    option = OPTIONS_OF_ARGUMENTS.get(name)
-    if option is None:
-        return found[0]
-    if name == "time_limit":
-        return f"{option} {_seconds(_plain(value))}"
-    return f"{option} {_value(value)}"
+    given = _seconds(_plain(value)) if name == "time_limit" else _value(value)
+    return f"{option_of(name)} {given}"
 
 
 def _spread(name: str, given: dict[str, object]) -> str:
@@ -154,7 +144,8 @@ def _spread(name: str, given: dict[str, object]) -> str:
         for key in place:
             value = value.get(key) if isinstance(value, dict) else None
         if value is not None:
-            found.append(f"{option} {value}")
+            text = shlex.quote(json.dumps(value)) if isinstance(value, dict) else value
+            found.append(f"{option} {text}")
     return " ".join(found)
 
 

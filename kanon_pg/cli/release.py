@@ -19,6 +19,7 @@ from kanon_pg.cli.arguments import (
     Seed,
     column_list,
     fields_in,
+    read_json,
     read_patterns,
 )
 from kanon_pg.cli.connection import Dsn, connected, installed
@@ -240,6 +241,14 @@ SuppressedRows = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Suppress at most so many rows, 0 to 1; for method full_domain."),
 ]
+Rules = Annotated[
+    str | None,
+    typer.Option(
+        "--over-time",
+        metavar="JSON",
+        help="Versions may be compared: rules as a JSON object, '{}' for the usual ones (or @FILE).",
+    ),
+]
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
@@ -268,6 +277,7 @@ def anonymize(
     fewest_classes: FewestClasses = None,
     most_classes: MostClasses = None,
     suppressed_rows: SuppressedRows = None,
+    over_time: Rules = None,
     patterns: Patterns = None,
     hierarchies: Hierarchies = None,
     time_limit: TimeLimit = DEFAULT_SECONDS,
@@ -286,6 +296,9 @@ def anonymize(
     with errors_as(as_json):
         arguments["patterns"] = read_patterns(patterns)
         arguments["hierarchies"] = _hierarchies(hierarchies or [])
+        arguments["over_time"] = (
+            None if over_time is None else read_json(over_time, "over_time", example="--over-time '{}'")
+        )
         with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
             report = interface.anonymize(arguments, advance)
         show(report, as_json, report_facts)

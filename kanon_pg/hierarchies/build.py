@@ -197,7 +197,9 @@ BUILDERS: dict[str, Builder] = {
     "networks": networks,
     "priority": priority,
 }
-"""Builders by name, without those that need the worker."""
+"""Builders by name, without the one that needs the worker."""
+
+NAMES = (*BUILDERS, "classes")
 
 _OF_RANGES = ("intervals", "dates", "classes")
 

@@ -72,10 +72,6 @@ def _misshapen() -> InputError:
     )
 
 
-KINDS = ("rows", "table", "taxonomy", "intervals", "dates", "prefix", "networks", "priority", "classes")
-"""Where a hierarchy can come from."""
-
-
 @dataclass(frozen=True, slots=True)
 class StoringOptions:
     """What can be said of any hierarchy when it is stored.
@@ -101,7 +97,7 @@ class HierarchyDefinition:
     output : str
         One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
     kind : str
-        One of `KINDS`.
+        Where it comes from: rows, a table, a taxonomy, or the name of a builder.
     spec : mapping
         What it was made with, ready for JSON.
     """
@@ -123,7 +119,7 @@ def take_storing_options(options: Spec) -> StoringOptions:
     return StoringOptions(options.text("description"), options.flag("shared"))
 
 
-def read_definition(given: Any) -> HierarchyDefinition:
+def read_definition(given: Any, kinds: Sequence[str]) -> HierarchyDefinition:
     """Check a definition from outside anew.
 
     Parameters
@@ -132,6 +128,8 @@ def read_definition(given: Any) -> HierarchyDefinition:
         ``rows``: one list per value, which is followed by its nodes from level 1; ``output``: type of the
         nodes, text unless given; ``description`` and ``shared``. `HierarchyDefinition.to_json` adds more, and
         has ``tree`` in place of ``rows``.
+    kinds : sequence of str
+        Where a hierarchy can come from.
 
     Raises
     ------
@@ -149,7 +147,7 @@ def read_definition(given: Any) -> HierarchyDefinition:
         )
     taken = ("rows", "spec", "tree") if is_folded else ("rows", "spec")
     fields = Spec({name: one for name, one in found.items() if name not in taken}, "options")
-    kind = fields.text("kind", KINDS)
+    kind = fields.text("kind", kinds)
     output, options = fields.text("output", OUTPUTS), take_storing_options(fields)
     fields.done()
     spec = found.get("spec")

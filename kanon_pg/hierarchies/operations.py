@@ -16,6 +16,9 @@ from kanon_pg.hierarchies.definition import HierarchyDefinition, read_definition
 from kanon_pg.hierarchies.storage import StoredHierarchy
 from kanon_pg.hierarchies.tree import tree_lines, tree_of
 
+KINDS = ("rows", "table", "taxonomy", *build.NAMES)
+"""Where a hierarchy can come from."""
+
 
 @dataclass(frozen=True, slots=True)
 class HierarchyContent:
@@ -27,7 +30,7 @@ class HierarchyContent:
 
 def define(db: Database, name: str, definition: Any, *, role: str) -> StoredHierarchy:
     """Check a definition and store it, see `read_definition` and `kanon_pg.hierarchies.storage.store`."""
-    return storage.store(db, name, read_definition(definition), role)
+    return storage.store(db, name, read_definition(definition, KINDS), role)
 
 
 def store(db: Database, name: str, definition: HierarchyDefinition, *, role: str) -> StoredHierarchy:

@@ -34,7 +34,7 @@ class StoredHierarchy:
     version : int
         1, 2 ...
     kind : str
-        One of `kanon_pg.hierarchies.definition.KINDS`.
+        Where it comes from, see `HierarchyDefinition`.
     output : str
         One of `kanon_pg.hierarchies.ranges.OUTPUTS`.
     height : int

@@ -60,6 +60,8 @@ def count_row_types(
 ) -> Counted:
     """Group a relation by its quasi-identifiers, one pass, in SQL.
 
+    Partitions on other servers are grouped there: only their row types travel.
+
     Parameters
     ----------
     relation : Identifier or Fragment
@@ -81,7 +83,7 @@ def count_row_types(
     """
     grouped = columns + sensitive
     per_type = ITEM_BYTES * (3 + len(grouped) + sum(c.kind == "numeric" for c in grouped)) * _COPIES
-    parts = _query_parts(relation, columns, sensitive, entity)
+    parts = _query_parts(db, relation, columns, sensitive, entity)
     most = max(1, memory_bytes // per_type)
     _refuse_by_first_rows(db, relation, parts, most)
     weights = {"type_bytes": per_type, "pair_bytes": ITEM_BYTES * _PAIR_NUMBERS * _COPIES}
@@ -150,11 +152,13 @@ def fingerprint(
     sensitive: tuple[CanonicalColumn, ...] = (),
 ) -> tuple[int, int]:
     """Return (rows, sum over rows of half a hash) of a relation now; arguments of `count_row_types`."""
-    found = db.row(statement("fingerprint_row_types", **_query_parts(relation, columns, sensitive, entity)))
+    parts = _query_parts(db, relation, columns, sensitive, entity)
+    found = db.row(statement("fingerprint_row_types", **parts))
     return found["rows"], int(found["fingerprint"])
 
 
 def _query_parts(
+    db: Database,
     relation: Identifier | Fragment,
     columns: tuple[CanonicalColumn, ...],
     sensitive: tuple[CanonicalColumn, ...],
@@ -162,11 +166,19 @@ def _query_parts(
 ) -> dict[str, Any]:
     return {
         "relation": relation,
+        "shards": _shards(db, relation),
         "columns": [_parts(column, number) for number, column in enumerate(columns + sensitive, 1)],
         "quasi_identifiers": [column.alias for column in columns] if sensitive else None,
         "entity": None if entity is None else _entity_parts(entity),
         "hash_seed": HASH_SEED,
     }
+
+
+def _shards(db: Database, relation: Identifier | Fragment) -> list[Identifier]:
+    """Return what is grouped by itself, where its rows are: partitions, if some lie on other servers."""
+    if not isinstance(relation, Identifier):
+        return []
+    return [Identifier.of(row["schema"], row["name"]) for row in db.rows(statement("shards"), str(relation))]
 
 
 def _parts(column: CanonicalColumn, number: int) -> dict[str, Any]:

@@ -18,7 +18,9 @@ _INVALID_REPLACEMENT = "42P16"
 """SQLSTATE of CREATE OR REPLACE VIEW with other columns than before."""
 
 
-def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -> None:
+def swap_view(
+    db: Database, plan: ReleasePlan, storage: Identifier, *, k: int, unseen_by: Literal | None = None
+) -> None:
     """Let the view that analysts read show the new storage from the commit on.
 
     Readers see the old release until then. A reader that is still at work is waited for in short
@@ -30,6 +32,8 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
         The new materialized view.
     k : int
         Fewest people per class, for the view's comment.
+    unseen_by : Literal, optional
+        Number of a transaction that must not read it.
 
     Raises
     ------
@@ -45,7 +49,12 @@ def swap_view(db: Database, plan: ReleasePlan, storage: Identifier, *, k: int) -
     names = {c.facts.name for c in plan.quasi_identifiers} | {c.name for c in plan.carried}
     published = [c.identifier for c in plan.base.columns if c.name in names]
     create = statement(
-        "create_safe_view", view=plan.view, storage=storage, published=published, columns=suppressible
+        "create_safe_view",
+        view=plan.view,
+        storage=storage,
+        published=published,
+        columns=suppressible,
+        unseen_by=unseen_by,
     )
     try:
         with db.savepoint():

@@ -22,6 +22,7 @@ from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
 from kanon_pg.release.report import ReleaseReport, ReleaseUtility
 from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.release.series.record import forget_series
 from kanon_pg.release.storage import StorageNames
 
 
@@ -49,7 +50,7 @@ def store_release(
         plan.name,
         plan.base.oid,
         str(names.storage),
-        str(names.mapping),
+        None if request.over_time is not None else str(names.mapping),
         HASH_SEED,
         json.dumps(asdict(request) | {"hierarchies": recorded_hierarchies(request)}, default=list),
         [column.facts.name for column in plan.quasi_identifiers],
@@ -111,6 +112,7 @@ def forget_releases(db: Database, previous: Sequence[Row]) -> None:
             drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
         if row["parts_name"]:
             drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
+        forget_series(db, row["name"])
         db.execute(statement("forget_release"), row["name"])
 
 

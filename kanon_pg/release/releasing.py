@@ -4,49 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.catalog import caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import (
-    DatabaseError,
-    InfeasibleError,
-    ReleaseBusy,
-    ReleaseError,
-)
-from kanon_pg.relations.counting import Counted, count_row_types
+from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
-from kanon_pg.release.node_tables import (
-    Hierarchies,
-    create_unknown_view,
-    notice_unknown,
-    with_hierarchies,
-    write_hierarchies,
-)
-from kanon_pg.release.plan import ReleasePlan, plan_release
+from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
+from kanon_pg.release.plan import plan_release
 from kanon_pg.release.publish import drop_view, name_storage, swap_view
 from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
-from kanon_pg.release.request import AnonymizeRequest, require_classes, require_sensitive
+from kanon_pg.release.request import AnonymizeRequest, require_sensitive
+from kanon_pg.release.series.record import find_series
+from kanon_pg.release.series.versions import erase_person, next_version, require_no_series, start_series
+from kanon_pg.release.solving import Work, count_and_solve
 from kanon_pg.release.storage import create_storage, parts_of, storage_names, write_mapping, write_parts
-from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    db: Database
-    request: AnonymizeRequest
-    plan: ReleasePlan
-    role: str
-    memory: int
-    started: float
+from kanon_pg.runner.parent import memory_budget
 
 
 def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = None) -> ReleaseReport:
@@ -73,19 +53,20 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         plan = plan_release(db, request, role)
         require_sensitive(request, plan.sensitive)
         memory = memory_budget(db)
-    compile_once(
-        db, memory, kernels_for(request.method, request.models, has_hierarchies=bool(plan.generalized))
-    )
-    work = _Work(db, request, plan, role, memory, started=time.monotonic())
+    work = Work(db, request, plan, role, memory, started=time.monotonic())
+    work.compile()
     generation = _queue_for(db, plan.name)
     with working_memory(db, memory), exact_text(db):
+        require_no_series(db, work)
+        if request.over_time is not None:
+            return start_series(work, generation)
         return _build_and_publish(work, generation)
 
 
-def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
+def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     db, plan, k = work.db, work.plan, work.request.k
     hierarchies = write_hierarchies(db, plan, storage_names(plan, generation).nodes)
-    counted, outcome = _count_and_solve(work, hierarchies)
+    counted, outcome = count_and_solve(work, hierarchies)
     parts = parts_of(counted.row_types.keys, outcome)
     names = storage_names(plan, generation, is_divided=parts is not None)
     db.progress("writing")
@@ -112,52 +93,6 @@ def _build_and_publish(work: _Work, generation: int) -> ReleaseReport:
     return report
 
 
-def _count_and_solve(work: _Work, hierarchies: Hierarchies) -> tuple[Counted, SolveOutcome]:
-    db, plan, request = work.db, work.plan, work.request
-    start_worker()
-    db.progress("counting")
-    counted = count_row_types(
-        db,
-        plan.base.identifier,
-        plan.quasi_identifiers,
-        plan.entity,
-        sensitive=plan.model_columns,
-        memory_bytes=work.memory,
-    )
-    _require_people(plan, counted, request.k)
-    row_types = with_hierarchies(plan, counted.row_types, hierarchies)
-    asked = SolveRequest(
-        k=request.k,
-        method=request.method,
-        patterns=request.patterns,
-        seed=request.seed,
-        seconds=request.time_limit,
-        models=request.models,
-        fewest_classes=request.fewest_classes,
-        most_classes=request.most_classes,
-        suppressed_rows=request.suppressed_rows,
-    )
-    db.progress("solving")
-    outcome = solve_in_child(
-        row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
-    )
-    require_classes(request, outcome.classes)
-    for note in outcome.notes:
-        db.notice(note)
-    return counted, outcome
-
-
-def _require_people(plan: ReleasePlan, counted: Counted, k: int) -> None:
-    unit = "rows" if plan.entity is None else "people"
-    if not counted.rows:
-        raise InfeasibleError(f"{plan.base.identifier} is empty.", hint="Load data first.")
-    if counted.people < k:
-        raise InfeasibleError(
-            f"{plan.base.identifier} has {counted.people} {unit}, fewer than k = {k}.",
-            hint="No release of it can hide a person among so many; choose a smaller k.",
-        )
-
-
 def refresh(db: Database, release: str) -> None:
     """Bring a release up to date with its base relation, with the same rules.
 
@@ -174,6 +109,12 @@ def refresh(db: Database, release: str) -> None:
         If the base relation has become one that cannot be the base of a release.
     """
     row = _existing_and_alone(db, release)
+    series = find_series(db, row["name"])
+    if series is not None:
+        memory = memory_budget(db)
+        with working_memory(db, memory), exact_text(db):
+            next_version(db, row, series, memory=memory)
+        return
     if not row["storage_name"]:
         raise ReleaseError(
             "The base table of this release was dropped, and the release with it.",
@@ -227,6 +168,27 @@ def drop(db: Database, release: str) -> None:
     if db.row(statement("find_release"), name, row["base"])["published"]:
         drop_view(db, Identifier.of("safe", name))
     forget_releases(db, [row])
+
+
+def erase(db: Database, release: str, person: Sequence[str]) -> None:
+    """Remove what a release over time has of a person, with the person's cohorts, by a new version.
+
+    Parameters
+    ----------
+    person : sequence of str
+        The value of the column that identifies people, or those of the key, as text.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such release, or nothing of that person in it.
+    InputError
+        If it is no release over time.
+    """
+    row = _existing_and_alone(db, release)
+    memory = memory_budget(db)
+    with working_memory(db, memory), exact_text(db):
+        erase_person(db, row, find_series(db, row["name"]), person)
 
 
 def releases(db: Database) -> Sequence[Row]:

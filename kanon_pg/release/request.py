@@ -20,8 +20,9 @@ from kanon_pg.relations.arguments import (
     check_search,
 )
 from kanon_pg.release.generalized import HierarchyWish, parse_hierarchies
+from kanon_pg.release.over_time import parse_over_time
 
-OPTIONS = ("diversity", "distance", "classes", "suppressed_rows")
+OPTIONS = ("diversity", "distance", "classes", "suppressed_rows", "over_time")
 """Keys of the argument ``options``."""
 
 _CLASS_LIMITS = ("min", "max", "exact")
@@ -39,8 +40,8 @@ def option_fields(options: Any) -> dict[str, Any]:
     Parameters
     ----------
     options : dict or None
-        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows`` and ``classes``, the last with ``min``
-        and ``max`` or with ``exact``. A null stands for a key that is not given.
+        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``over_time`` and ``classes``, the last
+        with ``min`` and ``max`` or with ``exact``. A null stands for a key that is not given.
 
     Returns
     -------
@@ -138,6 +139,8 @@ class AnonymizeRequest:
         Limits for the number of classes, >= 1.
     suppressed_rows : float, optional
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
+    over_time : dict, optional
+        Rules of a release whose versions may be compared, see `kanon_pg.release.over_time.OverTime`.
     """
 
     relation: OwnRelation
@@ -174,6 +177,7 @@ class AnonymizeRequest:
     fewest_classes: int | None = None
     most_classes: int | None = None
     suppressed_rows: float | None = None
+    over_time: dict[str, Any] | None = None
 
     @property
     def wishes(self) -> tuple[HierarchyWish, ...]:
@@ -200,13 +204,14 @@ class AnonymizeRequest:
         _check_classes(self)
         _check_suppressed_rows(self)
         parse_hierarchies(self.hierarchies)
+        _check_over_time(self)
 
 
 ANONYMIZE = Operation(
     AnonymizeRequest,
     options=Spread(
         "jsonb",
-        "Object: diversity, distance, classes, suppressed_rows.",
+        "Object: diversity, distance, classes, suppressed_rows, over_time.",
         fields=option_fields,
         value=field_options,
     ),
@@ -309,6 +314,17 @@ def _check_suppressed_rows(request: AnonymizeRequest) -> None:
         raise InputError(
             "Option suppressed_rows is for method full_domain.",
             hint="Other methods suppress what costs least; leave the option out.",
+        )
+
+
+def _check_over_time(request: AnonymizeRequest) -> None:
+    """Refuse rules of a release over time that make no sense, or that one batch of it cannot keep."""
+    if parse_over_time(request.over_time) is None:
+        return
+    if request.fewest_classes is not None or request.most_classes is not None:
+        raise InputError(
+            "A release over time gets new classes with each version, so option classes cannot bound them.",
+            hint="Leave out either classes or over_time.",
         )
 
 

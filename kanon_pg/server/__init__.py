@@ -3,7 +3,7 @@
 Imported inside PostgreSQL backends, after ``kanon.boot()`` has put this package on the path and checked
 its version. There is no logic here: what a function does, the services say.
 
-A function's module is imported when the function is first called: most sessions need few of them, and the
+A module is imported when one of its functions is first called: most sessions need few of them, and the
 checker of queries takes longer to import than everything else. Imports run no statement, and only
 statements notice that the user cancelled, so one is run between them now and then.
 """
@@ -16,22 +16,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-_MODULES = {
-    "analyses": (
-        *("audit", "curve", "groups", "identify", "intervals", "is_anonymous", "measure", "rectangles"),
-        *("regions", "risk", "suggest"),
-    ),
-    "installation": ("install_check", "version"),
-    "queries": (
-        *("ask", "check_query", "hold_relations", "protect", "query", "query_log", "record_query"),
-        *("record_states", "restart_ledger", "serve_query", "unprotect"),
-    ),
-    "releases": (
-        *("anonymize", "build_hierarchy", "declare", "drop", "drop_hierarchy", "hierarchy_values"),
-        *("read_hierarchy", "refresh", "show_hierarchy", "store_hierarchy", "undeclare"),
-    ),
-}
-_MODULE_OF = {function: module for module, functions in _MODULES.items() for function in functions}
+_MODULES = ("analyses", "installation", "queries", "releases")
 
 _MODULES_BETWEEN_CHECKPOINTS = 8
 """Counted, not timed, since ``client_min_messages = debug5`` shows how many statements ran."""
@@ -67,7 +52,7 @@ _refuse: Callable[[ImportError], object] = _reraise
 
 
 def prepare(checkpoint: Callable[[], object], refuse: Callable[[ImportError], object]) -> None:
-    """Say what is done while a function is called for the first time.
+    """Say what is done while a module is imported.
 
     Parameters
     ----------
@@ -94,8 +79,7 @@ def _attentive_imports() -> Iterator[None]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     with _attentive_imports():
-        module = import_module(f"{__name__}.{_MODULE_OF[name]}")
-    return getattr(module, name)
+        return import_module(f"{__name__}.{name}")

@@ -50,6 +50,11 @@ def drop(release: SqlValue) -> None:
     serve(lambda db: releasing.drop(db, release))
 
 
+def erase(release: SqlValue, person: SqlValue) -> None:
+    """Serve ``kanon_erase``."""
+    serve(lambda db: releasing.erase(db, release, person or ()))
+
+
 def store_hierarchy(hierarchy: SqlValue, definition: SqlValue) -> int:
     """Serve ``kanon.store_hierarchy``."""
     return serve(

@@ -1,22 +1,19 @@
 -- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
 -- if they would need more bytes than the limit. Columns are the quasi-identifiers, then the sensitive columns
--- that a privacy model constrains.
+-- that a privacy model constrains. Foreign partitions are grouped where they are, each by itself.
 -- $1 bigint
 WITH base AS (
-    SELECT
-{% for q in columns %}
-        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or entity %},{% endif %}
-
-{% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person
+{% for source in shards or [relation] %}
+{% include "guard/base_rows.sql" %}
+{% if not loop.last %}
+    UNION ALL
 {% endif %}
-    FROM {{ relation }}
+{% endfor %}
 ),
 
 {% if entity %}
 pairs AS MATERIALIZED (
-    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}person, count(*) AS n
+    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}person, {% if shards %}sum(n)::bigint{% else %}count(*){% endif %} AS n
     FROM base
     GROUP BY {% for q in columns %}{{ q.alias }}, {% endfor %}person
 ),
@@ -29,7 +26,14 @@ types AS MATERIALIZED (
 ),
 {% else %}
 types AS MATERIALIZED (
-    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}count(*) AS n, count(*) AS people
+    SELECT
+        {% for q in columns %}{{ q.alias }}, {% endfor %}
+
+{% if shards %}
+        sum(n)::bigint AS n, sum(n)::bigint AS people
+{% else %}
+        count(*) AS n, count(*) AS people
+{% endif %}
     FROM base
     GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
 

@@ -1,4 +1,5 @@
--- What analysts read: no ctid, no xmin, and which cells were suppressed.
+-- What analysts read: no ctid, no xmin, and which cells were suppressed. A version of a release over time is not for
+-- the transaction that builds it: what it read and then rolled back, the next version would not know.
 CREATE OR REPLACE VIEW {{ view }} AS
 SELECT
 {% for name in published %}
@@ -11,3 +12,6 @@ SELECT
 {% endfor %}
     ], NULL) AS kanon_suppressed
 FROM {{ storage }}
+{% if unseen_by %}
+WHERE (SELECT pg_catalog.pg_current_xact_id_if_assigned()) IS DISTINCT FROM {{ unseen_by }}::xid8
+{% endif %}

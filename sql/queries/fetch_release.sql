@@ -20,6 +20,9 @@ SELECT
     ) AS nodes,
     r.k,
     r.quasi_identifiers::text[] AS quasi_identifiers,
+    r.sensitive::text[] AS sensitive,
+    r.insensitive::text[] AS insensitive,
+    r.entity::text AS entity,
     r.entity IS NOT NULL AS has_entity
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS s ON s.oid = r.storage

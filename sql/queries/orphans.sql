@@ -10,6 +10,9 @@ WITH known AS (
     ) AS named (relation)
     WHERE named.relation IS NOT NULL
     UNION ALL
+    SELECT pg_catalog.unnest(ARRAY[s.current_rows, s.members, s.cohorts, s.departed, s.pending])
+    FROM kanon.series AS s
+    UNION ALL
     SELECT pg_catalog.to_regclass(pg_catalog.format('kanon.%I', d.row_types_view))
     FROM kanon.declaration AS d
     WHERE d.row_types_view IS NOT NULL

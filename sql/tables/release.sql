@@ -3,7 +3,7 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     name text PRIMARY KEY,
     relation regclass NOT NULL,
     storage regclass NOT NULL,
-    mapping regclass NOT NULL,
+    mapping regclass,
     parts regclass,
     hash_seed bigint NOT NULL,
     parameters jsonb NOT NULL,
@@ -42,6 +42,7 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     refreshed_at timestamptz,
     termination text
 );
+ALTER TABLE kanon.release ALTER COLUMN mapping DROP NOT NULL;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS generalized name[] NOT NULL DEFAULT '{}';
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS nodes regclass[] NOT NULL DEFAULT '{}';
@@ -58,7 +59,7 @@ COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read ka
 COMMENT ON COLUMN kanon.release.name IS 'Name of the view in schema safe.';
 COMMENT ON COLUMN kanon.release.relation IS 'The base table.';
 COMMENT ON COLUMN kanon.release.storage IS 'The materialized view behind the view in safe.';
-COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to suppress for which row type, and at which price.';
+COMMENT ON COLUMN kanon.release.mapping IS 'Table that says which columns to suppress for which row type, and at which price; NULL for a release over time.';
 COMMENT ON COLUMN kanon.release.parts IS
 'Table that says which rows of divided row types have which pattern; NULL if none is divided.';
 COMMENT ON COLUMN kanon.release.hash_seed IS 'Seed of the hash that identifies row types in the mapping.';

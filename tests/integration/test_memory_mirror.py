@@ -18,7 +18,7 @@ import pytest
 from psycopg.types.range import Range
 
 from kanon_pg.errors import KanonError, NotPermitted
-from kanon_pg.release import declaration, releasing
+from kanon_pg.release import declaration, releasing, solving
 from tests.fixtures import dividing_solver
 from tests.fixtures.memory import ANSWERS
 from tests.fixtures.memory.mirror import NOT_COMPARED, Mirror
@@ -224,7 +224,7 @@ def test_what_a_refresh_withholds(mirror: Mirror, models: dict[str, Any], of_peo
 
 def divide(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide row types: which rows a part has is left to chance in PostgreSQL, what is seen of them not."""
-    monkeypatch.setattr(releasing, "solve_in_child", dividing_solver.solve)
+    monkeypatch.setattr(solving, "solve_in_child", dividing_solver.solve)
     services = mirror.services()
     services.anonymize("t", 4, quasi_identifiers=["a", "b"], seed=1)
     services.refresh("t")

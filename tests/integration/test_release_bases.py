@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, NotPermitted, UnsuitableRelation
+from kanon_pg.relations import counting
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.releases import people_by_class, published
 
@@ -78,6 +82,83 @@ def test_a_foreign_table_needs_a_user_mapping_with_a_password(interface: Interfa
         "alter user mapping for kanon_owner server itself options (add password_required 'false')"
     )
     assert interface.anonymize("base", 5, quasi_identifiers=["a", "b"]).rows == 40
+
+
+@pytest.fixture
+def shards(interface: Interface, loopback: None) -> None:
+    """Make a table whose partitions lie on another server; a third is here."""
+    connection = interface.connection
+    connection.execute(
+        "create user mapping for kanon_owner server itself"
+        " options (user 'postgres', password_required 'false');"
+        "create user mapping for current_user server itself options (user 'postgres');"
+        "create table base (id integer, a integer, b text) partition by list (id)"
+    )
+    for number in (1, 2):
+        connection.execute(
+            f"create table remote.shard_{number} as select 100 * {number} + id as id, a, b from remote.base;"
+            f"create foreign table shard_{number} partition of base for values in ({1000 + number})"
+            f" server itself options (schema_name 'remote', table_name 'shard_{number}')".encode()
+        )
+    connection.execute("create table here partition of base default")
+    connection.execute(f"insert into base {_ROWS}".encode())
+
+
+@pytest.mark.parametrize(("declared", "people"), [({}, 120), ({"entity": "id"}, 40)])
+def test_partitions_on_other_servers_are_grouped_there(
+    interface: Interface, shards: None, declared: dict[str, str], people: int
+) -> None:
+    """If ids name people, each person has a row on either server and one here."""
+    connection = interface.connection
+    connection.execute("update remote.shard_1 set id = id - 100; update remote.shard_2 set id = id - 200")
+    interface.declare("base", quasi_identifiers=["a", "b"], **declared)
+    report = interface.anonymize("base", 5)
+    assert (report.rows, report.people) == (120, people)
+    connection.execute("create table whole as table base")
+    interface.declare("whole", quasi_identifiers=["a", "b"], **declared)
+    whole = interface.anonymize("whole", 5)
+    assert (report.row_types, report.weighted_cost, report.lower_bound) == (
+        whole.row_types,
+        whole.weighted_cost,
+        whole.lower_bound,
+    )
+
+
+def test_partitions_on_other_servers_are_granted_with_their_table(interface: Interface, shards: None) -> None:
+    def readable() -> list[str]:
+        found = interface.connection.execute(
+            "select relname from pg_class where has_table_privilege('kanon_owner', oid, 'select')"
+            " and relname in ('base', 'here', 'shard_1', 'shard_2') and relnamespace = 'public'::regnamespace"
+            " order by 1"
+        ).fetchall()
+        return [name for (name,) in found]
+
+    assert readable() == []
+    interface.declare("base", quasi_identifiers=["a", "b"])
+    assert readable() == ["base", "here", "shard_1", "shard_2"]
+    interface.undeclare("base")
+    assert readable() == []
+
+
+@pytest.mark.only_through("client")
+def test_only_row_types_come_from_other_servers(
+    interface: Interface, shards: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: dict[str, str] = {}
+
+    def remembered(name: str, **parts: Any) -> Statement:
+        made = statement(name, **parts)
+        texts[name] = made.text
+        return made
+
+    monkeypatch.setattr(counting, "statement", remembered)
+    interface.anonymize("base", 5, quasi_identifiers=["a", "b"])
+    plan = interface.connection.execute(
+        f"explain (verbose) {texts['count_row_types'].replace('$1', '1000000')}".encode()
+    ).fetchall()
+    scans = [line for (line,) in plan if "Remote SQL" in line]
+    assert len(scans) == 2
+    assert all("GROUP BY" in scan for scan in scans), scans
 
 
 def check_release(interface: Interface) -> None:

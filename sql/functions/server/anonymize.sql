@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.anonymize(*args)
+return server.releases.anonymize(*args)
 $function$;
 ALTER FUNCTION kanon.anonymize OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.anonymize FROM PUBLIC;

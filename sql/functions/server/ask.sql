@@ -14,7 +14,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.ask(*args)
+return server.queries.ask(*args)
 $function$;
 ALTER FUNCTION kanon.ask OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.ask FROM PUBLIC;

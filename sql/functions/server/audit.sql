@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.audit(*args)
+return server.analyses.audit(*args)
 $function$;
 ALTER FUNCTION kanon.audit OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.audit FROM PUBLIC;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.restart_ledger(*args)
+return server.queries.restart_ledger(*args)
 $function$;
 ALTER FUNCTION kanon.begin_ledger OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.begin_ledger FROM PUBLIC;

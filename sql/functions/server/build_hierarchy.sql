@@ -15,7 +15,7 @@ SET bytea_output = 'hex'
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.build_hierarchy(*args)
+return server.releases.build_hierarchy(*args)
 $function$;
 ALTER FUNCTION kanon.build_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.build_hierarchy FROM PUBLIC;

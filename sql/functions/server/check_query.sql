@@ -16,7 +16,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.check_query(*args)
+return server.queries.check_query(*args)
 $function$;
 ALTER FUNCTION kanon.check_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.check_query FROM PUBLIC;

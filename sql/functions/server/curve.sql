@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.curve(*args)
+return server.analyses.curve(*args)
 $function$;
 ALTER FUNCTION kanon.curve OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.curve FROM PUBLIC;

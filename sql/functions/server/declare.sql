@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.declare(*args)
+return server.releases.declare(*args)
 $function$;
 ALTER FUNCTION kanon.declare OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.declare FROM PUBLIC;

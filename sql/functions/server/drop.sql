@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.drop(*args)
+return server.releases.drop(*args)
 $function$;
 ALTER FUNCTION kanon.drop OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.drop FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.groups(*args)
+return server.analyses.groups(*args)
 $function$;
 ALTER FUNCTION kanon.groups OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.groups FROM PUBLIC;

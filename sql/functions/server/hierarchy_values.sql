@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.hierarchy_values(*args)
+return server.releases.hierarchy_values(*args)
 $function$;
 ALTER FUNCTION kanon.hierarchy_values OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.hierarchy_values FROM PUBLIC;

@@ -12,7 +12,7 @@ SET exit_on_error = off
 SET plan_cache_mode = force_generic_plan
 AS $function$
 from kanon_pg import server
-return server.hold_relations()
+return server.queries.hold_relations()
 $function$;
 ALTER FUNCTION kanon.hold_relations OWNER TO kanon_reader;
 REVOKE ALL ON FUNCTION kanon.hold_relations FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.identify(*args)
+return server.analyses.identify(*args)
 $function$;
 ALTER FUNCTION kanon.identify OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.identify FROM PUBLIC;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.install_check()
+return server.installation.install_check()
 $function$;
 ALTER FUNCTION kanon.install_check OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.install_check FROM PUBLIC;

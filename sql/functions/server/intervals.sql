@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.intervals(*args)
+return server.analyses.intervals(*args)
 $function$;
 ALTER FUNCTION kanon.intervals OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.intervals FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.is_anonymous(*args)
+return server.analyses.is_anonymous(*args)
 $function$;
 ALTER FUNCTION kanon.is_anonymous OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.is_anonymous FROM PUBLIC;

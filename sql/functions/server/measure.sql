@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.measure(*args)
+return server.analyses.measure(*args)
 $function$;
 ALTER FUNCTION kanon.measure OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.measure FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.protect(*args)
+return server.queries.protect(*args)
 $function$;
 ALTER FUNCTION kanon.protect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.protect FROM PUBLIC;

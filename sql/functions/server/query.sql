@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.query(*args)
+return server.queries.query(*args)
 $function$;
 ALTER FUNCTION kanon.query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.query FROM PUBLIC;

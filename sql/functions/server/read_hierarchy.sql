@@ -15,7 +15,7 @@ SET bytea_output = 'hex'
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.read_hierarchy(*args)
+return server.releases.read_hierarchy(*args)
 $function$;
 ALTER FUNCTION kanon.read_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.read_hierarchy FROM PUBLIC;

@@ -19,7 +19,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.query_log()
+return server.queries.query_log()
 $function$;
 ALTER FUNCTION kanon.read_query_log OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.read_query_log FROM PUBLIC;

@@ -9,7 +9,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.record_query(*args)
+return server.queries.record_query(*args)
 $function$;
 ALTER FUNCTION kanon.record_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.record_query FROM PUBLIC;

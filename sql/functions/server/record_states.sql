@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.record_states()
+return server.queries.record_states()
 $function$;
 ALTER FUNCTION kanon.record_states OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.record_states FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.rectangles(*args)
+return server.analyses.rectangles(*args)
 $function$;
 ALTER FUNCTION kanon.rectangles OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.rectangles FROM PUBLIC;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.refresh(*args)
+return server.releases.refresh(*args)
 $function$;
 ALTER FUNCTION kanon.refresh OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.refresh FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.regions(*args)
+return server.analyses.regions(*args)
 $function$;
 ALTER FUNCTION kanon.regions OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.regions FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.risk(*args)
+return server.analyses.risk(*args)
 $function$;
 ALTER FUNCTION kanon.risk OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.risk FROM PUBLIC;

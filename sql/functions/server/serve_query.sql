@@ -22,7 +22,7 @@ SET gin_fuzzy_search_limit = 0
 SET jit = off
 AS $function$
 from kanon_pg import server
-return server.serve_query()
+return server.queries.serve_query()
 $function$;
 ALTER FUNCTION kanon.serve_query OWNER TO kanon_reader;
 REVOKE ALL ON FUNCTION kanon.serve_query FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.show_hierarchy(*args)
+return server.releases.show_hierarchy(*args)
 $function$;
 ALTER FUNCTION kanon.show_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.show_hierarchy FROM PUBLIC;

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.suggest(*args)
+return server.analyses.suggest(*args)
 $function$;
 ALTER FUNCTION kanon.suggest OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.suggest FROM PUBLIC;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.undeclare(*args)
+return server.releases.undeclare(*args)
 $function$;
 ALTER FUNCTION kanon.undeclare OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.undeclare FROM PUBLIC;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.unprotect(*args)
+return server.queries.unprotect(*args)
 $function$;
 ALTER FUNCTION kanon.unprotect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.unprotect FROM PUBLIC;

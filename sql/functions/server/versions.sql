@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.version()
+return server.installation.version()
 $function$;
 ALTER FUNCTION kanon.versions OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.versions FROM PUBLIC;

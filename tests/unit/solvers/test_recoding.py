@@ -144,7 +144,7 @@ def test_local_recoding_is_no_dearer_than_greedy_and_that_no_dearer_than_suppres
 
 def test_many_columns_are_split_from_the_top(monkeypatch):
     packed = packed_people(300)
-    monkeypatch.setattr("kanon_pg.worker.solvers.recoding.methods.is_lattice_small", lambda *_: False)
+    monkeypatch.setattr("kanon_pg.worker.solvers.recoding.starts.is_lattice_small", lambda *_: False)
     assert "along hierarchies" in solve(packed, SolveRequest(5, "local")).method
 
 

@@ -1,0 +1,337 @@
+"""The record of a release over time and the tables behind it: members, cohorts, who left, who waits."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
+from kanon_pg.db.identifiers import Identifier, derived_name
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
+from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.subject import entity_column
+from kanon_pg.release.base import OWNER
+from kanon_pg.release.generalized import GeneralizedColumn
+from kanon_pg.release.over_time import OverTime, parse_over_time
+from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.request import AnonymizeRequest
+
+OWN_COLUMNS = ("kanon_row", "kanon_fingerprint", "kanon_who", "kanon_member", "kanon_same")
+"""Names that the view of identities and the table of changes add to the columns of the base relation."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesNames:
+    """The relations behind a release over time.
+
+    Parameters
+    ----------
+    current : Identifier
+        The view that gives each row of the base relation its identity.
+    members : Identifier
+        Published rows with their cells.
+    cohorts, departed, pending : Identifier
+        What became of rows so far.
+    """
+
+    current: Identifier
+    members: Identifier
+    cohorts: Identifier
+    departed: Identifier
+    pending: Identifier
+
+    @classmethod
+    def fresh(cls, release: str, generation: int) -> SeriesNames:
+        """Return new names."""
+        kinds = ("current", "members", "cohorts", "departed", "pending")
+        return cls(*(scratch_name(release, generation, kind) for kind in kinds))
+
+    def parts(self) -> dict[str, Any]:
+        """Return the names as templates have them."""
+        return {
+            "current": self.current,
+            "members": self.members,
+            "cohorts": self.cohorts,
+            "departed": self.departed,
+            "pending": self.pending,
+        }
+
+
+def scratch_name(release: str, generation: int, kind: str) -> Identifier:
+    """Return the name of a relation of one publication."""
+    return Identifier.of("kanon", derived_name(release, f"v{generation}", kind))
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A release over time as its record has it.
+
+    Parameters
+    ----------
+    version : int
+        The version that readers see.
+    request : AnonymizeRequest
+        The call that started it.
+    rules : OverTime
+        Its rules.
+    weights : dict
+        Cost of a suppressed cell per quasi-identifier.
+    keys : tuple of str
+        Columns that identify a row; none if person and contents do.
+    cohorts_ever : int
+        Highest number of a cohort so far.
+    pending_people, longest_wait, withheld_rows, retained_rows : int
+        Figures of the version.
+    names : SeriesNames or None
+        None if a relation behind it was dropped, as with the base relation by CASCADE.
+    """
+
+    version: int
+    request: AnonymizeRequest
+    rules: OverTime
+    weights: dict[str, float]
+    keys: tuple[str, ...]
+    cohorts_ever: int
+    pending_people: int
+    longest_wait: int
+    withheld_rows: int
+    retained_rows: int
+    names: SeriesNames | None
+
+
+def find_series(db: Database, release: str) -> Series | None:
+    """Return the record of a release over time, None for an ordinary release."""
+    found = db.rows(statement("series/fetch_series"), release)
+    if not found:
+        return None
+    row = found[0]
+    names = _names(row)
+    request = AnonymizeRequest(**json.loads(row["request"]))
+    return Series(
+        version=row["version"],
+        request=request,
+        rules=parse_over_time(request.over_time) or OverTime(),
+        weights=json.loads(row["weights"]),
+        keys=tuple(row["key_columns"]),
+        cohorts_ever=row["cohorts_ever"],
+        pending_people=row["pending_people"],
+        longest_wait=row["longest_wait"],
+        withheld_rows=row["withheld_rows"],
+        retained_rows=row["retained_rows"],
+        names=None if any(name is None for name in names) else SeriesNames(*map(_in_kanon, names)),
+    )
+
+
+def _names(row: Row) -> tuple[str | None, ...]:
+    return row["current_rows"], row["members"], row["cohorts"], row["departed"], row["pending"]
+
+
+def _in_kanon(name: Any) -> Identifier:
+    return Identifier.of("kanon", name)
+
+
+def forget_series(db: Database, release: str) -> None:
+    """Remove the record of a release over time with all its tables, after its storage; nothing for others."""
+    found = db.rows(statement("series/fetch_series"), release)
+    if not found:
+        return
+    current, *tables = _names(found[0])
+    if current is not None:
+        db.execute(statement("series/drop_view", view=_in_kanon(current)))
+    for table in tables:
+        if table is not None:
+            db.execute(statement("series/drop_table", table=_in_kanon(table)))
+    db.execute(statement("series/forget_series"), release)
+
+
+def row_keys(db: Database, plan: ReleasePlan, rules: OverTime) -> tuple[str, ...]:
+    """Return the columns that identify a row of the base relation; none if person and contents do.
+
+    Raises
+    ------
+    UnsuitableRelation
+        If nothing tells which row of a version is which row of the next.
+    UnsuitableColumn
+        If a column has a name that the tables of a series need.
+    """
+    for column in plan.base.columns:
+        if column.name in OWN_COLUMNS:
+            raise UnsuitableColumn(
+                f"Column {column.identifier} has a name that releases over time need themselves.",
+                hint="Rename the column, or use a view that renames it.",
+            )
+    found = db.rows(statement("series/row_keys"), plan.base.oid)
+    if found:
+        return tuple(found[0]["columns"])
+    base = plan.base.identifier
+    if plan.entity is None:
+        raise UnsuitableRelation(
+            f"Nothing tells which row of {base} is which from one version to the next.",
+            hint="Give it a primary key, or declare the column that identifies people: "
+            "SELECT kanon_declare(..., entity => 'person_id');",
+        )
+    if rules.updates == "keep":
+        raise UnsuitableRelation(
+            f"Updates of {base} cannot be told from other rows: it has no primary key.",
+            hint="Give it one, or leave out updates in option over_time.",
+        )
+    return ()
+
+
+def create_series(
+    db: Database, plan: ReleasePlan, request: AnonymizeRequest, names: SeriesNames, keys: tuple[str, ...]
+) -> Series:
+    """Create the view of identities and the tables of a release over time, but for the members.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        What is published.
+    names : SeriesNames
+        What to create.
+    keys : tuple of str
+        See `row_keys`.
+    """
+    _create_current(db, plan, names.current, keys)
+    db.execute(statement("series/create_cohorts", cohorts=names.cohorts))
+    db.execute(statement("series/create_departed", departed=names.departed))
+    db.execute(statement("series/create_pending", pending=names.pending))
+    return Series(
+        version=1,
+        request=request,
+        rules=parse_over_time(request.over_time) or OverTime(),
+        weights={column.facts.name: column.weight for column in plan.quasi_identifiers},
+        keys=keys,
+        cohorts_ever=0,
+        pending_people=0,
+        longest_wait=0,
+        withheld_rows=0,
+        retained_rows=0,
+        names=names,
+    )
+
+
+def store_series(db: Database, release: str, series: Series, names: SeriesNames) -> None:
+    """Record a release over time that starts."""
+    db.execute(
+        statement("series/store_series"),
+        release,
+        json.dumps(asdict(series.request), default=list),
+        json.dumps(series.weights),
+        list(series.keys),
+        *(str(name) for name in names.parts().values()),
+    )
+
+
+def _create_current(db: Database, plan: ReleasePlan, view: Identifier, keys: tuple[str, ...]) -> None:
+    entity = plan.entity
+    columns = [
+        {
+            "name": column.identifier,
+            "alias": Identifier.of(f"o{number}"),
+            "hashed": CanonicalColumn(column, Identifier.of(f"o{number}")).hashed("plain"),
+        }
+        for number, column in enumerate(_kept_columns(plan), 1)
+    ]
+    key_columns = [
+        CanonicalColumn(plan.base.column(name), Identifier.of(f"k{number}"))
+        for number, name in enumerate(keys, 1)
+    ]
+    db.execute(
+        statement(
+            "series/create_current",
+            view=view,
+            relation=plan.base.identifier,
+            columns=columns,
+            keys=[
+                {"expression": key.expression, "alias": key.alias, "hashed": key.hashed("keyed")}
+                for key in key_columns
+            ],
+            entity=None
+            if entity is None
+            else {
+                "expression": entity.expression,
+                "hashed": entity.hashed("seen"),
+                "keyed": entity.hashed("keyed"),
+            },
+        )
+    )
+
+
+def _kept_columns(plan: ReleasePlan) -> list[ColumnFacts]:
+    """Columns that are published or identify people, in the base relation's order."""
+    kept = {column.facts.name for column in plan.quasi_identifiers} | {c.name for c in plan.carried}
+    if plan.entity is not None:
+        kept.add(plan.entity.facts.name)
+    return [column for column in plan.base.columns if column.name in kept]
+
+
+def recorded_plan(db: Database, row: Row, series: Series, names: SeriesNames) -> ReleasePlan:
+    """Return the plan of a release over time from its record, whatever was declared since.
+
+    The base relation has the columns of the view of identities, which follows renamed columns.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release, as ``fetch_release`` returns it.
+
+    Raises
+    ------
+    ReleaseError
+        If the base relation is gone.
+    """
+    base = describe(db, str(row["base"]), OWNER)
+    seen = described_as(db, names.current, base)
+    roles = {name: seen.column(name) for name in row["quasi_identifiers"]}
+    columns = canonical_columns(tuple(roles.values()), series.weights)
+    return ReleasePlan(
+        base=seen,
+        name=row["name"],
+        quasi_identifiers=columns,
+        sensitive=tuple(seen.column(name) for name in row["sensitive"]),
+        insensitive=tuple(seen.column(name) for name in row["insensitive"]),
+        entity=None if row["entity"] is None else entity_column(seen.column(row["entity"])),
+        models=series.request.models,
+        generalized=_generalized(db, row, series, columns),
+    )
+
+
+def described_as(db: Database, relation: Identifier, base: RelationFacts) -> RelationFacts:
+    """Return the columns of one relation under the name of another."""
+    found = describe(db, str(relation), OWNER)
+    return replace(found, oid=base.oid, schema=base.schema, name=base.name)
+
+
+def _generalized(
+    db: Database, row: Row, series: Series, columns: tuple[CanonicalColumn, ...]
+) -> tuple[GeneralizedColumn, ...]:
+    if not row["generalized"]:
+        return ()
+    heights = db.rows(statement("fetch_heights"), row["name"])
+    outputs = db.rows(statement("series/published_types"), row["name"])
+    wishes = {wish.column: wish for wish in series.request.wishes}
+    by_name = {column.facts.name: column for column in columns}
+    return tuple(
+        GeneralizedColumn(by_name[name], wishes[name], output["output"], height["height"])
+        for name, height, output in zip(row["generalized"], heights, outputs, strict=True)
+    )
+
+
+def require_names(series: Series) -> SeriesNames:
+    """Return the names of the relations behind a release over time.
+
+    Raises
+    ------
+    ReleaseError
+        If one of them is gone.
+    """
+    if series.names is None:
+        raise ReleaseError(
+            "The base table of this release was dropped; the version that readers see is its last.",
+            hint="Remove it: SELECT kanon_drop(...);",
+        )
+    return series.names

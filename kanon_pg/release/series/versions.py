@@ -1,0 +1,660 @@
+"""The versions of a release over time: the first, the next, and the one after a person was erased.
+
+Each is one transaction. What is published of a row is decided when it enters, and stored; a version is
+built from what is stored, never from the base relation, so that PostgreSQL's own ``REFRESH`` shows the same
+version again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_pg.core.request import SolveOutcome
+from kanon_pg.db.catalog import describe
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, UnknownName, VerificationFailed
+from kanon_pg.relations.canonical import CanonicalColumn
+from kanon_pg.relations.counting import Counted
+from kanon_pg.relations.subject import entity_column
+from kanon_pg.release.advice import notice_much_suppressed
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
+from kanon_pg.release.over_time import OverTime, parse_over_time
+from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, name_storage, swap_view
+from kanon_pg.release.record import forget_releases, store_release
+from kanon_pg.release.recount import Recount, is_what_was_solved, recount, require_models
+from kanon_pg.release.report import ReleaseReport, make_report, release_utility
+from kanon_pg.release.series.record import (
+    Series,
+    SeriesNames,
+    create_series,
+    described_as,
+    find_series,
+    recorded_plan,
+    require_names,
+    row_keys,
+    store_series,
+)
+from kanon_pg.release.solving import Work, count_and_solve
+from kanon_pg.release.storage import (
+    StorageNames,
+    create_storage,
+    lasting_name,
+    parts_of,
+    storage_names,
+    write_mapping,
+    write_parts,
+)
+
+_FRESH = 0
+"""Origin of rows that were never published."""
+
+
+def require_no_series(db: Database, work: Work) -> None:
+    """Refuse to publish over a release over time, unless that is asked for by its word.
+
+    Raises
+    ------
+    InputError
+        With what to do instead.
+    """
+    series = find_series(db, work.plan.name)
+    if series is None:
+        return
+    rules = parse_over_time(work.request.over_time)
+    if rules is not None and rules.new_series:
+        return
+    name = Literal(work.plan.name)
+    raise InputError(
+        f"{work.plan.view} is a release over time, of which version {series.version} is published; "
+        "publishing it anew would let readers compare versions that were not made for it.",
+        hint=f"SELECT kanon_refresh({name}); publishes its next version. To start a new series all the same, "
+        """give options => '{"over_time": {"new_series": true}}'; for an ordinary release """
+        f"SELECT kanon_drop({name}); first.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A version that is being built.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        What is published; the base relation has the columns of the view of identities.
+    nodes : tuple of Identifier
+        The table of each generalized column.
+    number : int
+        Number of the version.
+    """
+
+    db: Database
+    plan: ReleasePlan
+    series: Series
+    names: SeriesNames
+    nodes: tuple[Identifier, ...]
+    number: int
+
+    @property
+    def k(self) -> int:
+        return self.series.request.k
+
+    @property
+    def rules(self) -> OverTime:
+        return self.series.rules
+
+    def scratch(self, kind: str) -> Identifier:
+        """Name a relation that lives in this transaction."""
+        return Identifier.of("kanon", derived_name(self.plan.name, "next", kind))
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the published columns with the names of their stored cells."""
+        quasi = {column.facts.name: column for column in self.plan.quasi_identifiers}
+        carried = {column.name: CanonicalColumn(column, Identifier.of("c")) for column in self.plan.carried}
+        published = [c.name for c in self.plan.base.columns if c.name in quasi or c.name in carried]
+        return [
+            {
+                "output": Identifier.of(name),
+                "cell": Identifier.of(f"p{number}"),
+                "empty": self._empty(quasi.get(name) or carried[name]),
+            }
+            for number, name in enumerate(published, 1)
+        ]
+
+    def _empty(self, column: CanonicalColumn) -> Fragment:
+        generalized = self.plan.hierarchy_of(column)
+        return column.suppressed if generalized is None else Fragment("NULL")
+
+    def run(self, query: str, *arguments: Any, **parts: Any) -> int:
+        """Run a statement of ``sql/queries/series`` on the tables of this release."""
+        return self.db.execute(statement(f"series/{query}", **self.names.parts(), **parts), *arguments)
+
+    def find(self, query: str, *arguments: Any, **parts: Any) -> Sequence[Row]:
+        """Return the rows of such a statement."""
+        return self.db.rows(statement(f"series/{query}", **self.names.parts(), **parts), *arguments)
+
+    def drop(self, *kinds: str) -> None:
+        """Drop tables that lived in this transaction."""
+        for kind in kinds:
+            self.run("drop_table", table=self.scratch(kind))
+
+
+def start_series(work: Work, generation: int) -> ReleaseReport:
+    """Publish the first version of a release over time.
+
+    Parameters
+    ----------
+    generation : int
+        Number of this publication under its name.
+
+    Raises
+    ------
+    UnsuitableRelation
+        If nothing tells which row is which from one version to the next.
+    """
+    db, request = work.db, work.request
+    rules = parse_over_time(request.over_time) or OverTime()
+    keys = row_keys(db, work.plan, rules)
+    names = SeriesNames.fresh(work.plan.name, generation)
+    series = create_series(db, work.plan, request, names, keys)
+    # The storage reads the view of identities, whose columns keep their names.
+    plan = replace(work.plan, base=described_as(db, names.current, work.plan.base))
+    nodes = storage_names(plan, generation).nodes
+    hierarchies = write_hierarchies(db, plan, nodes)
+    version = _Version(db, plan, series, names, nodes, number=1)
+    entering = version.scratch("entering")
+    version.db.execute(
+        statement(
+            "series/create_entering",
+            entering=entering,
+            source=names.current,
+            columns=_columns(plan),
+            pending=None,
+        )
+    )
+    counted, outcome = _enter(version, work, entering, hierarchies, cohorts_ever=None)
+    storage = _build(version)
+    db.progress("recounting")
+    found = recount(db, plan, storage, k=request.k, nodes=nodes)
+    _require_cohorts(version, found.rows)
+    if (found.rows, found.suppressed_cells) != (counted.rows, outcome.suppressed_cells):
+        raise _contradiction("rows or cells of the first version")
+    db.progress("publishing")
+    previous = db.rows(statement("fetch_release"), plan.name)
+    _notice_earlier(version, find_series(db, plan.name), previous)
+    swap_view(db, plan, storage, k=request.k, unseen_by=_this_transaction(db))
+    forget_releases(db, previous)
+    storage = name_storage(db, plan.name, storage)
+    stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes)
+    create_unknown_view(db, replace(plan, base=work.plan.base), stored)
+    elapsed = time.monotonic() - work.started
+    report = make_report(plan, counted, outcome, found, k=request.k, elapsed=elapsed, certified=True)
+    utility = release_utility(outcome, found, certified=True)
+    store_release(db, plan, request, report, utility, stored, role=work.role)
+    store_series(db, plan.name, series, names)
+    _record_series(version)
+    notice_much_suppressed(db, plan.view, report.suppressed_share)
+    return report
+
+
+def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None:
+    """Publish the next version of a release over time.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release.
+    memory : int
+        Bytes that all processes may use together.
+
+    Raises
+    ------
+    ReleaseError
+        If the base relation is gone.
+    UnsuitableRelation
+        If it has become one that cannot be the base of a release.
+    """
+    names = require_names(series)
+    base = describe(db, str(row["base"]), OWNER)
+    require_own_code(db, base)
+    require_all_rows(base)
+    version = _reopened(db, row, series, names)
+    db.progress("comparing")
+    version.run("create_changes", changes=version.scratch("changes"))
+    _require_different_rows(version)
+    _let_leave(version)
+    _list_pending(version)
+    work = Work(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
+    _let_enter(version, work)
+    version.drop("changes")
+    _publish(version, row)
+    _notice_version(version)
+
+
+def erase_person(db: Database, row: Row, series: Series | None, person: Sequence[str]) -> None:
+    """Erase the stored cells of a person and publish a version without their cohorts.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release.
+    series : Series or None
+        Its record as a release over time.
+    person : sequence of str
+        The value of the column that identifies people, or the values of the key, as text.
+
+    Raises
+    ------
+    InputError
+        If it is no release over time, or the values cannot be those of these columns.
+    UnknownName
+        If nothing is stored of this person.
+    """
+    if series is None:
+        raise InputError(
+            f"Release {Identifier.of(row['name'])} is no release over time and keeps nothing of who left.",
+            hint="Delete the person's rows and call kanon_refresh.",
+        )
+    version = _reopened(db, row, series, require_names(series))
+    number = _number_of(db, row, series, person)
+    erased = version.run("erase_members", number, version.number, cells=version.cells())
+    erased += version.run("erase_pending", number)
+    if not erased:
+        raise UnknownName(
+            "The release has no rows of this person.",
+            hint="Give the value of the column that identifies people, or of the key, as text.",
+        )
+    version.run("withhold_erased")
+    _publish(version, row)
+
+
+def _reopened(db: Database, row: Row, series: Series, names: SeriesNames) -> _Version:
+    plan = recorded_plan(db, row, series, names)
+    nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
+    return _Version(db, plan, series, names, nodes, series.version + 1)
+
+
+def _columns(plan: ReleasePlan) -> list[Identifier]:
+    return [column.identifier for column in plan.base.columns if not column.name.startswith("kanon_")]
+
+
+# --- leaving ------------------------------------------------------------------------------------------------
+
+
+def _require_different_rows(version: _Version) -> None:
+    parts = {"changes": version.scratch("changes")}
+    if version.find("find_collision", **parts)[0]["found"]:
+        raise _same_hash()
+
+
+def _same_hash() -> InputError:
+    return InputError(
+        "Two rows have the same key, or the same 64-bit hash of it; no version can tell them apart.",
+        hint="The key must be unique. If it is, this is very rare: start a new series.",
+    )
+
+
+def _let_leave(version: _Version) -> None:
+    """Find out who left, and let those leave who are enough."""
+    rules, changes, fates = version.rules, version.scratch("changes"), version.scratch("fates")
+    keep = 1 if rules.updates == "keep" else None
+    version.run("mark_left", version.number, changes=changes, keep=keep)
+    version.run("mark_back", changes=changes, keep=keep)
+    version.run(
+        "create_fates",
+        fates=fates,
+        k=version.k,
+        version=version.number,
+        leavers=rules.leavers,
+        longest_retain=rules.longest_retain,
+        whole=1 if version.plan.models else None,
+    )
+    version.run("insert_departed", version.number, fates=fates)
+    version.run("delete_departed_members", fates=fates)
+    version.run("settle_cohorts", fates=fates, k=version.k)
+    version.run("delete_empty_cohorts")
+    version.drop("fates")
+
+
+# --- entering -----------------------------------------------------------------------------------------------
+
+
+def _list_pending(version: _Version) -> None:
+    """Record which rows wait, since when, and with whom they may enter."""
+    arrivals = version.scratch("arrivals")
+    version.run(
+        "create_arrivals",
+        arrivals=arrivals,
+        changes=version.scratch("changes"),
+        version=version.number,
+        keep=1 if version.rules.updates == "keep" else None,
+        unknown=[
+            {"column": generalized.column.output, "table": table}
+            for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
+        ],
+    )
+    version.run("empty_pending")
+    try:
+        version.run("fill_pending", arrivals=arrivals)
+    except DatabaseError as error:
+        if error.server_state != _UNIQUE_VIOLATION:
+            raise
+        raise _same_hash() from error
+    version.drop("arrivals")
+
+
+_UNIQUE_VIOLATION = "23505"
+
+
+def _of_batch(series: Series) -> Any:
+    """Return the request of the series without what is about its first version."""
+    return replace(series.request, over_time=None)
+
+
+def _let_enter(version: _Version, work: Work) -> None:
+    """Let the rows of each origin enter of which there are enough people, one origin after the other."""
+    db, k = version.db, version.k
+    hierarchies = _hierarchies(version)
+    tried: set[int] = set()
+    cohorts_ever = version.series.cohorts_ever
+    while True:
+        found = [row for row in version.find("list_origins", k=k) if row["origin"] not in tried]
+        if not found:
+            return
+        origin, returns = found[0]["origin"], found[0]["returns"]
+        tried.add(origin)
+        entering = version.scratch("entering")
+        version.db.execute(
+            statement(
+                "series/create_entering",
+                entering=entering,
+                source=version.scratch("changes"),
+                columns=_columns(version.plan),
+                pending=version.names.pending,
+                origin=origin,
+            )
+        )
+        db.execute(statement("analyze", relation=entering))
+        if not tried - {origin}:
+            work.compile()
+        try:
+            _enter(version, work, entering, hierarchies, cohorts_ever=cohorts_ever)
+        except InfeasibleError:
+            # A privacy model may need more people than k; these wait for them.
+            version.drop("entering")
+            continue
+        cohorts_ever = max(cohorts_ever, version.find("highest_cohort")[0]["highest"])
+        if returns == "person":
+            version.run("split_departed", origin)
+        version.run("delete_returned")
+        version.run("delete_entered")
+
+
+def _hierarchies(version: _Version) -> Hierarchies:
+    if not version.plan.generalized:
+        return ()
+    packed = {
+        generalized.number: packed_hierarchy(version.db, generalized, table)
+        for generalized, table in zip(version.plan.generalized, version.nodes, strict=True)
+    }
+    return tuple(packed.get(number) for number, _ in enumerate(version.plan.quasi_identifiers, 1))
+
+
+def _enter(
+    version: _Version, work: Work, entering: Identifier, hierarchies: Hierarchies, *, cohorts_ever: int | None
+) -> tuple[Counted, SolveOutcome]:
+    """Anonymize rows by themselves, as any release, and make a cohort of each class.
+
+    Parameters
+    ----------
+    entering : Identifier
+        Table of the rows; it is dropped.
+    cohorts_ever : int or None
+        Highest number of a cohort so far; None if there are no members yet.
+    """
+    db = version.db
+    facts = describe(db, str(entering), OWNER)
+    own = tuple(facts.column(name) for name in ("kanon_row", "kanon_fingerprint"))
+    plan = replace(version.plan, base=facts, insensitive=version.plan.insensitive + own)
+    work = replace(work, plan=plan)
+    counted, outcome = count_and_solve(work, hierarchies)
+    parts = parts_of(counted.row_types.keys, outcome)
+    names = StorageNames(
+        storage=version.scratch("batch"),
+        mapping=version.scratch("mapping"),
+        parts=None if parts is None else version.scratch("parts"),
+        nodes=version.nodes,
+    )
+    db.progress("writing")
+    write_mapping(db, names.mapping, counted.row_types.keys, outcome.patterns, outcome.prices)
+    if names.parts is not None and parts is not None:
+        write_parts(db, names.parts, parts)
+    db.progress("building cohorts")
+    create_storage(db, plan, names, k=version.k)
+    found = recount(db, plan, names.storage, k=version.k, nodes=version.nodes)
+    if not is_what_was_solved(db, plan, counted, outcome, found):
+        raise _contradiction("rows that entered")
+    require_models(db, plan, names.storage, found, is_whole=True)
+    _store_members(version, names.storage, cohorts_ever)
+    drop_storage(db, names.storage)
+    drop_mapping(db, names.mapping)
+    if names.parts is not None:
+        drop_parts(db, names.parts)
+    version.drop("entering")
+    return counted, outcome
+
+
+def _store_members(version: _Version, storage: Identifier, cohorts_ever: int | None) -> None:
+    quasi, plan = version.plan.quasi_identifiers, version.plan
+    hashed = []
+    for column in quasi:
+        output = type(column)(column.facts, column.output)
+        generalized = plan.hierarchy_of(column)
+        hashed.append(
+            output.hashed("s") if generalized is None else replace(generalized, column=output).hashed("s")
+        )
+    parts = {
+        "storage": storage,
+        "entity": None if plan.entity is None else 1,
+        "cohorts_ever": cohorts_ever or 0,
+        "cells": version.cells(),
+        "hashed": hashed,
+        "classes": [column.output for column in quasi],
+    }
+    if cohorts_ever is None:
+        version.run("create_members", **parts)
+    try:
+        if cohorts_ever is None:
+            version.run("index_members")
+        else:
+            version.run("insert_members", **parts)
+    except DatabaseError as error:
+        if error.server_state != _UNIQUE_VIOLATION:
+            raise
+        raise _same_hash() from error
+    version.db.execute(statement("analyze", relation=version.names.members))
+    version.run("insert_cohorts", version.number, cohorts_ever or 0)
+
+
+# --- publishing ---------------------------------------------------------------------------------------------
+
+
+def _build(version: _Version) -> Identifier:
+    """Build the view of a version and return its name."""
+    version.db.progress("building the view")
+    storage = version.scratch("storage")
+    version.run(
+        "create_version",
+        storage=storage,
+        k=version.k,
+        cells=version.cells(),
+        entity=None if version.plan.entity is None else 1,
+    )
+    version.db.execute(statement("analyze", relation=storage))
+    return storage
+
+
+def _publish(version: _Version, row: Row) -> None:
+    """Build, recount and publish a version in the place of the one before, and record it."""
+    db, plan = version.db, version.plan
+    storage, before = _build(version), lasting_name(plan.name)
+    db.progress("recounting")
+    rows = _require_cohorts(version, None)
+    found = recount(db, plan, storage, k=version.k, nodes=version.nodes) if rows else _nothing()
+    if found.rows != rows:
+        raise _contradiction("rows of the cohorts that are shown")
+    if db.row(statement("series/is_populated"), str(before))["populated"]:
+        _compare(version, before, storage)
+    db.progress("publishing")
+    swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
+    if row["storage_name"]:
+        drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
+    storage = name_storage(db, plan.name, storage)
+    db.execute(
+        statement("series/record_storage"),
+        plan.name,
+        str(storage),
+        found.rows,
+        found.people,
+        found.classes,
+        found.smallest_class,
+        found.average_class,
+        found.largest_class,
+        found.suppressed_cells,
+        found.weighted_cost,
+    )
+    _record_series(version)
+
+
+def _nothing() -> Recount:
+    return Recount(0, 0, 0, 0, 0, 0.0, 0, 0, 0.0, 0.0, 0.0)
+
+
+def _require_cohorts(version: _Version, rows: int | None) -> int:
+    """Count the people of each cohort on what is stored; returns the rows of those that are shown."""
+    found = version.find("recount_cohorts", entity=None if version.plan.entity is None else 1)[0]
+    if found["rows"] and found["smallest"] < version.k:
+        raise _contradiction(f"cohorts of at least {version.k} people")
+    if rows is not None and rows != found["rows"]:
+        raise _contradiction("rows of the cohorts that are shown")
+    shown: int = found["rows"]
+    return shown
+
+
+def _compare(version: _Version, before: Identifier, storage: Identifier) -> None:
+    """Compare a version with the one before, as a reader would: nobody may stand alone in what differs."""
+    plan = version.plan
+    columns = [
+        {"output": c.output, "before": Identifier.of(f"o{place}"), "after": Identifier.of(f"n{place}")}
+        for place, c in enumerate(plan.quasi_identifiers)
+    ]
+    found = version.find(
+        "compare_versions",
+        before=before,
+        storage=storage,
+        columns=columns,
+        entity=None if plan.entity is None else 1,
+    )[0]
+    fewest: Iterable[int | None] = [found["fewest_new"]]
+    if version.rules.leavers != "show":
+        fewest = [found["fewest_new"], found["fewest_gone"]]
+    if any(people is not None and people < version.k for people in fewest):
+        raise _contradiction(f"differences of at least {version.k} people from the version before")
+
+
+def _contradiction(what: str) -> VerificationFailed:
+    return VerificationFailed(
+        f"The independent recount does not find the {what}; nothing was published.",
+        hint="This is a defect: please report it.",
+    )
+
+
+def _this_transaction(db: Database) -> Literal:
+    return Literal(db.row(statement("series/this_transaction"))["number"])
+
+
+def _record_series(version: _Version) -> None:
+    highest = version.find("highest_cohort")[0]["highest"]
+    ever = max(version.series.cohorts_ever, highest)
+    version.run("record_series", version.plan.name, version.number, ever)
+
+
+# --- notices ------------------------------------------------------------------------------------------------
+
+
+def _notice_version(version: _Version) -> None:
+    series = find_series(version.db, version.plan.name)
+    if series is None:
+        return
+    parts = []
+    if series.pending_people:
+        parts.append(
+            f"{series.pending_people} people wait for a later version, the longest for {series.longest_wait}"
+        )
+    if series.withheld_rows:
+        parts.append(f"{series.withheld_rows} rows are withheld until more people have left their cohorts")
+    if series.retained_rows:
+        parts.append(f"{series.retained_rows} rows of people who left are still shown")
+    if parts:
+        version.db.notice(f"Version {series.version} of {version.plan.view}: " + "; ".join(parts) + ".")
+
+
+def _notice_earlier(version: _Version, earlier: Series | None, previous: Sequence[Row]) -> None:
+    """Say what an earlier release of the name and this one tell together."""
+    db, view = version.db, version.plan.view
+    if earlier is None or earlier.names is None:
+        if previous:
+            db.notice(
+                f"{view} was published before without over_time: who kept that release can compare it with "
+                "this one. The promise about versions begins here."
+            )
+        return
+    found = version.find("compare_series", k=version.k, earlier=earlier.names.members)[0]
+    db.notice(
+        f"A new series of {view} begins; its {earlier.version} earlier versions were not made to be compared "
+        f"with it. Who kept the last of them and reads this one sees {found['exposed']} people among fewer "
+        f"than {version.k}, the fewest among {found['smallest']}."
+    )
+
+
+def _number_of(db: Database, row: Row, series: Series, person: Sequence[str]) -> int:
+    base = describe(db, str(row["base"]), OWNER)
+    names = [row["entity"]] if row["entity"] is not None else list(series.keys)
+    if len(person) != len(names):
+        raise InputError(
+            f"{len(person)} values were given for a person.",
+            hint="Give one text for each of these columns: " + ", ".join(names) + ".",
+        )
+    columns = [base.column(name) for name in names]
+    keys = [
+        entity_column(column)
+        if row["entity"] is not None
+        else CanonicalColumn(column, Identifier.of(f"k{number}"))
+        for number, column in enumerate(columns, 1)
+    ]
+    parts = [
+        {
+            "hashed": key.hashed("keyed"),
+            "expression": key.expression,
+            "alias": key.alias,
+            "name": key.facts.identifier,
+            "type": Fragment(key.facts.type),
+            "place": number,
+        }
+        for number, key in enumerate(keys, 1)
+    ]
+    try:
+        with db.savepoint():
+            number: int = db.row(statement("series/person_number", keys=parts), list(person))["number"]
+    except DatabaseError as error:
+        raise InputError(
+            "The values that were given are none of the columns that identify people.",
+            hint="Give one text for each of these columns: " + ", ".join(names) + ".",
+        ) from error
+    return number

@@ -1,0 +1,96 @@
+"""Counts the row types of what is to be released and has them solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
+from kanon_pg.db.protocol import Database
+from kanon_pg.errors import InfeasibleError
+from kanon_pg.relations.counting import Counted, count_row_types
+from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
+from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.request import AnonymizeRequest, require_classes
+from kanon_pg.runner.parent import compile_once, solve_in_child, start_worker
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A call that publishes.
+
+    Parameters
+    ----------
+    role : str
+        Who asked for it.
+    memory : int
+        Bytes that all processes may use together.
+    started : float
+        When it began, on the monotonic clock.
+    """
+
+    db: Database
+    request: AnonymizeRequest
+    plan: ReleasePlan
+    role: str
+    memory: int
+    started: float
+
+    def compile(self) -> None:
+        """Compile the solvers that the request needs, if they are not."""
+        kernels = kernels_for(
+            self.request.method, self.request.models, has_hierarchies=bool(self.plan.generalized)
+        )
+        compile_once(self.db, self.memory, kernels)
+
+
+def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, SolveOutcome]:
+    """Count the row types of the plan's base relation and find a pattern for each.
+
+    Raises
+    ------
+    InfeasibleError
+        If it has fewer than k people.
+    """
+    db, plan, request = work.db, work.plan, work.request
+    start_worker()
+    db.progress("counting")
+    counted = count_row_types(
+        db,
+        plan.base.identifier,
+        plan.quasi_identifiers,
+        plan.entity,
+        sensitive=plan.model_columns,
+        memory_bytes=work.memory,
+    )
+    _require_people(plan, counted, request.k)
+    row_types = with_hierarchies(plan, counted.row_types, hierarchies)
+    asked = SolveRequest(
+        k=request.k,
+        method=request.method,
+        patterns=request.patterns,
+        seed=request.seed,
+        seconds=request.time_limit,
+        models=request.models,
+        fewest_classes=request.fewest_classes,
+        most_classes=request.most_classes,
+        suppressed_rows=request.suppressed_rows,
+    )
+    db.progress("solving")
+    outcome = solve_in_child(
+        row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
+    )
+    require_classes(request, outcome.classes)
+    for note in outcome.notes:
+        db.notice(note)
+    return counted, outcome
+
+
+def _require_people(plan: ReleasePlan, counted: Counted, k: int) -> None:
+    unit = "rows" if plan.entity is None else "people"
+    if not counted.rows:
+        raise InfeasibleError(f"{plan.base.identifier} is empty.", hint="Load data first.")
+    if counted.people < k:
+        raise InfeasibleError(
+            f"{plan.base.identifier} has {counted.people} {unit}, fewer than k = {k}.",
+            hint="No release of it can hide a person among so many; choose a smaller k.",
+        )

@@ -1,0 +1,23 @@
+-- Erases a person from a release over time.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release name, person text[])
+RETURNS void
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    PERFORM kanon.erase(release, person);
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
+ALTER FUNCTION {{ api }}.kanon_erase OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_erase FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_erase IS
+'Erases a person from a release over time. It publishes a version without their cohorts at once.
+Arguments:
+release: Its name, or its view: ''patients'' or ''safe.patients''.
+person: The value of the column that identifies people, else those of the primary key (one per column), as text.
+Example: SELECT kanon_erase(''patients'', ''{4711}'');';

@@ -1,0 +1,2 @@
+-- Forgets cohorts of which everybody left.
+DELETE FROM {{ cohorts }} WHERE rows = 0

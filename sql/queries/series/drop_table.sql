@@ -1,0 +1,2 @@
+-- Drops a table behind a release over time.
+DROP TABLE IF EXISTS {{ table }}

@@ -1,0 +1,2 @@
+-- Forgets who waited before.
+DELETE FROM {{ pending }}

@@ -1,0 +1,27 @@
+-- Origins of which enough people wait. Of those who return, the ones that stay away must be nobody or k people too.
+SELECT waits.origin, waits.returns
+FROM (
+    SELECT origin, returns, count(DISTINCT person) AS people
+    FROM {{ pending }}
+    WHERE origin IS NOT NULL
+    GROUP BY origin, returns
+) AS waits
+WHERE waits.people >= {{ k }}
+    AND CASE waits.returns
+        WHEN 'row' THEN (
+            SELECT count(*) = 0 OR count(DISTINCT d.person) >= {{ k }}
+            FROM {{ departed }} AS d
+            WHERE pg_catalog.hash_record_extended(ROW(d.cohort, d.version, d.since), 1) = waits.origin
+                AND NOT EXISTS (SELECT FROM {{ pending }} AS p WHERE p.row_id = d.row_id AND p.origin = waits.origin)
+        )
+        WHEN 'person' THEN (
+            SELECT count(*) = 0 OR count(*) >= {{ k }}
+            FROM (
+{% include "series/histories.sql" %}
+            ) AS h
+            WHERE h.origin = waits.origin
+                AND NOT EXISTS (SELECT FROM {{ pending }} AS p WHERE p.person = h.person AND p.origin = waits.origin)
+        )
+        ELSE true
+    END
+ORDER BY waits.origin = 0 DESC, waits.origin

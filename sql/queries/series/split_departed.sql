@@ -1,0 +1,4 @@
+-- Those who came back with other rows have another history from now on than those who stayed away.
+-- $1 bigint
+UPDATE {{ departed }} AS d SET since = d.since || $1::bigint
+WHERE d.person IN (SELECT p.person FROM {{ pending }} AS p WHERE p.origin = $1::bigint)

@@ -1,0 +1,419 @@
+"""Releases over time, trap by trap: who keeps all versions finds nobody among fewer than k people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from kanon_pg.errors import InputError, KanonError, UnknownName, UnsuitableRelation
+from tests.fixtures.interfaces import Interface, SqlInterface
+from tests.fixtures.versions import Version, fewest_people, version_of
+
+K = 3
+
+
+@pytest.fixture
+def visits(interface: Interface) -> Interface:
+    """Return an interface to 24 rows in four classes of six, with a key."""
+    run(
+        interface,
+        "create table visits (id integer primary key, age integer, sex text, secret integer);"
+        "insert into visits select i, i % 4, case when i % 2 = 0 then 'f' else 'm' end, i"
+        " from generate_series(1, 24) as i",
+    )
+    interface.declare("visits", quasi_identifiers=["age", "sex"], sensitive=["secret"])
+    return interface
+
+
+def run(interface: Interface, text: str) -> None:
+    interface.connection.execute(text.encode())
+
+
+def start(interface: Interface, **rules: Any) -> list[Version]:
+    interface.anonymize("visits", K, over_time=rules)
+    return [version_of(interface, "visits")]
+
+
+def after(interface: Interface, versions: list[Version], *changes: str) -> Version:
+    """Publish the next version after some changes, add it to the versions and return it."""
+    for change in changes:
+        run(interface, change)
+    interface.refresh("visits")
+    versions.append(version_of(interface, "visits"))
+    return versions[-1]
+
+
+def figures(interface: Interface) -> tuple[Any, ...]:
+    found = interface.connection.execute(
+        "select version, pending_people, longest_wait, withheld_rows, retained_rows from kanon.releases"
+    ).fetchone()
+    assert found is not None
+    return found
+
+
+def left_behind(interface: Interface) -> list[str]:
+    query = (
+        "select relname from pg_class where relname like '%visits%' and relnamespace = 'kanon'::regnamespace"
+    )
+    return [name for (name,) in interface.connection.execute(query.encode())]
+
+
+def test_the_first_version_has_every_row(visits: Interface) -> None:
+    (first,) = start(visits)
+    assert set(first) == set(range(1, 25))
+    assert figures(visits) == (1, 0, 0, 0, 0)
+
+
+def test_without_cohorts_the_attacker_finds_somebody(visits: Interface) -> None:
+    visits.anonymize("visits", K)
+    versions: list[Version] = [version_of(visits, "visits")]
+    after(visits, versions, "insert into visits values (25, 1, 'm', 25)")
+    assert fewest_people(versions) == 1
+
+
+def test_who_arrives_waits_for_k(visits: Interface) -> None:
+    versions = start(visits)
+    for number in (25, 26):
+        shown = after(visits, versions, f"insert into visits values ({number}, 1, 'm', {number})")
+        assert shown == versions[0]
+        assert figures(visits) == (number - 23, number - 24, number - 24, 0, 0)
+    shown = after(visits, versions, "insert into visits values (27, 1, 'm', 27)")
+    assert set(shown) == set(range(1, 28))
+    assert figures(visits) == (4, 0, 0, 0, 0)
+    assert fewest_people(versions) >= K
+
+
+def test_who_leaves_is_retained_until_k_leave_together(visits: Interface) -> None:
+    versions = start(visits)
+    for number in (1, 5):
+        assert after(visits, versions, f"delete from visits where id = {number}") == versions[0]
+    assert figures(visits) == (3, 0, 0, 0, 2)
+    shown = after(visits, versions, "delete from visits where id = 9")
+    assert set(versions[0]) - set(shown) == {1, 5, 9}
+    assert fewest_people(versions) >= K
+
+
+def test_who_leaves_is_retained_for_so_many_versions_at_most(visits: Interface) -> None:
+    versions = start(visits, longest_retain=2)
+    assert after(visits, versions, "delete from visits where id = 1") == versions[0]
+    assert after(visits, versions) == versions[0]
+    shown = after(visits, versions)
+    assert set(versions[0]) - set(shown) == {1, 5, 9, 13, 17, 21}
+    assert figures(visits) == (4, 0, 0, 5, 0)
+    assert fewest_people(versions) >= K
+    back = after(visits, versions, "delete from visits where id in (5, 9)")
+    assert set(versions[0]) - set(back) == {1, 5, 9}
+    assert fewest_people(versions) >= K
+
+
+def test_a_cohort_is_withheld_until_k_leave_together(visits: Interface) -> None:
+    versions = start(visits, leavers="withhold")
+    shown = after(visits, versions, "delete from visits where id = 1")
+    assert set(versions[0]) - set(shown) == {1, 5, 9, 13, 17, 21}
+    assert figures(visits) == (2, 0, 0, 5, 0)
+    shown = after(visits, versions, "delete from visits where id in (5, 9)")
+    assert set(versions[0]) - set(shown) == {1, 5, 9}
+    assert fewest_people(versions) >= K
+
+
+def test_leavers_who_are_shown_are_the_documented_loss(visits: Interface) -> None:
+    versions = start(visits, leavers="show")
+    shown = after(visits, versions, "delete from visits where id = 1")
+    assert set(versions[0]) - set(shown) == {1}
+    assert fewest_people(versions) == 1
+    classes = list(shown.values())
+    assert min(classes.count(one) for one in classes) >= K
+
+
+@pytest.mark.parametrize("leavers", ["retain", "withhold"])
+def test_a_second_round_of_fewer_than_k_leavers(visits: Interface, leavers: str) -> None:
+    versions = start(visits, leavers=leavers)
+    after(visits, versions, "delete from visits where id in (1, 5, 9)")
+    after(visits, versions, "delete from visits where id in (13, 17)")
+    after(visits, versions)
+    assert fewest_people(versions) >= K
+    shown = after(visits, versions, "delete from visits where id = 21")
+    assert not {13, 17, 21} & set(shown)
+    assert fewest_people(versions) >= K
+
+
+def test_who_leaves_and_comes_back_alone_waits(visits: Interface) -> None:
+    versions = start(visits)
+    after(visits, versions, "delete from visits where id in (1, 5, 9)")
+    back = "insert into visits values ({0}, 1, 'm', {0})"
+    shown = after(visits, versions, back.format(1), back.format(25), back.format(26), back.format(27))
+    assert set(shown) == set(range(2, 28)) - {5, 9}
+    assert figures(visits)[1] == 1
+    assert fewest_people(versions) >= K
+    shown = after(visits, versions, back.format(5))
+    assert 5 not in shown
+    shown = after(visits, versions, back.format(9))
+    assert {1, 5, 9} <= set(shown)
+    assert fewest_people(versions) >= K
+
+
+def test_who_comes_back_leaves_nobody_alone_who_stays_away(visits: Interface) -> None:
+    versions = start(visits)
+    after(
+        visits,
+        versions,
+        "delete from visits where id in (1, 5, 9, 13)",
+        "delete from visits where id in (17, 21)",
+    )
+    back = "insert into visits select i, 1, 'm', i from unnest(array{}) as i"
+    shown = after(visits, versions, back.format([1, 5, 9, 13]))
+    assert not {1, 5, 9, 13} & set(shown), "two would be known as those who stay away"
+    assert fewest_people(versions) >= K
+    after(visits, versions, "delete from visits where id = 13")
+    assert {1, 5, 9} <= set(versions[-1])
+    assert fewest_people(versions) >= K
+
+
+def test_who_is_back_before_leaving_never_left(visits: Interface) -> None:
+    versions = start(visits)
+    after(visits, versions, "delete from visits where id = 1")
+    assert after(visits, versions, "insert into visits values (1, 1, 'm', 1)") == versions[0]
+    assert figures(visits) == (3, 0, 0, 0, 0)
+
+
+def test_an_update_is_a_leave_and_an_arrival(visits: Interface) -> None:
+    versions = start(visits)
+    shown = after(visits, versions, "update visits set age = 3 where id = 1")
+    assert shown == versions[0]
+    assert figures(visits) == (2, 1, 1, 0, 1)
+    shown = after(visits, versions, "update visits set age = 3 where id in (5, 9)")
+    assert {row: cells for row, cells in shown.items() if row not in (1, 5, 9)} == {
+        row: cells for row, cells in versions[0].items() if row not in (1, 5, 9)
+    }
+    assert {shown[row] for row in (1, 5, 9)} == {(3, "m", ())}
+    assert fewest_people(versions) >= K
+
+
+def test_an_update_of_a_secret_is_one_too(visits: Interface) -> None:
+    versions = start(visits)
+    assert after(visits, versions, "update visits set secret = 100 where id = 1") == versions[0]
+    run(visits, "update visits set secret = 1 where id = 1")
+    assert after(visits, versions) == versions[0]
+    assert figures(visits) == (3, 0, 0, 0, 0)
+
+
+def test_updates_that_are_kept_show_what_was_published(visits: Interface) -> None:
+    versions = start(visits, updates="keep")
+    assert after(visits, versions, "update visits set age = 3, secret = -id where id < 4") == versions[0]
+    assert figures(visits) == (2, 0, 0, 0, 0)
+    after(visits, versions, "delete from visits where id = 1")
+    assert figures(visits) == (3, 0, 0, 0, 1)
+
+
+def test_a_class_that_cohorts_share(visits: Interface) -> None:
+    """Six and three people share a class; one of each cohort leaves, and one more of the first."""
+    versions = start(visits)
+    after(visits, versions, "insert into visits select i, 1, 'm', i from generate_series(25, 27) as i")
+    assert sum(cells == (1, "m", ()) for cells in versions[-1].values()) == 9
+    assert after(visits, versions, "delete from visits where id in (1, 5, 25)") == versions[1]
+    shown = after(visits, versions, "delete from visits where id = 9")
+    assert set(versions[1]) - set(shown) == {1, 5, 9}
+    assert fewest_people(versions) >= K
+
+
+def test_a_version_cannot_be_read_by_the_transaction_that_builds_it(visits: Interface) -> None:
+    versions = start(visits)
+    run(visits, "insert into visits select i, 1, 'm', i from generate_series(25, 27) as i")
+    with psycopg.connect(visits.dsn) as builder:
+        builder.execute("select kanon_refresh('visits')")
+        builder.execute("savepoint inner_one")
+        assert builder.execute("select count(*) from safe.visits").fetchone() == (0,)
+        builder.rollback()
+    run(visits, "delete from visits where id = 27")
+    assert after(visits, versions) == versions[0]
+    assert fewest_people(versions) >= K
+
+
+def test_a_plain_refresh_after_departures_shows_the_same_version(visits: Interface) -> None:
+    versions = start(visits)
+    run(visits, "delete from visits where id in (1, 2, 3, 4, 5)")
+    run(visits, "refresh materialized view kanon.visits_storage")
+    assert version_of(visits, "visits") == versions[0]
+    after(visits, versions)
+    assert fewest_people(versions) >= K
+
+
+def test_a_cohort_whose_numbers_do_not_add_up_is_withheld(visits: Interface) -> None:
+    (first,) = start(visits)
+    (members,) = visits.connection.execute("select members::text from kanon.series").fetchone() or ()
+    run(visits, f"delete from {members} where row_id = (select min(row_id) from {members})")
+    run(visits, "refresh materialized view kanon.visits_storage")
+    missing = set(first) - set(version_of(visits, "visits"))
+    assert len(missing) == 6
+    assert len({first[row] for row in missing}) == 1
+
+
+def test_a_new_series_needs_its_word_and_says_what_it_tells(visits: Interface) -> None:
+    start(visits)
+    for rules in (None, {}, {"leavers": "withhold"}):
+        with pytest.raises(InputError, match="is a release over time"):
+            visits.anonymize("visits", K, over_time=rules)
+    run(visits, "update visits set age = 1, sex = 'm' where id = 2")
+    visits.anonymize("visits", K, over_time={"new_series": True})
+    assert any("sees 1 people among fewer than 3, the fewest among 1" in notice for notice in visits.notices)
+    assert figures(visits) == (1, 0, 0, 0, 0)
+
+
+def test_dropping_leaves_nothing(visits: Interface) -> None:
+    start(visits)
+    run(visits, "insert into visits values (25, 1, 'm', 25)")
+    visits.refresh("visits")
+    before = left_behind(visits)
+    assert len(before) > 6
+    visits.drop("visits")
+    assert [name for name in left_behind(visits) if "row_types" not in name] == []
+    visits.anonymize("visits", K)
+    assert figures(visits) == (None,) * 5
+
+
+def test_a_base_without_key_and_entity_is_refused(visits: Interface) -> None:
+    run(visits, "create table plain as table visits")
+    with pytest.raises(UnsuitableRelation, match="which row"):
+        visits.anonymize("plain", K, over_time={})
+    visits.declare("plain", quasi_identifiers=["age"], entity="id")
+    with pytest.raises(UnsuitableRelation, match="no primary key"):
+        visits.anonymize("plain", K, over_time={"updates": "keep"})
+    visits.anonymize("plain", K, over_time={})
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ([], "must be a JSON object"),
+        ({"leaver": "show"}, 'has no key "leaver"'),
+        ({"leavers": "hide"}, "Key leavers"),
+        ({"updates": 3}, "Key updates"),
+        ({"waiting": 2}, "Key waiting"),
+        ({"longest_wait": 0}, "Key longest_wait"),
+        ({"longest_retain": 1.5}, "Key longest_retain"),
+        ({"new_series": 1}, "Key new_series"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(visits: Interface, rules: Any, message: str) -> None:
+    with pytest.raises(KanonError, match=message):
+        visits.anonymize("visits", K, over_time=rules)
+    with pytest.raises(InputError, match="option classes"):
+        visits.anonymize("visits", K, over_time={}, most_classes=3)
+
+
+def test_erasing_a_person_takes_their_cohort_along(visits: Interface) -> None:
+    versions = start(visits)
+    after(visits, versions, "delete from visits where id = 1")
+    visits.erase("visits", "1")
+    versions.append(version_of(visits, "visits"))
+    assert set(versions[0]) - set(versions[-1]) == {1, 5, 9, 13, 17, 21}
+    assert fewest_people(versions) >= K
+    (members,) = visits.connection.execute("select members::text from kanon.series").fetchone() or ()
+    query = f"select count(*) from {members} as m where m::text ~ ',1\\)$'"
+    assert visits.connection.execute(query.encode()).fetchone() == (0,)
+    assert after(visits, versions) == versions[-1]
+    shown = after(visits, versions, "delete from visits where id in (5, 9)")
+    assert set(versions[0]) - set(shown) == {1, 5, 9}
+    assert fewest_people(versions) >= K
+    with pytest.raises(UnknownName, match="no rows of this person"):
+        visits.erase("visits", "1")
+    for wrong in (["x"], ["1", "2"], []):
+        with pytest.raises(InputError, match="values"):
+            visits.erase("visits", *wrong)
+
+
+def test_an_ordinary_release_has_nobody_to_erase(visits: Interface) -> None:
+    visits.anonymize("visits", K)
+    with pytest.raises(InputError, match="no release over time"):
+        visits.erase("visits", "1")
+
+
+def test_the_last_version_stays_when_everybody_leaves(visits: Interface) -> None:
+    versions = start(visits)
+    assert after(visits, versions, "truncate visits") == {}
+    assert figures(visits) == (2, 0, 0, 0, 0)
+    shown = after(
+        visits, versions, "insert into visits select i, 1, 'm', i from generate_series(31, 36) as i"
+    )
+    assert len(shown) == 6
+
+
+def test_a_further_row_of_somebody_needs_a_cohort_too(interface: Interface) -> None:
+    people(interface)
+    versions: list[Version] = [version_of(interface, "visits")]
+    person_of = {i: i for i in range(1, 13)} | {25: 1, 26: 1, 27: 1, 28: 2, 29: 3}
+    for row in (25, 26, 27):
+        shown = after(interface, versions, f"insert into visits values (1, 1, 'm', {row})")
+        assert shown == versions[0], "three rows, but one person"
+    shown = after(interface, versions, "insert into visits values (2, 1, 'm', 28), (3, 1, 'm', 29)")
+    assert len(shown) == 17
+    assert fewest_people(versions, person_of) >= K
+
+
+def people(interface: Interface) -> None:
+    """Start a release of people without a key, who may have several rows."""
+    run(
+        interface,
+        "create table visits (who integer, age integer, sex text, secret integer);"
+        "insert into visits select i, 1, 'm', i from generate_series(1, 12) as i",
+    )
+    interface.declare("visits", quasi_identifiers=["age", "sex"], sensitive=["secret"], entity="who")
+    interface.anonymize("visits", K, over_time={})
+
+
+def test_equal_rows_of_one_person_are_told_apart_by_number(interface: Interface) -> None:
+    people(interface)
+    twice = "insert into visits select who, age, sex, secret from visits where who < 4"
+    run(interface, twice)
+    interface.refresh("visits")
+    query = "select count(*) from safe.visits"
+    assert interface.connection.execute(query).fetchone() == (15,)
+    run(
+        interface,
+        "delete from visits where ctid in (select min(ctid) from visits where who < 4 group by who)",
+    )
+    interface.refresh("visits")
+    assert interface.connection.execute(query).fetchone() == (12,)
+
+
+def test_two_rows_of_one_key_are_refused(visits: Interface) -> None:
+    start(visits)
+    run(visits, "alter table visits drop constraint visits_pkey")
+    run(visits, "insert into visits values (1, 1, 'm', 100)")
+    with pytest.raises(InputError, match="same key"):
+        visits.refresh("visits")
+    run(
+        visits,
+        "delete from visits where secret = 100; insert into visits values (50, 1, 'm', 1), (50, 1, 'm', 2)",
+    )
+    with pytest.raises(InputError, match="same key"):
+        visits.refresh("visits")
+
+
+def test_a_dropped_base_leaves_the_last_version(visits: Interface) -> None:
+    versions = start(visits)
+    with pytest.raises(psycopg.errors.DependentObjectsStillExist):
+        run(visits, "drop table visits")
+    run(visits, "drop table visits cascade")
+    assert version_of(visits, "visits") == versions[0]
+    with pytest.raises(KanonError, match="was dropped"):
+        visits.refresh("visits")
+    visits.drop("visits")
+    assert left_behind(visits) == []
+
+
+def test_renamed_columns_are_followed(visits: Interface) -> None:
+    versions = start(visits)
+    run(visits, "alter table visits rename column age to years; alter table visits rename to stays")
+    after(visits, versions, "insert into stays select i, 1, 'm', i from generate_series(25, 27) as i")
+    assert len(versions[-1]) == 27
+
+
+@pytest.mark.only_through("server")
+def test_the_command_starts_a_series(visits: SqlInterface) -> None:
+    from kanon_pg.cli.hints import as_command
+
+    hint = """give options => '{"over_time": {"new_series": true}}'; or not"""
+    assert as_command(hint) == """give --over-time '{"new_series": true}'; or not"""
