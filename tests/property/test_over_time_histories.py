@@ -109,6 +109,7 @@ def test_no_atom_of_all_versions_has_fewer_than_k_people(
     identity: str,
 ) -> None:
     interface = lasting_interface
+    interface.notices.clear()
     table = Table(interface, "key" in identity)
     key = "primary key" if table.has_key else ""
     table.run("drop table if exists stays cascade")

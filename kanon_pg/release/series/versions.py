@@ -582,6 +582,8 @@ def _contradiction(what: str) -> VerificationFailed:
 
 
 def _this_transaction(db: Database) -> Literal:
+    """Return the number of this transaction, which must not read what it publishes, and may not be lost."""
+    db.row(statement("series/be_durable"))
     return Literal(db.row(statement("series/this_transaction"))["number"])
 
 
