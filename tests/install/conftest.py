@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -54,19 +52,6 @@ def create_patients(connection: psycopg.Connection) -> None:
         "(ARRAY['f', 'm'])[1 + i % 2] AS sex, 'd' || i % 4 AS diagnosis FROM generate_series(1, 60) AS i"
     )
     connection.execute("ALTER TABLE public.patients ADD PRIMARY KEY (id)")
-
-
-@contextmanager
-def role(dsn: str, prefix: str, *clauses: str) -> Iterator[str]:
-    """Create a login role with clauses (attributes, ``IN ROLE ...``) for as long as the context lasts."""
-    name = f"{prefix}_{secrets.token_hex(4)}"
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE {name} LOGIN {' '.join(clauses)}")
-        try:
-            yield name
-        finally:
-            connection.execute(f"DROP OWNED BY {name} CASCADE")
-            connection.execute(f"DROP ROLE {name}")
 
 
 def as_role(dsn: str, name: str) -> str:

@@ -9,11 +9,11 @@ import pytest
 
 from kanon_pg.admin.cluster.programs import newest_with_python
 from kanon_pg.admin.install.installer import install
-from tests.fixtures.databases import Server
+from tests.fixtures.databases import Server, role
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.generalizing_solver import generalizing
 from tests.install import moving
-from tests.install.conftest import as_role, role
+from tests.install.conftest import as_role
 
 
 def _run(server: Server, program: str, *arguments: str) -> None:

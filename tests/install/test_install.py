@@ -14,9 +14,9 @@ from kanon_pg.admin.install.installer import install, release_numbers
 from kanon_pg.db.queries import sql_root, statement
 from kanon_pg.errors import InstallError, VersionMismatch
 from tests.docs.references import FUNCTIONS
-from tests.fixtures.databases import Server
+from tests.fixtures.databases import Server, role
 from tests.install.catalog import picture
-from tests.install.conftest import as_role, create_patients, private_server, role
+from tests.install.conftest import as_role, create_patients, private_server
 
 
 def test_installing_again_changes_nothing_and_keeps_declarations_and_releases(

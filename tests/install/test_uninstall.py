@@ -12,9 +12,9 @@ from kanon_pg.admin.install.facts import ROLES
 from kanon_pg.admin.install.installer import install
 from kanon_pg.admin.install.uninstaller import uninstall
 from kanon_pg.errors import InstallError
-from tests.fixtures.databases import Server
+from tests.fixtures.databases import Server, role
 from tests.install.catalog import picture
-from tests.install.conftest import as_role, create_patients, role
+from tests.install.conftest import as_role, create_patients
 
 
 @pytest.fixture

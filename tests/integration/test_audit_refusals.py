@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -68,22 +67,6 @@ def test_nested_and_null_names_are_refused(audit_interfaces: tuple[Interface, In
 
 
 # --- rights -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def login(audit_interfaces: tuple[Interface, Interface]) -> Iterator[Callable[[str], str]]:
-    connection, made = audit_interfaces[0].connection, []
-
-    def create(group: str) -> str:
-        name = f"login_{secrets.token_hex(4)}"
-        connection.execute(f"create role {name} login in role {group}".encode())
-        made.append(name)
-        return name
-
-    yield create
-    for name in made:
-        connection.execute(f"drop owned by {name}".encode())
-        connection.execute(f"drop role {name}".encode())
 
 
 def test_only_who_may_read_may_ask(audit_interface: Interface, login: Callable[[str], str]) -> None:

@@ -15,6 +15,7 @@ from kanon_pg import client
 from kanon_pg.cli import app
 from kanon_pg.curves.points import CurvePoint
 from tests.fixtures.curves import COLUMNS, KS, without_times
+from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface, interface_of
 from tests.fixtures.releases import everything
 
@@ -61,14 +62,11 @@ def test_a_curve_of_a_release_is_by_its_quasi_identifiers(interface: Interface) 
     named = interface.curve("safe.t", ks=ks, method="greedy", quasi_identifiers=["a", "b"])
     assert found == without_times(named)
     assert [point["suppressed_cells"] == 0 for point in found] == [True, True, False]
-    interface.connection.execute("create role reader login; grant kanon_curator to reader")
-    try:
-        interface.connection.execute("grant select on safe.t to reader")
-        with interface_of("reader", interface) as own:
+    with role(interface.dsn, "reader", "IN ROLE kanon_curator") as reader:
+        interface.connection.execute(f"grant select on safe.t to {reader}".encode())
+        with interface_of(reader, interface) as own:
             assert without_times(own.curve("safe.t", ks=ks, method="greedy")) == found
             assert not own.notices
-    finally:
-        interface.connection.execute("drop owned by reader; drop role reader")
 
 
 def test_settings_of_the_session_stay(curve_interface: Interface) -> None:

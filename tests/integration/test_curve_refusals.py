@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -85,22 +84,6 @@ def test_cancel_while_solving(watched: Watched) -> None:
 
 
 # --- rights -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def login(curve_interfaces: tuple[Interface, Interface]) -> Iterator[Callable[[str], str]]:
-    connection, made = curve_interfaces[0].connection, []
-
-    def create(group: str) -> str:
-        name = f"login_{secrets.token_hex(4)}"
-        connection.execute(f"create role {name} login in role {group}".encode())
-        made.append(name)
-        return name
-
-    yield create
-    for name in made:
-        connection.execute(f"drop owned by {name}".encode())
-        connection.execute(f"drop role {name}".encode())
 
 
 def test_a_curator_needs_the_right_to_read_the_columns(

@@ -11,9 +11,9 @@ import pytest
 from kanon_pg import client
 from kanon_pg.errors import InputError, KanonError, NotPermitted, UnknownName, UnsuitableColumn
 from kanon_pg.hierarchies import sources
+from tests.fixtures.databases import role
 from tests.fixtures.hierarchy_interfaces import HierarchyInterface, hierarchy_interface
 from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
-from tests.install.conftest import role
 
 _TABLES = """
     create table people as select i as id, 17 + i % 74 as age, lpad((i * 37 % 300)::text, 5, '0') as zip,

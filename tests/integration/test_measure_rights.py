@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterator
 from dataclasses import fields, replace
 
@@ -18,17 +17,15 @@ from kanon_pg.cli import app
 from kanon_pg.errors import NotPermitted
 from kanon_pg.measure.measures import Measures
 from kanon_pg.relations.subject import LOSSES
+from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.measuring import create, measure
 
 
 @pytest.fixture
-def analyst(connection: psycopg.Connection) -> Iterator[str]:
-    name = f"analyst_{secrets.token_hex(4)}"
-    connection.execute(f"create role {name} login in role kanon_analyst".encode())
-    yield name
-    connection.execute(f"drop owned by {name}".encode())
-    connection.execute(f"drop role {name}".encode())
+def analyst(dsn: str) -> Iterator[str]:
+    with role(dsn, "analyst", "IN ROLE kanon_analyst") as name:
+        yield name
 
 
 def test_the_callers_own_rights_count(interface: Interface, analyst: str) -> None:
@@ -65,9 +62,7 @@ def test_analysts_know_the_roles_of_releases_that_they_may_read(
     client.anonymize(connection, "visits", 5)
     client.anonymize(connection, "visits", 6, release="closed")
     connection.execute("revoke select on safe.closed from kanon_analyst")
-    name = f"analyst_{secrets.token_hex(4)}"
-    connection.execute(f"create role {name} login in role kanon_analyst".encode())
-    try:
+    with role(empty_dsn, "analyst", "IN ROLE kanon_analyst") as name:
         owners = client.measure(connection, "safe.visits")
         assert owners.k == 15
         assert owners.distinct_l is not None
@@ -88,9 +83,6 @@ def test_analysts_know_the_roles_of_releases_that_they_may_read(
             for closed in ("kanon.releases", "kanon.release", "kanon.declarations"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     own.execute(f"select * from {closed}".encode())
-    finally:
-        connection.execute(f"drop owned by {name}".encode())
-        connection.execute(f"drop role {name}".encode())
 
 
 def test_row_security_limits_what_is_measured(interface: Interface, analyst: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 
+from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface
 
 
@@ -77,11 +77,8 @@ def test_what_cannot_be_counted_is_shown_with_a_reason(table: Interface) -> None
 
 @pytest.fixture
 def curator(table: Interface) -> Iterator[str]:
-    name = f"curator_{secrets.token_hex(4)}"
-    table.connection.execute(f"create role {name} login in role kanon_curator".encode())
-    yield name
-    table.connection.execute(f"drop owned by {name} cascade".encode())
-    table.connection.execute(f"drop role {name}".encode())
+    with role(table.dsn, "curator", "IN ROLE kanon_curator") as name:
+        yield name
 
 
 def test_tables_are_counted_with_the_rights_of_who_polls(table: Interface, curator: str) -> None:

@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
-from kanon_pg.worker.patterns import PatternMask, bounded_patterns
+from kanon_pg.worker.patterns import (
+    MOST_PATTERNS,
+    PatternMask,
+    all_patterns,
+    bounded_patterns,
+    number_of_all,
+)
 from kanon_pg.worker.row_types import RowTypeTable
 
 MOST_SAMPLED = 8192
@@ -25,6 +31,18 @@ _SEEDS = 1500
 _NEIGHBOURS = 6000
 _SEEDS_PER_STEP = 50
 _MOST_SMALL = 4096
+
+
+_MOST_PAIRS = 8_000_000_000
+"""Most patterns times row types for which all patterns are searched: about ten seconds."""
+
+
+def mask_of_all(table: RowTypeTable, k: int, clock: Clock) -> PatternMask:
+    """Return the mask of all patterns, or where there are too many, the bounded one that stands for it."""
+    patterns = number_of_all(table.columns)
+    if patterns <= MOST_PATTERNS and patterns * len(table) <= _MOST_PAIRS:
+        return all_patterns(table.columns)
+    return bounded_mask(table, k, clock)
 
 
 def bounded_mask(table: RowTypeTable, k: int, clock: Clock) -> PatternMask:

@@ -16,10 +16,10 @@ from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownNam
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, Progress, silent
 from kanon_pg.worker.measures import usefulness, utility
-from kanon_pg.worker.patterns import MOST_PATTERNS, PatternMask, all_patterns, number_of_all, parse_patterns
+from kanon_pg.worker.patterns import PatternMask, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult
-from kanon_pg.worker.solvers.bounded_mask import bounded_mask
+from kanon_pg.worker.solvers.bounded_mask import mask_of_all
 from kanon_pg.worker.solvers.heuristics import search_by_mondrian, search_greedily
 from kanon_pg.worker.solvers.pairs import MOST_ROW_TYPES, search_by_pairs
 from kanon_pg.worker.solvers.portfolio import search_until_good, search_until_optimal
@@ -27,6 +27,7 @@ from kanon_pg.worker.solvers.recoding.methods import RECODINGS, search_with_hier
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
 from kanon_pg.worker.verification.certificate import certified_bound
+from kanon_pg.worker.verification.level_certificate import certified_bound_of_levels
 from kanon_pg.worker.verification.recount import Recount, recount, require_k, require_models
 
 Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], SearchResult]
@@ -46,7 +47,7 @@ def _pairs(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock:
     found = search_by_pairs(table, mask, request, clock)
     if found is None:
         raise InputError(
-            f"Method pairs is for k = 2 and tables of at most {MOST_ROW_TYPES:,} row types; it knows no "
+            f"Method pairs is for k = 2 and tables of at most {MOST_ROW_TYPES:,} row types; it supports no "
             "entity, no privacy model and no limit for the number of classes.",
             hint="Use method => 'exact'.",
         )
@@ -84,9 +85,6 @@ METHODS: dict[str, Method] = {
 }
 """What can be asked for by name."""
 
-
-_MOST_PAIRS = 8_000_000_000
-"""Most patterns times row types for which all patterns are searched: about ten seconds."""
 
 CERTIFIED = "prices of rows (Lagrangian dual), checked"
 """What proves a bound that comes with a certificate."""
@@ -188,10 +186,7 @@ def _require_enough_people(table: RowTypeTable, k: int) -> None:
 def _mask(table: RowTypeTable, request: SolveRequest, clock: Clock) -> PatternMask:
     if request.patterns is not None:
         return parse_patterns(request.patterns, table.columns)
-    patterns = number_of_all(table.columns)
-    if patterns <= MOST_PATTERNS and patterns * len(table) <= _MOST_PAIRS:
-        return all_patterns(table.columns)
-    return bounded_mask(table, request.k, clock)
+    return mask_of_all(table, request.k, clock)
 
 
 def _outcome(
@@ -261,11 +256,8 @@ def _proven(
     bound, method = found.lower_bound, found.bound_method
     if found.is_best:
         return counted.weighted_cost, method
-    if found.prices is not None and mask is not None:
-        certified = certified_bound(
-            row_types, mask.vectors, request.k, found.prices, heartbeat,
-            rest_may_be_small=request.rest_may_be_small, outside=mask.outside,
-        )  # fmt: skip
+    if found.prices is not None:
+        certified = _certified(row_types, mask, request, found.prices, heartbeat)
         if certified is None:
             raise SolverError(
                 "The prices that should prove the bound prove nothing.",
@@ -279,6 +271,22 @@ def _proven(
             hint="Nothing was published. Please report this as a defect.",
         )
     return None if bound is None else min(bound, counted.weighted_cost), method
+
+
+def _certified(
+    row_types: PackedRowTypes,
+    mask: PatternMask | None,
+    request: SolveRequest,
+    prices: NDArray[np.int64],
+    heartbeat: Callable[[], None],
+) -> float | None:
+    """Return the bound that prices prove, None if they prove none."""
+    if mask is None:
+        return certified_bound_of_levels(row_types, request.k, prices, heartbeat)
+    return certified_bound(
+        row_types, mask.vectors, request.k, prices, heartbeat,
+        rest_may_be_small=request.rest_may_be_small, outside=mask.outside,
+    )  # fmt: skip
 
 
 def _require_number(classes: int, request: SolveRequest) -> None:

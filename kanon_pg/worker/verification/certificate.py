@@ -44,7 +44,8 @@ from kanon_pg.worker.row_types import RowTypeTable
 PRICE_UNIT = 1_000_000
 """Prices are whole numbers of this fraction of a cost unit."""
 
-_LARGEST = 1 << 62
+_LARGEST = NO_CAP = 1 << 62
+"""A price that no row has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,11 @@ def _rounded_up(bound: Fraction, columns: tuple[QuasiIdentifier, ...]) -> float:
     denominator = lcm(*(weight.denominator for weight in weights))
     step = Fraction(gcd(*(int(weight * denominator) for weight in weights)), denominator)
     exact = -(-bound // step) * step
+    return rounded_down(exact)
+
+
+def rounded_down(exact: Fraction) -> float:
+    """Return the largest float that is not above a number, or the one below."""
     rounded = float(exact)
     return rounded if Fraction(rounded) <= exact else nextafter(rounded, 0.0)
 
@@ -261,6 +267,10 @@ class Groups(NamedTuple):
     items: NDArray[np.int32]
     group: NDArray[np.int32]
     groups: int
+
+
+GroupVisit = Callable[[Groups, NDArray[np.int64]], bool]
+"""Gets groups and the cost of a row in each of them; returns whether to stop."""
 
 
 def first_broken_class(
@@ -365,14 +375,14 @@ def _descend(tree: _Tree, begin: int, end: int, depth: int, groups: Groups) -> b
     bit = np.int64(1) << (width - 1 - depth)
     middle = begin + int(np.searchsorted(tree.paths[begin:end] & bit, bit))
     if begin < middle:
-        split = Groups(left.items, *_split(left, tree.codes[depth], tree.distinct[depth]))
+        split = Groups(left.items, *split_groups(left, tree.codes[depth], tree.distinct[depth]))
         if _descend(tree, begin, middle, depth + 1, split):
             return True
     return middle < end and _descend(tree, middle, end, depth + 1, left)
 
 
 @kernel
-def _split(groups: Groups, codes: NDArray[np.int32], distinct: int) -> tuple[NDArray[np.int32], int]:
+def split_groups(groups: Groups, codes: NDArray[np.int32], distinct: int) -> tuple[NDArray[np.int32], int]:
     """Number the pairs of group and code from 0 in order of occurrence; return how many there are."""
     size = 16
     while size < 2 * groups.items.size:

@@ -13,11 +13,12 @@ from kanon_pg.admin.install.extension import write_extension
 from kanon_pg.admin.install.installer import install
 from kanon_pg.admin.install.uninstaller import uninstall
 from kanon_pg.errors import InstallError
+from tests.fixtures.databases import role
 from tests.fixtures.dividing_solver import dividing
 from tests.fixtures.extension_servers import ExtensionServer, extension_server
 from tests.fixtures.generalizing_solver import generalizing
 from tests.install.catalog import picture
-from tests.install.conftest import as_role, role
+from tests.install.conftest import as_role
 from tests.install.upgrade.living_again import bring_to_life, install_earlier
 
 EARLIER = "0.1.0"

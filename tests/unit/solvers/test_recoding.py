@@ -48,7 +48,7 @@ def packed_scattered(count=400):
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"method": "pairs"}, InputError, "Method pairs knows no hierarchies"),
+        ({"method": "pairs"}, InputError, "Method pairs does not support hierarchies"),
         ({"method": "nothing"}, UnknownName, 'no method "nothing"'),
         ({"patterns": [["age"]]}, InputError, "columns have hierarchies"),
         ({"most_classes": 4}, InputError, "number of classes cannot be limited"),
@@ -144,7 +144,7 @@ def test_local_recoding_is_no_dearer_than_greedy_and_that_no_dearer_than_suppres
 
 def test_many_columns_are_split_from_the_top(monkeypatch):
     packed = packed_people(300)
-    monkeypatch.setattr("kanon_pg.worker.solvers.recoding.methods.is_lattice_small", lambda *_: False)
+    monkeypatch.setattr("kanon_pg.worker.solvers.recoding.starts.is_lattice_small", lambda *_: False)
     assert "along hierarchies" in solve(packed, SolveRequest(5, "local")).method
 
 

@@ -8,9 +8,10 @@ that are known so far (`kanon_pg.worker.solvers.bounds.lagrangian`). Each pass e
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,10 @@ from kanon_pg.worker.row_types import RowTypeTable, mix
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, climb
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
 from kanon_pg.worker.verification.certificate import (
+    NO_CAP,
     PRICE_UNIT,
     Groups,
+    GroupVisit,
     Priced,
     price_cap,
     unit_costs,
@@ -113,12 +116,46 @@ def raise_prices(
     The bound tends to the value of the linear relaxation with strong linking constraints. The same input
     gives the same prices unless time ends the search.
     """
-    if not _fits(table, k):
+    if not fits(table, k):
         return Prices(np.zeros(len(table), dtype=np.int64), 0.0, False)
     cap = price_cap(table.columns, rest_may_be_small, outside)
     if start is None:
         start = _first_prices(table, cheapest_reach(table, vectors, k, clock))
-    search = _Search(table, _class_costs(table, vectors, k, rest_may_be_small), np.minimum(start, cap), clock)
+    costs = _class_costs(table, vectors, k, rest_may_be_small)
+    return ascend(table, costs, np.minimum(start, cap), clock, cap=cap, target=target, steps=steps)
+
+
+def ascend(
+    table: RowTypeTable,
+    costs: Formable,
+    start: NDArray[np.int64],
+    clock: Clock,
+    *,
+    cap: int = NO_CAP,
+    target: float = np.inf,
+    steps: int = STEPS,
+    wanted: NDArray[np.int64] | None = None,
+    collected: Collected | None = None,
+) -> Prices:
+    """Search for prices that prove a high lower bound on what any formable classes cost.
+
+    Parameters
+    ----------
+    start : ndarray of int64, shape (n,)
+        Valid prices.
+    cap : int
+        No price may exceed it.
+    wanted : ndarray of int64, shape (n,), optional
+        Prices to begin with that need not be valid.
+    collected : Collected, optional
+        Receives the groups that matter.
+
+    Returns
+    -------
+    Prices
+        They prove at least what `start` proves.
+    """
+    search = _Search(table, costs, start, clock, Collected() if collected is None else collected, wanted)
     complete = False
     try:
         search.begin()
@@ -139,13 +176,19 @@ class _Search:
     """
 
     def __init__(
-        self, table: RowTypeTable, costs: ClassCosts, prices: NDArray[np.int64], clock: Clock
+        self,
+        table: RowTypeTable,
+        costs: Formable,
+        prices: NDArray[np.int64],
+        clock: Clock,
+        collected: Collected,
+        wanted: NDArray[np.int64] | None,
     ) -> None:
         self._table, self._costs, self._clock = table, costs, clock
         self._counts = Counts(table.rows, table.people, costs.k)
-        self._collected = Collected()
+        self._collected = collected
         self._margin, self._stride = _FIRST_MARGIN, 1.0
-        self._prices = prices
+        self._prices = prices if wanted is None else wanted
         self.best, self.length, self.pass_seconds = prices, _FIRST_STEPS, 0.0
 
     def begin(self) -> None:
@@ -190,7 +233,7 @@ def _first_prices(table: RowTypeTable, reach: NDArray[np.float64]) -> NDArray[np
     return prices
 
 
-def _fits(table: RowTypeTable, k: int) -> bool:
+def fits(table: RowTypeTable, k: int) -> bool:
     """Whether sums of prices stay far within 64 bits: no price needs to exceed k times the full cost."""
     return 4 * k * sum(unit_weights(table.columns)) * table.total_rows < 1 << 62
 
@@ -211,12 +254,31 @@ def _worth(table: RowTypeTable, prices: NDArray[np.int64]) -> int:
     return int((prices * table.rows).sum())
 
 
+class Formable(Protocol):
+    """Which classes may be formed, and what they cost."""
+
+    @property
+    def k(self) -> int:
+        """Fewest people per class."""
+
+    def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
+        """Call `visit` with groups in which some class is cheaper than the prices of its rows."""
+
+
 class ClassCosts(NamedTuple):
     """Which classes may be formed: vectors with their costs in price units, people per class."""
 
     vectors: NDArray[np.int64]
     costs: NDArray[np.int64]
     k: int
+
+    def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
+        """Visit the groups of each vector."""
+
+        def visit_vector(_: int, cost: int, groups: Groups) -> bool:
+            return visit(groups, np.full(groups.groups, cost, dtype=np.int64))
+
+        visit_broken_groups(priced, self.vectors, self.costs, self.k, visit_vector, heartbeat)
 
 
 @dataclass(frozen=True)
@@ -246,21 +308,26 @@ class Collected:
     members: int = 0
 
     def add(
-        self, cost: int, lengths: NDArray[np.int64], members: NDArray[np.int32], signs: list[int]
+        self,
+        costs: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        members: NDArray[np.int32],
+        signs: list[int],
     ) -> None:
-        """Add groups that are not known for this cost.
+        """Add groups that are not known for their costs.
 
         Groups are told apart by size and the sum of random marks of their members: should two collide,
         one is missed here, but not by the pass that repairs prices.
         """
-        keys = list(zip(signs, lengths.tolist(), strict=True))
-        is_new = np.array([self.known.get(key, cost + 1) > cost for key in keys], dtype=np.bool_)
-        for key, new in zip(keys, is_new.tolist(), strict=True):
-            if new:
-                self.known[key] = cost
+        keys = zip(signs, lengths.tolist(), costs.tolist(), strict=True)
+        is_new = np.zeros(costs.size, dtype=np.bool_)
+        for place, (sign, length, cost) in enumerate(keys):
+            if self.known.get((sign, length), cost + 1) > cost:
+                self.known[sign, length] = cost
+                is_new[place] = True
         if is_new.any():
             members = members[np.repeat(is_new, lengths)]
-            self.cost.append(np.full(int(is_new.sum()), cost))
+            self.cost.append(costs[is_new])
             self.length.append(lengths[is_new])
             self.member.append(members)
             self.members += members.size
@@ -277,7 +344,7 @@ class Collected:
 
 def collect_and_repair(
     table: RowTypeTable,
-    costs: ClassCosts,
+    costs: Formable,
     prices: NDArray[np.int64],
     margin: float,
     collected: Collected,
@@ -308,7 +375,7 @@ def collect_and_repair(
     repaired = prices.copy()
     marks = mix(np.arange(1, len(table) + 1, dtype=np.uint64))
 
-    def visit(_: int, cost: int, groups: Groups) -> bool:
+    def visit(groups: Groups, cost: NDArray[np.int64]) -> bool:
         begin, members, signs = _listed(groups, marks)
         _draw_down(begin, members, cost, costs.k, table.rows, table.people, repaired)
         if collected.members < MOST_MEMBERS:
@@ -316,7 +383,7 @@ def collect_and_repair(
         return False
 
     priced = Priced(list(table.cells), table.rows, table.people, higher)
-    visit_broken_groups(priced, *costs, visit, lambda: clock.report("bound", None))
+    costs.visit_broken(priced, visit, lambda: clock.report("bound", None))
     return Area(higher, repaired)
 
 
@@ -345,7 +412,7 @@ def _listed(
 def _draw_down(
     begin: NDArray[np.int64],
     members: NDArray[np.int32],
-    cost: int,
+    costs: NDArray[np.int64],
     k: int,
     rows: NDArray[np.int64],
     people: NDArray[np.int64],
@@ -354,6 +421,7 @@ def _draw_down(
     """Lower the prices above the cost in groups whose worst class is cheaper than its rows' prices."""
     for group in range(begin.size - 1):
         listed = members[begin[group] : begin[group + 1]]
+        cost = costs[group]
         excess, taken = 0, 0
         for item in listed:
             if prices[item] > cost:

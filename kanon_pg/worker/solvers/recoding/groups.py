@@ -155,7 +155,7 @@ MOST_WORK = 60_000_000
 """Groups that are looked at at most, in all level vectors: some seconds."""
 
 _WORK_PER_VECTOR = 1_000
-_BEATS = 64
+_VECTORS_PER_REPORT = 64
 _EQUAL = 1e-12
 
 
@@ -197,21 +197,21 @@ class _Walk:
     def _count(self, groups: int) -> None:
         self.visited += 1
         self.work += groups + _WORK_PER_VECTOR
-        if self.visited % _BEATS == 0:
+        if self.visited % _VECTORS_PER_REPORT == 0:
             self.clock.report("bound", None)
             if self.work > MOST_WORK or self.clock.is_over():
                 raise TimeOver
 
 
-def lower_bound(
+def cheapest_levels_within_reach(
     forest: Forest,
     codes: NDArray[np.int32],
     table: RowTypeTable,
     k: int,
     known: NDArray[np.float64],
     clock: Clock,
-) -> float | None:
-    """Return a lower bound on the cost of every solution, None if it would take too long to prove one.
+) -> NDArray[np.float64] | None:
+    """Return for each row type a cost per row that no solution can go below, None if it would take too long.
 
     Parameters
     ----------
@@ -219,10 +219,15 @@ def lower_bound(
     known : ndarray of float64, shape (n,)
         Cost of a row of each row type in some solution; only what is cheaper is looked for.
 
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        At most `known`.
+
     Notes
     -----
     A class that publishes a row type at some levels holds only row types that agree on them, so its level
-    vector is one at which the group of that row type has k people. The bound adds up the cheapest of these.
+    vector is one at which the group of that row type has k people. The cheapest of these bounds the cost.
     It holds for solutions that divide row types, too. Worst case O(p n) for p level vectors; a branch ends
     where all groups are large enough or dearer than what is known.
     """
@@ -233,4 +238,5 @@ def lower_bound(
         reach = walk.reach(groups, forest.lowest.astype(np.int16), 0, most)
     except TimeOver:
         return None
-    return float((np.minimum(np.minimum(reach, most)[into], known) * table.rows).sum())
+    cheapest: NDArray[np.float64] = np.minimum(np.minimum(reach, most)[into], known)
+    return cheapest

@@ -13,14 +13,13 @@ from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult
-from kanon_pg.worker.solvers.recoding.demands import find_forbidden
 from kanon_pg.worker.solvers.recoding.exact import search_small
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
-from kanon_pg.worker.solvers.recoding.greedy import assign_rest, greedy_classes, is_lattice_small
-from kanon_pg.worker.solvers.recoding.groups import BOUND_METHOD, lower_bound
+from kanon_pg.worker.solvers.recoding.groups import BOUND_METHOD, cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
+from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
+from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of
 from kanon_pg.worker.solvers.recoding.task import Task, task_of
-from kanon_pg.worker.solvers.recoding.top_down import top_down_classes
 
 FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combinations"
 """What proves a bound over full-domain recodings; local ones may cost less."""
@@ -28,8 +27,14 @@ FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combi
 _MARGIN = 1e-9
 """What sums of losses may be wrong by, as a share."""
 
-_SHARE_FOR_SEARCH = 0.8
+_SHARE_FOR_SEARCH = 0.4
 """Share of the time that is left for better solutions; the rest is for the lower bound."""
+
+_SHARE_FOR_PRICES = 0.85
+"""Share of the time that is left for the lower bound; the rest is for checking it."""
+
+PRICES_METHOD = "prices of rows"
+"""What proves a bound by prices before they are checked."""
 
 _LONG = 4
 """How many times the usual effort method exact spends where it proves nothing."""
@@ -63,12 +68,12 @@ def search_with_hierarchies(
 def _require_meaning(request: SolveRequest) -> None:
     if request.method not in RECODINGS:
         raise InputError(
-            f"Method {request.method} knows no hierarchies.",
+            f"Method {request.method} does not support hierarchies.",
             hint=f"Methods that do are: {', '.join(RECODINGS)}.",
         )
     if request.patterns is not None:
         raise InputError(
-            "Patterns speak of suppressed columns alone, and the columns have hierarchies.",
+            "Patterns name suppressed columns alone, and the columns have hierarchies.",
             hint="Leave out the patterns; a hierarchy can have a lowest level.",
         )
     if request.fewest_classes is not None or request.most_classes is not None:
@@ -84,62 +89,73 @@ def _require_meaning(request: SolveRequest) -> None:
         raise InputError("With hierarchies no class may be small.", hint="Leave out the paper's rule.")
 
 
-def _started(task: Task) -> tuple[NDArray[np.int64], str]:
-    """Return classes to start from, whatever the time, and what made them."""
-    if not is_lattice_small(task.forest, task.table):
-        return _split(task)
-    class_of, rest = greedy_classes(task.forest, task.codes, task.table, task.demands, task.clock)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
-    if task.request.models and not task.clock.is_over():
-        # The first classes of the greedy heuristic can use up the rare values that the last ones need.
-        other = _split(task)
-        if task.cost_of(other[0]) < task.cost_of(class_of):
-            return other
-    return class_of, "greedy over level vectors"
+def _found(whole: Task, start: Start) -> SearchResult:
+    """Return classes as a solution, with what can be proven in a moment.
+
+    Parameters
+    ----------
+    whole : Task
+        The row types of `start`, undivided.
+    """
+    known = _known(whole, start)
+    reach = cheapest_levels_within_reach(
+        whole.forest, whole.codes, whole.table, whole.request.k, known, whole.clock
+    )
+    bound = None if reach is None else float((reach * whole.table.rows).sum())
+    name = None if reach is None else BOUND_METHOD
+    return SearchResult(start.task.solution_of(start.class_of), start.method, bound, name)
 
 
-def _split(task: Task) -> tuple[NDArray[np.int64], str]:
-    class_of = top_down_classes(task.forest, task.codes, task.table, task.demands, task.clock)
-    is_forbidden = find_forbidden(task.demands, class_of)
-    rest = np.flatnonzero(is_forbidden[class_of]).astype(np.int32)
-    class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
-    return class_of, "mondrian along hierarchies"
-
-
-def _found(task: Task, class_of: NDArray[np.int64], method: str) -> SearchResult:
-    """Return classes as a solution, with a lower bound if time is left for one."""
-    known = task.row_costs_of(class_of)
-    bound = lower_bound(task.forest, task.codes, task.table, task.request.k, known, task.clock)
-    name = None if bound is None else BOUND_METHOD
-    return SearchResult(task.solution_of(class_of), method, bound, name)
+def _known(whole: Task, start: Start) -> NDArray[np.float64]:
+    """Return what a row of each row type costs at most in some classes."""
+    place = np.empty(int(whole.order.max()) + 1, dtype=np.intp)
+    place[whole.order] = np.arange(whole.order.size)
+    known = np.zeros(len(whole.table))
+    np.maximum.at(known, place[start.task.order], start.task.row_costs_of(start.class_of))
+    return known
 
 
 def _greedy(task: Task) -> SearchResult:
-    return _found(task, *_started(task))
+    return _found(task, start_of(task))
 
 
 def _mondrian(task: Task) -> SearchResult:
-    return _found(task, *_split(task))
+    return _found(task, along_hierarchies(task))
 
 
-def _local(task: Task, times: int = 1) -> SearchResult:
-    class_of, method = _started(task)
-    seed = task.request.seed or 0
+def _local(whole: Task, times: int = 1, *, is_thorough: bool = False) -> SearchResult:
+    """Improve classes, then prove a bound by prices."""
+    start = start_of(whole, is_thorough=is_thorough)
+    start = _improved(start, whole.clock.part(_SHARE_FOR_SEARCH), times)
+    if whole.clock.is_over():
+        return _found(whole, start)
+    clock = whole.clock.part(_SHARE_FOR_PRICES)
+    raised = raise_level_prices(whole, _known(whole, start), start.cost, clock)
+    if raised is None:
+        return _found(whole, start)
+    prices = np.empty_like(raised.found.prices)
+    prices[whole.order] = raised.found.prices
+    solution = start.task.solution_of(start.class_of)
+    return SearchResult(solution, start.method, raised.found.bound, PRICES_METHOD, prices=prices)
+
+
+def _improved(start: Start, clock: Clock, times: int) -> Start:
+    task, class_of, method, _ = start
     improved = improve_classes(
-        task.forest, task.codes, task.table, task.demands, class_of, task.clock.part(_SHARE_FOR_SEARCH),
-        seed=seed, times=times,
+        task.forest, task.codes, task.table, task.demands, class_of, clock,
+        seed=task.request.seed or 0, times=times,
     )  # fmt: skip
-    if task.cost_of(improved) < task.cost_of(class_of):
-        class_of, method = improved, f"{method}, improved"
-    return _found(task, class_of, method)
+    if task.cost_of(improved) >= start.cost:
+        return start
+    return start._replace(class_of=improved, method=f"{method}, improved")
 
 
 def _auto(task: Task) -> SearchResult:
-    return search_small(task) or _local(task)
+    return search_small(task) or _local(task, is_thorough=True)
 
 
 def _exact(task: Task) -> SearchResult:
-    return search_small(task) or _local(task, _LONG)
+    return search_small(task) or _local(task, _LONG, is_thorough=True)
 
 
 def _row_assignment(task: Task) -> SearchResult:
@@ -167,8 +183,12 @@ def _full_domain(task: Task) -> SearchResult:
     if best.complete:
         return SearchResult(solution, method, best.bound * (1 - _MARGIN), FULL_DOMAIN_BOUND)
     known = task.row_costs_at(vector)
-    bound = lower_bound(task.forest, task.codes, task.table, task.request.k, known, task.clock)
-    return SearchResult(solution, method, bound, None if bound is None else BOUND_METHOD)
+    reach = cheapest_levels_within_reach(
+        task.forest, task.codes, task.table, task.request.k, known, task.clock
+    )
+    if reach is None:
+        return SearchResult(solution, method)
+    return SearchResult(solution, method, float((reach * task.table.rows).sum()), BOUND_METHOD)
 
 
 RECODINGS: dict[str, Recoding] = {

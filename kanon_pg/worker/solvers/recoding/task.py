@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.generalization import LevelFields
+from kanon_pg.core.generalization import LevelFields, PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.errors import InfeasibleError
@@ -37,12 +37,15 @@ class Task:
     table : RowTypeTable
         Row types in an order that depends on their content alone.
     order : ndarray of int, shape (n,)
-        Position of each of them before.
+        Position of each of them before; of parts of a row type the same.
     codes : ndarray of int32, shape (n, m)
+    hierarchies : tuple of (PackedHierarchy or None)
+        Per column, as they were given.
     """
 
     table: RowTypeTable
     order: NDArray[np.intp]
+    hierarchies: tuple[PackedHierarchy | None, ...]
     forest: Forest
     codes: NDArray[np.int32]
     fields: LevelFields
@@ -64,6 +67,20 @@ class Task:
         """Return the weighted cost of all rows in classes that publish what their members share."""
         return float((self.row_costs_of(class_of) * self.table.rows).sum())
 
+    def divided(self, solution: Solution) -> Task:
+        """Return the task whose row types are the parts of a solution for `table`."""
+        if not solution.is_divided:
+            return self
+        table = solution.parts_of(self.table)
+        demands = demands_of(table, self.request.k, self.request.models)
+        return replace(
+            self,
+            table=table,
+            order=self.order[solution.row_type],
+            codes=np.ascontiguousarray(self.codes[solution.row_type]),
+            demands=demands,
+        )
+
     def solution_of(self, class_of: NDArray[np.int64]) -> Solution:
         """Return the solution in which each class publishes the lowest nodes that its members share.
 
@@ -81,7 +98,7 @@ class Task:
         return self.published(vectors_of_levels(self.fields, level)[class_of])
 
     def published(self, vector: NDArray[np.int64]) -> Solution:
-        """Return the solution with these vectors, in the order of `table`.
+        """Return the solution with these vectors, row types as they were before.
 
         Classes that publish the same are one. Where people or models do not add up such a union may violate
         what its parts satisfy; then everything is suppressed.
@@ -94,11 +111,7 @@ class Task:
                     "No release of this table was found that satisfies what is demanded.",
                     hint="Demand less of the sensitive columns, or choose a smaller k.",
                 )
-        before = np.empty_like(vector)
-        before[self.order] = vector
-        rows = np.empty_like(self.table.rows)
-        rows[self.order] = self.table.rows
-        return Solution(np.arange(vector.size), before, rows)
+        return Solution.of_parts(self.order, vector, self.table.rows)
 
 
 def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, clock: Clock) -> Task:
@@ -123,7 +136,10 @@ def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, 
     forest = forest_of(packed, ordered)
     clock.heartbeat()
     demands = demands_of(ordered, request.k, request.models)
-    return Task(ordered, order, forest, codes_of(ordered), packed.level_fields, demands, request, clock)
+    return Task(
+        ordered, order, packed.hierarchies, forest, codes_of(ordered), packed.level_fields, demands, request,
+        clock,
+    )  # fmt: skip
 
 
 def classes_of_solution(packed: PackedRowTypes, parts: RowTypeTable, solution: Solution) -> NDArray[np.int64]:

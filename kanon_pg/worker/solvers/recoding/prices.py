@@ -1,0 +1,81 @@
+"""Prices of rows that prove a lower bound on the cost of every recoding.
+
+As in `kanon_pg.worker.solvers.bounds.prices`, with groups of row types that share nodes in place of those
+that agree on kept columns: the few that matter are collected by passes over all level vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.solvers.bounds.prices import Collected, Prices, ascend, fits
+from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
+from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
+from kanon_pg.worker.solvers.recoding.task import Task
+from kanon_pg.worker.verification.certificate import PRICE_UNIT
+from kanon_pg.worker.verification.level_certificate import LevelCosts, read_levels
+
+_UNPROVEN = 0.8
+"""Share of the costs of a known solution at which the search begins where it has no prices yet."""
+
+
+_MOST_PAIRS = 1_000_000_000
+"""Most level vectors times row types for which prices are searched: a pass over all takes some seconds."""
+
+
+@dataclass(frozen=True)
+class LevelPrices:
+    """What is proven about a table with hierarchies.
+
+    Parameters
+    ----------
+    found : Prices
+        For the row types of the task.
+    collected : Collected
+        The groups of row types that can be classes of good solutions.
+    """
+
+    found: Prices
+    collected: Collected
+
+
+def raise_level_prices(
+    task: Task, known: NDArray[np.float64], target: float, clock: Clock
+) -> LevelPrices | None:
+    """Search for prices that prove a high lower bound.
+
+    Parameters
+    ----------
+    task : Task
+        Its row types are not divided.
+    known : ndarray of float64, shape (n,)
+        Cost of a row of each row type in some solution, the dearest of each type.
+    target : float
+        Cost of that solution.
+    clock : Clock
+        Ends the search early; the prices are valid whenever it ends.
+
+    Returns
+    -------
+    LevelPrices or None
+        None if there are too many level vectors, or sums of prices would not fit into 64 bits.
+    """
+    k = task.request.k
+    if number_of_vectors(task.forest) * len(task.table) > _MOST_PAIRS or not fits(task.table, k):
+        return None
+    costs = LevelCosts(read_levels(task.table.columns, task.hierarchies, list(task.table.cells)), k)
+    collected = Collected()
+    reach = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, clock)
+    if reach is None:
+        nothing = np.zeros(len(task.table), dtype=np.int64)
+        wanted = (_UNPROVEN * known * PRICE_UNIT).astype(np.int64)
+        found = ascend(task.table, costs, nothing, clock, wanted=wanted, target=target, collected=collected)
+    else:
+        # One unit for each column that was rounded down, and one for rounding here.
+        start = np.maximum((reach * PRICE_UNIT).astype(np.int64) - task.table.width - 1, 0)
+        found = ascend(task.table, costs, start, clock, target=target, collected=collected)
+    return LevelPrices(found, collected)

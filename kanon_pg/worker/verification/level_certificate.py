@@ -1,0 +1,314 @@
+"""Prices as a certificate for tables with hierarchies.
+
+What `kanon_pg.worker.verification.certificate` says of pattern vectors holds of level vectors, too: a
+class of a solution publishes each column at some level, and all its rows share their nodes there. So it
+lies within a group of the whole table that shares these nodes, and a row of it costs what the nodes lose.
+If in every such group the prices of the rows of no k people exceed that cost, no solution costs less than
+the sum of all prices.
+
+Losses times weights are rounded down to millionths for each node, row types are grouped by comparing
+nodes, and all sums are of integers. The hierarchies are read anew from what the solvers were given.
+
+The level vectors are leaves of a tree that goes through the columns, in each from the top down. One step
+down splits groups of row types, so a group that breaks nothing at the least cost of all leaves below a
+node of the tree contains no group that breaks anything there, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.generalization import PackedHierarchy
+from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
+from kanon_pg.errors import SolverError
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.verification.certificate import (
+    NO_CAP,
+    PRICE_UNIT,
+    Groups,
+    GroupVisit,
+    Priced,
+    rounded_down,
+    split_groups,
+)
+
+
+class ColumnLevels(NamedTuple):
+    """What one column of row types shows and costs, from its lowest level to the top.
+
+    Parameters
+    ----------
+    nodes : list of ndarray of int32, shape (n,)
+        Per level the node of each row type, numbered from 0.
+    counts : list of int
+        Per level how many nodes there are.
+    costs : list of ndarray of int64, shape (n,)
+        Per level what a cell costs in price units, at most its true cost; the same within a node.
+    """
+
+    nodes: list[NDArray[np.int32]]
+    counts: list[int]
+    costs: list[NDArray[np.int64]]
+
+    def ordered(self, order: NDArray[np.int32]) -> ColumnLevels:
+        """Return the column with its row types in some order."""
+        nodes = [np.ascontiguousarray(one[order]) for one in self.nodes]
+        return ColumnLevels(nodes, self.counts, [one[order] for one in self.costs])
+
+
+def read_levels(
+    columns: tuple[QuasiIdentifier, ...],
+    hierarchies: tuple[PackedHierarchy | None, ...],
+    cells: list[NDArray[np.int64]],
+) -> list[ColumnLevels]:
+    """Return what row types show and cost at the levels at which they may be published.
+
+    Parameters
+    ----------
+    hierarchies : tuple of (PackedHierarchy or None)
+        Per column.
+    cells : list of ndarray of int64, shape (n,)
+        Identities of the cells per column.
+    """
+    return [
+        _column_levels(Fraction(column.weight), hierarchy, own)
+        for column, hierarchy, own in zip(columns, hierarchies, cells, strict=True)
+    ]
+
+
+def _column_levels(
+    weight: Fraction, hierarchy: PackedHierarchy | None, cells: NDArray[np.int64]
+) -> ColumnLevels:
+    code, first = number_values(cells)
+    values = cells[first]
+    levels, losses, lowest = (
+        [values, np.zeros_like(values)],
+        np.repeat([[0.0], [1.0]], values.size, axis=1),
+        0,
+    )
+    if hierarchy is not None:
+        place = _places(_integers(hierarchy.cells), values)
+        inner = [_integers(nodes)[place] for nodes in hierarchy.nodes]
+        levels, lowest = [values, *inner, np.zeros_like(values)], hierarchy.lowest
+        losses = np.stack(
+            [np.frombuffer(one, dtype=">f8").astype(np.float64)[place] for one in hierarchy.losses]
+        )
+    found = ColumnLevels([], [], [])
+    for level in range(lowest, len(levels)):
+        nodes, one_of = number_values(levels[level])
+        least = np.full(one_of.size, NO_CAP, dtype=np.int64)
+        np.minimum.at(least, nodes, _units(weight, losses[level]))
+        found.nodes.append(nodes.astype(np.int32)[code])
+        found.counts.append(int(one_of.size))
+        found.costs.append(least[nodes][code])
+    return found
+
+
+def _places(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.intp]:
+    order = np.argsort(known)
+    place = order[np.minimum(np.searchsorted(known[order], values), known.size - 1)]
+    if not np.array_equal(known[place], values):
+        raise SolverError("A hierarchy does not know all values of its column.")
+    return place
+
+
+def _units(weight: Fraction, losses: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return weighted losses in price units, rounded down exactly."""
+    distinct, which = np.unique(losses, return_inverse=True)
+    units = [min(int(weight * Fraction(loss) * PRICE_UNIT // 1), NO_CAP) for loss in distinct.tolist()]
+    return np.array(units, dtype=np.int64)[which]
+
+
+def _integers(buffer: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
+
+
+@dataclass(frozen=True)
+class LevelCosts:
+    """Which classes may be formed under hierarchies; for a search of prices and for their check."""
+
+    columns: list[ColumnLevels]
+    k: int
+
+    def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
+        """Call `visit` with the groups of each level vector in which a class is cheaper than its prices."""
+        by_price = np.argsort(-priced.prices, kind="stable").astype(np.int32)
+        order = sorted(range(len(self.columns)), key=lambda column: -self.columns[column].counts[0])
+        columns = [self.columns[column].ordered(by_price) for column in order]
+        least = [int(column.costs[0].min()) for column in columns]
+
+        def visit_by_position(groups: Groups, costs: NDArray[np.int64]) -> bool:
+            return visit(Groups(by_price[groups.items], groups.group, groups.groups), costs)
+
+        tree = _Tree(
+            priced.rows[by_price], priced.people[by_price], priced.prices[by_price], columns,
+            [sum(least[column:]) for column in range(len(least) + 1)], self.k, visit_by_position, heartbeat,
+        )  # fmt: skip
+        items = np.arange(by_price.size, dtype=np.int32)
+        everything = Groups(items, np.zeros(items.size, dtype=np.int32), 1)
+        _descend(tree, 0, len(columns[0].nodes) - 1, everything, np.zeros(1, dtype=np.int64))
+
+
+class _Tree(NamedTuple):
+    """Rows, people and prices of row types, dearest first; columns in the order of decision.
+
+    `rest` has for each column what it and all later ones cost at least.
+    """
+
+    rows: NDArray[np.int64]
+    people: NDArray[np.int64]
+    prices: NDArray[np.int64]
+    columns: list[ColumnLevels]
+    rest: list[int]
+    k: int
+    visit: GroupVisit
+    heartbeat: Callable[[], None]
+
+
+def _descend(tree: _Tree, depth: int, level: int, groups: Groups, costs: NDArray[np.int64]) -> bool:
+    """Search the level vectors with at most this level in the column at `depth`; return whether to stop.
+
+    Groups agree at this level; `costs` is what the columns before cost.
+    """
+    tree.heartbeat()
+    left, costs = _broken(tree, groups, costs, tree.rest[depth])
+    if not left.groups:
+        return False
+    column = tree.columns[depth]
+    paid = costs + _costs_of_groups(left, column.costs[level])
+    if depth + 1 < len(tree.columns):
+        if _descend(tree, depth + 1, len(tree.columns[depth + 1].nodes) - 1, left, paid):
+            return True
+    else:
+        published, paid = _broken(tree, left, paid, 0)
+        if published.groups and tree.visit(published, paid):
+            return True
+    if level == 0:
+        return False
+    group, number = split_groups(left, column.nodes[level - 1], column.counts[level - 1])
+    finer = Groups(left.items, group, number)
+    return _descend(tree, depth, level - 1, finer, _costs_of_parts(left, finer, costs))
+
+
+def _broken(
+    tree: _Tree, groups: Groups, costs: NDArray[np.int64], rest: int
+) -> tuple[Groups, NDArray[np.int64]]:
+    items, group, number, kept = _still_broken(
+        groups, costs, tree.rows, tree.people, tree.prices, tree.k, rest
+    )
+    return Groups(items, group, number), kept
+
+
+@kernel
+def _costs_of_groups(groups: Groups, costs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the cost of a cell of each group, whose row types share a node."""
+    found = np.zeros(groups.groups, dtype=np.int64)
+    for position in range(groups.items.size):
+        found[groups.group[position]] = costs[groups.items[position]]
+    return found
+
+
+@kernel
+def _costs_of_parts(groups: Groups, parts: Groups, costs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each part of a group the cost of the group; positions are the same."""
+    found = np.zeros(parts.groups, dtype=np.int64)
+    for position in range(groups.items.size):
+        found[parts.group[position]] = costs[groups.group[position]]
+    return found
+
+
+@kernel
+def _still_broken(
+    groups: Groups,
+    costs: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    people: NDArray[np.int64],
+    prices: NDArray[np.int64],
+    k: int,
+    rest: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.int64]]:
+    """Keep the groups in which a class that costs `rest` more per row is cheaper than its rows' prices."""
+    gain = np.zeros(groups.groups, dtype=np.int64)
+    taken = np.zeros(groups.groups, dtype=np.int64)
+    for position in range(groups.items.size):
+        item, group = groups.items[position], groups.group[position]
+        cost = costs[group] + rest
+        if prices[item] > cost:
+            gain[group] += rows[item] * (prices[item] - cost)
+            taken[group] += people[item]
+        elif taken[group] < k:
+            more = min(people[item], k - taken[group])
+            gain[group] -= more * (cost - prices[item])
+            taken[group] += more
+    number = np.full(groups.groups, -1, dtype=np.int32)
+    kept = np.empty(groups.groups, dtype=np.int64)
+    count = 0
+    for group in range(groups.groups):
+        if taken[group] >= k and gain[group] > 0:
+            number[group] = count
+            kept[count] = costs[group]
+            count += 1
+    items = np.empty(groups.items.size, dtype=np.int32)
+    group_of = np.empty(groups.items.size, dtype=np.int32)
+    length = 0
+    for position in range(groups.items.size):
+        # Written first and counted afterwards: a branch here would be mispredicted half of the time.
+        items[length] = groups.items[position]
+        group_of[length] = number[groups.group[position]]
+        length += int(group_of[length] >= 0)
+    return items[:length].copy(), group_of[:length].copy(), count, kept[:count].copy()
+
+
+def certified_bound_of_levels(
+    row_types: PackedRowTypes,
+    k: int,
+    prices: NDArray[np.int64],
+    heartbeat: Callable[[], None] = lambda: None,
+) -> float | None:
+    """Return the lower bound that prices prove on the cost of every recoding, None if they prove none.
+
+    Parameters
+    ----------
+    row_types : PackedRowTypes
+        `n` row types with hierarchies.
+    prices : ndarray of int64, shape (n,)
+        Price of each row of a row type in units of 1 / `PRICE_UNIT`, >= 0.
+    heartbeat : callable, optional
+        Called every now and then; whatever it raises cancels.
+
+    Raises
+    ------
+    SolverError
+        There is not one price per row type, a price is negative, or a hierarchy lacks a value.
+
+    Notes
+    -----
+    O(p n) for p level vectors in the worst case; groups in which nothing can break prices are left at once.
+    """
+    rows = _integers(row_types.rows)
+    if prices.dtype != np.int64 or prices.shape != rows.shape or (prices < 0).any():
+        raise SolverError("A certificate needs one price of at least 0 for each row type.")
+    cells = [_integers(buffer) for buffer in row_types.cells]
+    columns = read_levels(row_types.columns, row_types.hierarchies, cells)
+    dearest = max(int(prices.max()), sum(int(column.costs[-1].max()) for column in columns))
+    if dearest * 2 * int(rows.sum()) >= NO_CAP:
+        return None
+    broken: list[Groups] = []
+
+    def stop(groups: Groups, _: NDArray[np.int64]) -> bool:
+        broken.append(groups)
+        return True
+
+    priced = Priced(cells, rows, _integers(row_types.people), prices)
+    LevelCosts(columns, k).visit_broken(priced, stop, heartbeat)
+    if broken:
+        return None
+    total = sum(int(price) * int(count) for price, count in zip(prices, rows, strict=True) if price)
+    return rounded_down(Fraction(total, PRICE_UNIT))
