@@ -56,8 +56,6 @@ GOAL = 0.01
 
 BOUND_METHOD = "prices of rows (Lagrangian dual)"
 
-GIVEN_UP = "The search for a better solution ended early, what was found until then is valid:"
-
 # How the time is divided. What the stages gain was measured (docs/solver-stages.md), also that integer
 # programs of few pairs prove what the others do not; of the numbers themselves no measurement is on record.
 
@@ -204,7 +202,7 @@ def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
     classes = len(classes_of(found.solution.parts_of(table), found.solution.vector))
     if request.fewest_classes is not None and classes < request.fewest_classes:
         # There is nothing to fall back on: a first solution is found, whatever it takes.
-        found = exactly(table, mask, request, context.clock.patient(), found, found.prices, gap=1.0)
+        found = exactly(table, mask, request, context.clock.without_end(), found, found.prices, gap=1.0)
     if context.gap(found) == 0.0 or context.clock.is_over():
         return found
     return _trying(found, lambda: exactly(table, mask, request, context.clock, found, found.prices))
@@ -261,18 +259,7 @@ def _trying(found: SearchResult, stage: Callable[[], SearchResult]) -> SearchRes
     try:
         return stage()
     except (SolverError, MemoryError) as error:
-        return _given_up(found, error)
-
-
-def _given_up(found: SearchResult, error: SolverError | MemoryError) -> SearchResult:
-    """Return the solution with a note that a search for a better one failed."""
-    reason = error.message if isinstance(error, SolverError) else "There was not enough memory."
-    is_memory = isinstance(error, MemoryError | MemoryExceeded)
-    return replace(
-        found,
-        notes=(*found.notes, f"{GIVEN_UP} {reason}"),
-        termination=Termination.MEMORY if is_memory else found.termination,
-    )
+        return found.given_up(error)
 
 
 def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchContext, SearchResult]:
@@ -284,7 +271,7 @@ def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchCon
             rest_may_be_small=context.request.rest_may_be_small,
         )  # fmt: skip
     except (SolverError, MemoryError) as error:
-        return context, _given_up(found, error)
+        return context, found.given_up(error)
     if found.lower_bound is not None and raised.bound <= found.lower_bound:
         return context, found
     context = replace(context, clock=context.clock.without(raised.pass_seconds))
@@ -327,7 +314,7 @@ def _refine(
                 anew=seconds > longest,
             )  # fmt: skip
         except (SolverError, MemoryError) as error:
-            return _given_up(found, error)
+            return found.given_up(error)
         found = _taking(context, found, better)
         stale = stale + 1 if before - context.cost(found) <= _STALE * before else 0
         left, longest = context.clock.left(), max(longest, seconds)

@@ -48,7 +48,7 @@ def packed_scattered(count=400):
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"method": "pairs"}, InputError, "Method pairs knows no hierarchies"),
+        ({"method": "pairs"}, InputError, "Method pairs does not support hierarchies"),
         ({"method": "nothing"}, UnknownName, 'no method "nothing"'),
         ({"patterns": [["age"]]}, InputError, "columns have hierarchies"),
         ({"most_classes": 4}, InputError, "number of classes cannot be limited"),
