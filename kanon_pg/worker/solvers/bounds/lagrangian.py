@@ -60,7 +60,7 @@ class Counts(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How bold steps are.
+    """How long steps are.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class Prices:
     complete : bool
         Whether the search ended by itself, neither by time nor by effort.
     pass_seconds : float
-        How long the longest pass over all classes took; whoever checks the prices needs as long again.
+        How long the longest pass over all classes took; checking the prices takes as long again.
     """
 
     prices: NDArray[np.int64]
