@@ -28,7 +28,7 @@ from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, name_storage, swap_view
 from kanon_pg.release.record import forget_releases, store_release
-from kanon_pg.release.recount import Recount, is_what_was_solved, recount, require_models
+from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.series.record import (
     Series,
@@ -478,7 +478,8 @@ def _store_members(version: _Version, storage: Identifier, cohorts_ever: int | N
         if error.server_state != _UNIQUE_VIOLATION:
             raise
         raise _same_hash() from error
-    version.db.execute(statement("analyze", relation=version.names.members))
+    if cohorts_ever is None:
+        version.db.execute(statement("analyze", relation=version.names.members))
     version.run("insert_cohorts", version.number, cohorts_ever or 0)
 
 
@@ -551,7 +552,12 @@ def _compare(version: _Version, before: Identifier, storage: Identifier) -> None
     """Compare a version with the one before, as a reader would: nobody may stand alone in what differs."""
     plan = version.plan
     columns = [
-        {"output": c.output, "before": Identifier.of(f"o{place}"), "after": Identifier.of(f"n{place}")}
+        {
+            "output": c.output,
+            "before": Identifier.of(f"o{place}"),
+            "after": Identifier.of(f"n{place}"),
+            "seen": Fragment("" if is_seen_as_stored(plan, c) else "::text"),
+        }
         for place, c in enumerate(plan.quasi_identifiers)
     ]
     found = version.find(
@@ -576,6 +582,8 @@ def _contradiction(what: str) -> VerificationFailed:
 
 
 def _this_transaction(db: Database) -> Literal:
+    """Return the number of this transaction, which must not read what it publishes, and may not be lost."""
+    db.row(statement("series/be_durable"))
     return Literal(db.row(statement("series/this_transaction"))["number"])
 
 
