@@ -18,6 +18,8 @@ from tests.install.catalog import picture
 from tests.install.conftest import as_role, create_patients
 from tests.install.test_dump_restore import _run
 
+pytestmark = pytest.mark.usefixtures("probed_once")
+
 
 @pytest.fixture
 def dsn(lonely_server: Server) -> Iterator[str]:
