@@ -19,8 +19,8 @@ from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFO
 from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 
 # Measured by one call of `refine` with seed 1 on CMC (2 seconds of effort) and Adult with 9 columns
-# (3 seconds), k = 5 and 25, from the greedy solution: cells with half and with twice each value. It was one seed: how much
-# another one changes was not measured.
+# (3 seconds), k = 5 and 25, from the greedy solution: cells with half and with twice each value. It was one
+# seed: how much another one changes was not measured.
 
 _NEAR = 2.0
 """Dives and annealing may use classes that exceed their prices by this many usual costs.
