@@ -480,3 +480,32 @@ def test_each_cohort_satisfies_the_models_by_itself(visits: Interface, model: di
 def classes_of(interface: Interface) -> Version:
     query = "select secret, age, sex, kanon_suppressed::text from safe.visits"
     return {row[0]: row[1:] for row in interface.connection.execute(query.encode())}
+
+
+@pytest.mark.slow
+def test_dear_classes_wait_within_their_limits(visits: Interface) -> None:
+    """What they would lose they lose less of later, and nobody waits too long."""
+    costs = {}
+    for waiting in (0, 0.1):
+        run(visits, "delete from visits where id > 24")
+        rules = {"waiting": waiting, "longest_wait": 3, "new_series": True}
+        visits.anonymize("visits", K, method="greedy", over_time=rules)
+        versions: list[Version] = [version_of(visits, "visits")]
+        waited = 0
+        for first in range(100, 700, 100):
+            after(
+                visits,
+                versions,
+                "insert into visits select i, i * 7 % 11, case when i * 5 % 3 = 0 then 'f' else 'm' end, i"
+                f" from generate_series({first}, {first + 29}) as i",
+            )
+            _, pending, longest, _, _ = figures(visits)
+            assert pending <= waiting * (len(versions[-1]) + pending)
+            assert longest <= 3
+            waited = max(waited, pending)
+        assert (waited > 0) == (waiting > 0)
+        assert fewest_people(versions) >= K
+        found = visits.connection.execute("select weighted_cost / rows from kanon.releases").fetchone()
+        assert found is not None
+        costs[waiting] = found[0]
+    assert costs[0.1] < costs[0]
