@@ -240,12 +240,12 @@ class _Solving:
         self.db.progress(phase, done / total)
         furthest = done / total
 
-        def tell(_: str, share: float | None) -> None:
+        def report(_: str, share: float | None) -> None:
             nonlocal furthest  # each phase of a solver counts anew
             furthest = max(furthest, (done + (share or 0.0)) / total)
             self.db.progress(phase, furthest)
 
-        return tell
+        return report
 
     def _tell(self, solved: dict[int, Solved]) -> None:
         notes: dict[str, list[int]] = {}
