@@ -19,6 +19,7 @@ from tests.benchmarks import (
     peers,
     queries,
     real,
+    series,
     synthetic,
 )
 from tests.benchmarks.settings import Settings
@@ -39,6 +40,7 @@ SPECS: dict[str, Spec] = {
     "generalization": generalization.adult,
     "entities": real.diabetes,
     "census": real.census,
+    "series": series.over_time,
     "synthetic": synthetic.phases,
     "growth-columns": growth.by_columns,
     "growth-k": growth.by_k,
