@@ -86,7 +86,7 @@ def serve(service: Service, connection: socket.socket, parent: int, idle_seconds
     idle_seconds : float
         How long to wait for a job.
     """
-    with suppress(BrokenPipeError, ConnectionResetError):  # the parent is gone, nobody else is interested
+    with suppress(BrokenPipeError, ConnectionResetError):  # the parent has ended, nobody else reads answers
         send(connection, "ready", {})
         with suppress(Exception):  # it is tried again for the job, whose answer can report it
             service.prepare()

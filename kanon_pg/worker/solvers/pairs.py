@@ -92,7 +92,7 @@ class ClassCosts:
     vector, cost : ndarray of int64, shape (p,)
         Pattern vectors and their whole cost per row, the cheapest first.
     of_pair : ndarray of int64, shape (n, n)
-        Whole cost of each pair; too high for anybody for a row type of one row and itself.
+        Whole cost of each pair; too high to be used for a row type of one row and itself.
     graph : Compatibility
         Pattern instances that three rows can share.
     of_row : ndarray of int64

@@ -52,7 +52,7 @@ def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> So
 
 
 GOAL = 0.01
-"""'auto' is content with a solution that is proven to cost at most this share more than the optimum."""
+"""'auto' ends with a solution that is proven to cost at most this share more than the optimum."""
 
 BOUND_METHOD = "prices of rows (Lagrangian dual)"
 
@@ -78,7 +78,7 @@ _EDGES_PER_SECOND = 1_000_000
 """Pairs that a graph may have per second that is left: larger ones cost more time than they are worth."""
 
 _NEARLY = 1.001
-"""Solutions that cost less than so many times their bound are as good as found; proving is what remains."""
+"""Solutions that cost less than so many times their bound are not refined: only a proof is missing."""
 
 _FIRST_ROUND = 5.0
 """Seconds of the first round of refinement, at least."""
@@ -93,10 +93,10 @@ _SHARE_OF_ROUND = 0.75
 """Share of the time that is left which a round of refinement takes at most."""
 
 _STALE = 0.0003
-"""A round that lowers the cost by no more than this share was in vain."""
+"""A round that lowers the cost by no more than this share counts as one without gain."""
 
 _MOST_STALE_ROUNDS = 2
-"""Rounds in vain, one after the other, after which refinement ends."""
+"""Rounds without gain, one after the other, after which refinement ends."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def _trying(found: SearchResult, stage: Callable[[], SearchResult]) -> SearchRes
 
 
 def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchContext, SearchResult]:
-    """Prove a better bound, and keep time for whoever checks its certificate."""
+    """Prove a better bound, and keep time for checking its certificate."""
     try:
         raised = raise_prices(
             context.table, context.mask.vectors, context.request.k, context.clock.part(_SHARE_FOR_PRICES),

@@ -31,7 +31,7 @@ _TINY = 1e-9
 
 @kernel
 def _rise(problem: Problem, taken: Taken, buffers: Buffers) -> float:
-    """Return by how much the cost rises in the new places, infinite if somebody has none."""
+    """Return by how much the cost rises in the new places, infinite if an item has none."""
     rise = 0.0
     for place in range(taken.length[0]):
         if buffers.fallback[place] == NOBODY:

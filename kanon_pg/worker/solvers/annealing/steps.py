@@ -95,7 +95,7 @@ def take_spare(problem: Problem, assignment: Assignment, taken: Taken, item: int
 
 
 @kernel
-def _someone_to_gain(problem: Problem, assignment: Assignment, random: NDArray[np.uint64]) -> int:
+def _draw_improvable(problem: Problem, assignment: Assignment, random: NDArray[np.uint64]) -> int:
     """Draw an item that pays more than its cheapest instance."""
     item = 0
     for _ in range(_TRIES):
@@ -169,7 +169,7 @@ def ruin(
         A usual difference of costs.
     """
     taken.length[0] = 0
-    item = _someone_to_gain(problem, assignment, random)
+    item = _draw_improvable(problem, assignment, random)
     number = assignment.held_by[item]
     if below(random, 4) == 0 or not take_spare(problem, assignment, taken, item):
         take_class(problem, assignment, taken, number)

@@ -161,7 +161,7 @@ def _in_order(models: ModelEvaluator, members: Members, order: NDArray[np.intp])
 def _look_elsewhere(sweep: Sweep, effort: int, clock: Clock) -> int:
     """Look for other places of the row types; return how much effort it took.
 
-    Under privacy models nobody knows whether a class that is open stays one with somebody else in it.
+    Under privacy models a class that is open need not stay one with another row type in it.
     """
     offered = _open_classes(sweep.parts)
     waiting = np.arange(sweep.keys.size, dtype=np.int32)

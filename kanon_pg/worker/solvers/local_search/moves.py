@@ -175,7 +175,7 @@ def _may_leave(
     members: Members,
     scratch: Scratch,
 ) -> bool:
-    """Return whether a gainer may leave its class; if so, it is gone for those that are asked later."""
+    """Return whether a gainer may leave its class; if so, later questions are answered without it."""
     if models is None:
         if members.people[item] > scratch.allowance[number]:
             return False
@@ -398,7 +398,7 @@ def _stay_away(
     if count == 0:
         return 0, 0.0
     for item in scratch.taken[count:gainers]:
-        # Only classes that somebody stays in after all can have become worse.
+        # Only classes in which a row type stays after all can have become worse.
         if not _stays(parts.class_of[item], scratch.joins, NOBODY, k, models, parts, scratch):
             return 0, 0.0
     gains = 0.0

@@ -143,7 +143,10 @@ def settle(graph: Pool, stage: Stage, order: NDArray[np.int64], quota: int, slac
 
 _FIRST_STEPS = 600
 _FIRST_STRIDE = 0.5
-"""Steps of the subgradient method, and the first one's length, before anything is settled."""
+"""Steps of the subgradient method, and the first one's length, before anything is settled.
+
+On CMC (k = 5, 25; as in `refine`) half of the steps gives 0.02 to 0.15 % fewer cells, twice changes none.
+"""
 
 _STEPS = 150
 _STRIDE = 0.3

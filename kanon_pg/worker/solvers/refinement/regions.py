@@ -348,7 +348,7 @@ def improve_by_regions(
     most_pairs, used, most_work = float(_FIRST_PAIRS), 0, max(EFFORT_PER_SECOND, _MOST_EFFORT * effort)
     while used < effort and not clock.is_over():
         clock.report("neighbourhood", used / effort)
-        first = _somewhere(layout, prices, random)
+        first = _draw_instance(layout, prices, random)
         layout, is_solved, work = _solve_region(layout, first, int(most_pairs), random, clock)
         used += work
         if is_solved:
@@ -359,7 +359,7 @@ def improve_by_regions(
     return layout.solution()
 
 
-def _somewhere(layout: Layout, prices: NDArray[np.int64] | None, random: np.random.Generator) -> int:
+def _draw_instance(layout: Layout, prices: NDArray[np.int64] | None, random: np.random.Generator) -> int:
     """Draw an open instance, one that costs much in excess of its rows' prices more often."""
     surplus = layout.graph.cost[layout.instance]
     if prices is not None:
