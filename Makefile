@@ -21,7 +21,7 @@ setup: ## install what kanon needs (PostgreSQL with PL/Python, .venv), and compi
 development: ## install what tests and checks need, too
 	@bash .ci/setup tests
 
-demo: ## show the whole story on a generated table, in a private server
+demo: ## show what kanon_pg does to a generated table, in a private server
 	@bash .ci/setup demo
 	$(BIN)/kanon demo
 

@@ -11,7 +11,7 @@ TO kanon_curator;
 GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;
 GRANT USAGE ON TYPE kanon.release_report TO kanon_curator;
 GRANT EXECUTE ON FUNCTION
-    kanon.lend, kanon.lend_to, kanon.shards, kanon.take_back, kanon.base_changes,
+    kanon.grant_read, kanon.grant_read_to, kanon.shards, kanon.revoke_read, kanon.base_changes,
     kanon.foreign_code, kanon.small_classes,
     kanon.small_release_classes, kanon.release_class_sizes
 TO kanon_curator;

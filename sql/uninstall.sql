@@ -1,4 +1,4 @@
--- Removes the schemas, then every right that the roles were lent in this database. What belongs to the
+-- Removes the schemas, then every right that the roles were granted in this database. What belongs to the
 -- roles outside the schemas is not ours: it goes to the role that uninstalls. Any of it may be missing.
 DROP SCHEMA IF EXISTS kanon_catalog CASCADE;
 DROP SCHEMA IF EXISTS safe CASCADE;

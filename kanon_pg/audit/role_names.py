@@ -104,7 +104,7 @@ def _words_in(text: str) -> frozenset[str]:
 _PEOPLE = _words_in(
     """
     person people patient customer client member user employee subject student pupil citizen resident
-    inhabitant participant respondent individual donor driver passenger applicant borrower taxpayer insured
+    inhabitant participant respondent individual donor driver passenger applicant grantee taxpayer insured
     beneficiary enrollee worker guest tenant voter subscriber policyholder cardholder
     """
 )

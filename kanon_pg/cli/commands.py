@@ -56,7 +56,9 @@ COMMANDS = {
     "status": CommandEntry("cluster", "status", SERVER, "Say whether the private server runs, and where."),
     "dsn": CommandEntry("cluster", "dsn", SERVER, "Print how to connect to the private server."),
     "psql": CommandEntry("cluster", "psql", SERVER, "Run psql on the private server.", PASS_ON),
-    "demo": CommandEntry("demo", "demo", SERVER, "Show the whole story on a generated table."),
+    "demo": CommandEntry(
+        "demo", "demo", SERVER, "Show what kanon_pg does, step by step, on a generated table."
+    ),
     "install": CommandEntry(
         "install", "install", DATABASES, "Install kanon into a database, or bring it up to date."
     ),

@@ -1,4 +1,4 @@
-"""The command ``demo``: the whole story on the private server."""
+"""The command ``demo``: what kanon_pg does, step by step, on the private server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rich.text import Text
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.admin.demo.patients import create_patients, patients
 from kanon_pg.admin.demo.scene import ANALYST, Cast, Exchange, Psql, Scene
-from kanon_pg.admin.demo.story import tell
+from kanon_pg.admin.demo.story import scenes
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
@@ -62,24 +62,24 @@ def demo(
     name: Annotated[str, typer.Option("--name", help="Which private server.")] = DEFAULT_NAME,
     as_json: Json = False,
 ) -> None:
-    """Show the whole story on a generated table.
+    """Show what kanon_pg does, step by step, on a generated table.
 
     Starts the private server if need be, and works in a database of its own that is made anew each time.
-    The exit code is 1 if anything the story claims is not so.
+    The exit code is 1 if anything that a step claims is not so.
     """
     with errors_as(as_json):
         console = console_up_to(_WIDTH)
         say: Callable[[str], None] = note if as_json else console.print
-        scenes = []
-        for number, scene in enumerate(tell(_prepare(Cluster(name), say)), 1):
-            scenes.append(scene)
+        shown = []
+        for number, scene in enumerate(scenes(_prepare(Cluster(name), say)), 1):
+            shown.append(scene)
             if not as_json:
                 _perform(console, number, scene)
             if scene.broken:
                 break
         if as_json:
-            show(DemoReport(DATABASE, tuple(scenes)), as_json, str)
-        if scenes[-1].broken:
+            show(DemoReport(DATABASE, tuple(shown)), as_json, str)
+        if shown[-1].broken:
             raise typer.Exit(1)
         if not as_json:
             _say_goodbye(console, Cluster(name).dsn(DATABASE))
@@ -110,7 +110,7 @@ def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
 
 
 def _install(dsn: str) -> None:
-    # also the database that all other commands use unless told otherwise
+    # also the database that all other commands use unless another is named
     install(dsn)
 
 

@@ -33,7 +33,7 @@ from kanon_pg.audit.request import (
     RiskRequest,
     SuggestRequest,
 )
-from kanon_pg.client.transactions import Progress, as_login, as_owner, as_reader, take_back
+from kanon_pg.client.transactions import Progress, as_login, as_owner, as_reader, revoke_read
 from kanon_pg.curves import tracing
 from kanon_pg.curves.points import Curve
 from kanon_pg.curves.tracing import CurveRequest
@@ -128,10 +128,10 @@ def declare(target: Target, relation: str, *, on_progress: Progress | None = Non
 
 
 def undeclare(target: Target, relation: str) -> None:
-    """Forget the roles of a relation's columns, and take back lent rights that nothing needs any more."""
+    """Forget the roles of a relation's columns, and revoke rights to read it that nothing needs any more."""
     with as_owner(target) as (db, role):
         declaration.undeclare(db, relation, role=role)
-        take_back(db, relation, role)
+        revoke_read(db, relation, role)
 
 
 def anonymize(
@@ -322,15 +322,15 @@ def protect(
         Folder of this machine for the records of queries; needed unless the option ``ledger`` is 'off'.
     """
     request = ProtectRequest(relation, *arguments, **options)
-    with as_owner(target, relation, lending="lend_reader") as (db, role):
+    with as_owner(target, relation, granting="grant_read_reader") as (db, role):
         protecting.protect(db, relation, request.k, request.options, role=role, folder=ledger_folder)
 
 
 def unprotect(target: Target, relation: str) -> None:
-    """Disable queries on a relation and revoke the rights to read it that were lent for them."""
+    """Disable queries on a relation and revoke the rights to read it that they needed."""
     with as_owner(target) as (db, role):
         protecting.unprotect(db, relation, role=role)
-        take_back(db, relation, role)
+        revoke_read(db, relation, role)
 
 
 def check_query(target: Target, text: str) -> Verdict:

@@ -24,7 +24,7 @@ def as_owner(
     relation: str | None = None,
     on_progress: Progress | None = None,
     *,
-    lending: str = "lend",
+    granting: str = "grant_read",
 ) -> Iterator[tuple[PsycopgDatabase, str]]:
     """Open a transaction that acts as the owner role; yields it with the role that asked."""
     connection = connect(target) if isinstance(target, str) else target
@@ -33,7 +33,7 @@ def as_owner(
             db = PsycopgDatabase(connection, on_progress)
             role = caller(db)
             if relation is not None:
-                db.row(statement(lending), describe(db, relation, role).oid)
+                db.row(statement(granting), describe(db, relation, role).oid)
             _act_as(OWNER, db, role)
             yield db, role
     finally:
@@ -62,7 +62,7 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
         raise NotPermitted(
             f"Role {Identifier((role,))} may not act as {actor}, which the client's interface does.",
             hint="Call the functions in the server, which need no such right; to ask, use kanon_pg.connect. "
-            f"This interface is for those who may read every table that was lent: members of {OWNER}.",
+            f"This interface is for those who may read every base table: members of {OWNER}.",
         ) from error
 
 
@@ -82,16 +82,16 @@ def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, 
             connection.close()
 
 
-def take_back(db: Database, relation: str, role: str) -> None:
-    """Revoke lent rights to read a relation that nothing needs any more; the transaction is the login's then.
+def revoke_read(db: Database, relation: str, role: str) -> None:
+    """Revoke rights to read a relation that nothing needs any more; the transaction is the login's then.
 
     Parameters
     ----------
     db : Database
         Acts with the rights of the owner role.
     role : str
-        The login, whose right revoking is, as lending was.
+        The login, who granted and may revoke them.
     """
     oid = describe(db, relation, role).oid
     db.execute(statement("act_as", role=Identifier.of(role)))
-    db.row(statement("take_back"), oid)
+    db.row(statement("revoke_read"), oid)

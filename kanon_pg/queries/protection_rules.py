@@ -56,7 +56,7 @@ class ProtectionRules:
     share: float = 0.5
     queries: int | None = None
     refusals: int | None = 50
-    near_refusals: int | None = 10
+    near_refusals: int | None = 30
     all_queries: int | None = None
     all_refusals: int | None = None
     period: float = 86_400.0

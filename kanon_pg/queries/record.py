@@ -109,7 +109,7 @@ def needs_ledger(verdict: Verdict, rules: Mapping[int, ProtectionRules]) -> bool
 def _has_parts(verdict: Verdict, rules: Mapping[int, ProtectionRules], root: int) -> bool:
     """Return whether a query has figures over several sets of people that nothing else compares."""
     own = [item for item in verdict.entity_sets if rules[item.relation].relation == root]
-    return sum(item.kind != "known" for item in own) > 1 or any(
+    return sum(item.kind in {"groups", "windows"} for item in own) > 1 or any(
         item.kind == "known" and item.filters for item in own
     )
 
@@ -271,6 +271,7 @@ class _Recording:
                 "kind": item.kind,
                 "level": item.level,
                 "chosen": item.chosen,
+                "is_whole": item.is_whole,
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,
                 "key": key,

@@ -74,7 +74,7 @@ def require_all_rows(facts: RelationFacts) -> None:
 
 
 def require_own_code(db: Database, facts: RelationFacts) -> None:
-    """Refuse relations whose reading would lend the rights of the owner role to somebody's code.
+    """Refuse relations whose reading would run somebody's code with the rights of the owner role.
 
     Whoever builds or refreshes a release evaluates the base relation as the owner role, which can read
     the base tables of others. The relation is locked before, so that what was checked is what is read.

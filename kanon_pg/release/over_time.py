@@ -30,10 +30,10 @@ class OverTime:
     longest_retain : int
         Versions for which rows that left are shown at most, >= 1; then their cohort is withheld.
     waiting : float
-        Largest share of the people of a version, 0 to 1, who may wait although there are k of them.
+        Largest share of the people, 0 to 1, who may wait although k could enter: those whose classes would
+        lose most, because a later version may have better company for them.
     longest_wait : int
-        Versions for which a row that arrived may wait, >= 1, before it is published with everything
-        suppressed, together with k people who waited.
+        Versions for which rows may wait so, >= 1; then they enter in the classes that there are.
     updates : str
         A name of `UPDATES`.
     new_series : bool

@@ -126,9 +126,13 @@ def _counting(plan: ReleasePlan, storage: Identifier, query: str, pattern: str) 
 
 
 def _as_seen(plan: ReleasePlan, column: CanonicalColumn) -> Fragment:
+    return Fragment(f"{column.output}" if is_seen_as_stored(plan, column) else f"{column.output}::text")
+
+
+def is_seen_as_stored(plan: ReleasePlan, column: CanonicalColumn) -> bool:
+    """Return whether equal published cells of a column look the same; others are compared as text."""
     generalized = plan.hierarchy_of(column)
-    is_exact = column.is_exact if generalized is None else generalized.output == "text"
-    return Fragment(f"{column.output}" if is_exact else f"{column.output}::text")
+    return column.is_exact if generalized is None else generalized.output == "text"
 
 
 def _suppressed(plan: ReleasePlan, pattern: int) -> list[CanonicalColumn]:

@@ -1,4 +1,4 @@
-"""The backend's side of the process wall: start workers, send jobs, wait, cancel.
+"""The backend's side of worker processes: start them, send jobs, wait, cancel.
 
 `parent` and `ledger_parent` are for services; `messages` and `limits` are shared with
 `kanon_pg.worker`. No array library and no solver is imported here.

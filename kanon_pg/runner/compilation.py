@@ -159,7 +159,7 @@ def _compiled(answer: Message) -> None:
 
 
 class _Report:
-    """Tells how many of all kernels are ready; what a worker reports is the name of one."""
+    """Reports how many of all kernels are ready; what a worker reports is the name of one."""
 
     def __init__(self, progress: Callable[[str, float | None], None]) -> None:
         self._progress = progress

@@ -149,7 +149,7 @@ def start_ledger() -> Worker:
     SolverUnavailable
         As in `start_process`.
     """
-    # the thread that asks waits for the answer, so further threads would only take others' processors
+    # the calling thread waits for the answer, so further threads would only take others' processors
     environment = {"OPENBLAS_NUM_THREADS": "1"}
     return start(Program("kanon_pg.worker.ledger.main", python_path(LEDGER_LIBRARIES), {}, environment))
 

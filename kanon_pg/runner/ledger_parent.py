@@ -1,4 +1,4 @@
-"""Have the records of queries kept in a worker process: the side that asks.
+"""Have the records of queries kept in a worker process: the caller's side.
 
 The worker reads and writes the record's files and compares sets of people with array libraries that a
 PostgreSQL backend must not load. This module imports the standard library alone.
@@ -51,7 +51,7 @@ def is_ready() -> bool:
 
 @dataclass(slots=True)
 class Request:
-    """Something asked of the worker, with bulk data beside it.
+    """A request to the worker, with bulk data beside it.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> bool:
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
-    """Return what was asked: name of the record, time, analyst, query, verdict, reason.
+    """Return the queries asked: name of the record, time, analyst, query, verdict, reason.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One worker per thread, asked one job at a time by a caller that stays attentive.
+"""One worker per thread, given one job at a time by a caller that keeps checking for cancels.
 
 What a job is, and what its answer means, the callers say (`parent` for solvers, `ledger_parent` for the
 ledger). This module imports the standard library alone, starts no thread and sets no signal handler.
@@ -35,7 +35,7 @@ class Job:
     Parameters
     ----------
     kind : str
-        What is asked.
+        The request.
     parts : sequence of bytes
         Bulk data, at least one part.
     memory_bytes : int

@@ -41,13 +41,13 @@ class Clock:
         return self._looks[0]
 
     def is_over(self) -> bool:
-        """Return whether the time has passed; to be asked only where there is more to do."""
+        """Return whether the time has passed; to be called only where there is more to do."""
         is_over = self._end is not None and time.monotonic() >= self._end
         self._looks[0] = self._looks[0] or is_over
         return is_over
 
     def cut(self) -> None:
-        """Say that the time ended something that looks at no clock, or a little before it was over."""
+        """Note that the time ended something that looks at no clock, or a little before it was over."""
         self._looks[0] = True
 
     def left(self) -> float | None:
@@ -64,7 +64,7 @@ class Clock:
         left = self.left()
         return self._derived(None if left is None else max(0.0, left - seconds))
 
-    def patient(self) -> Clock:
+    def without_end(self) -> Clock:
         """Return a clock without an end that reports to the same place: first solutions are finished."""
         return self._derived(None)
 
@@ -89,3 +89,41 @@ class Clock:
     def heartbeat(self) -> None:
         """Say that the current phase goes on."""
         self.report(self._phase, None)
+
+
+class Schedule:
+    """How far a search has come that ends after some effort, or earlier when its time is over.
+
+    Parameters
+    ----------
+    clock : Clock
+        Gets reports; its end is that of the search.
+    phase : str
+        What is reported.
+    effort : int
+        In units of the search: the same on every machine.
+    """
+
+    def __init__(self, clock: Clock, phase: str, effort: int) -> None:
+        self._clock, self._phase, self._effort = clock, phase, effort
+        self._seconds, self._used = clock.left(), 0
+
+    def is_over(self) -> bool:
+        """Return whether effort or time are used up."""
+        return self._used >= self._effort or self._clock.is_over()
+
+    def done(self) -> float:
+        """Return and report the share of the effort that is used, or of the time if that passes faster."""
+        done = self._used / self._effort
+        if self._seconds:
+            done = max(done, 1.0 - (self._clock.left() or 0.0) / self._seconds)
+        self._clock.report(self._phase, done)
+        return done
+
+    def at_most(self, effort: int) -> int:
+        """Return how much of some effort is left."""
+        return min(effort, self._effort - self._used)
+
+    def use(self, effort: int) -> None:
+        """Count effort as used."""
+        self._used += effort

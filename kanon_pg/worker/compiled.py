@@ -115,13 +115,13 @@ class _Kernel(CPUDispatcher):  # type: ignore[misc]  # numba has no types
         self._called_by_kernels: _Kernel | None = None
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return how a kernel calls this one; numba's compiler asks."""
+        """Return how a kernel calls this one; for numba's compiler."""
         _, args = self._compiler.fold_argument_types(args, kws)
         inner = self._inner()
         return super(_Kernel, inner).get_call_template([_widest(one) for one in args], {})
 
     def get_overload(self, sig: Any) -> Any:
-        """Return what a kernel calls; numba's compiler asks."""
+        """Return what a kernel calls; for numba's compiler."""
         return super(_Kernel, self._inner()).get_overload(sig)
 
     def _inner(self) -> _Kernel:

@@ -23,7 +23,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
 
-Beat = Callable[[], None]
+Heartbeat = Callable[[], None]
 """Called every now and then during long work."""
 
 
@@ -76,7 +76,7 @@ class RowTypeTable:
     sensitive_columns: tuple[SensitiveColumn, ...] = ()
     sensitive_values: tuple[NDArray[np.float64] | None, ...] = ()
     has_entity: bool = False
-    heartbeat: Beat = field(default=_no_beat, repr=False, compare=False)
+    heartbeat: Heartbeat = field(default=_no_beat, repr=False, compare=False)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -146,7 +146,7 @@ class RowTypeTable:
         return most
 
     @classmethod
-    def from_packed(cls, packed: PackedRowTypes, heartbeat: Beat = _no_beat) -> RowTypeTable:
+    def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_beat) -> RowTypeTable:
         """Read packed row types.
 
         Parameters

@@ -1,4 +1,4 @@
-"""Do what is asked until nobody asks any more: the loop of every worker process.
+"""The loop of every worker process: one job after the other until the channel is closed.
 
 A worker never outlives its parent, never outgrows its memory budget, and never sends a traceback or a
 value, only what `kanon_pg.errors` can carry.
@@ -6,16 +6,14 @@ value, only what `kanon_pg.errors` can carry.
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import os
 import resource
 import select
 import signal
 import socket
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,8 +22,7 @@ import kanon_pg
 from kanon_pg.errors import KanonError, MemoryExceeded, SolverUnavailable
 from kanon_pg.runner.limits import more_memory
 from kanon_pg.runner.messages import Message, attachment, receive, send
-
-_PR_SET_PDEATHSIG = 1
+from kanon_pg.worker.child_processes import ending_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +86,9 @@ def serve(service: Service, connection: socket.socket, parent: int, idle_seconds
     idle_seconds : float
         How long to wait for a job.
     """
-    with suppress(BrokenPipeError, ConnectionResetError):  # the parent is gone, nobody else is interested
+    with suppress(BrokenPipeError, ConnectionResetError):  # the parent has ended, nobody else reads answers
         send(connection, "ready", {})
-        with suppress(Exception):  # it is tried again for the job, whose answer can tell
+        with suppress(Exception):  # it is tried again for the job, whose answer can report it
             service.prepare()
         fit = True
         while fit and (job := _next_job(connection, idle_seconds)) is not None:
@@ -109,29 +106,6 @@ def settle() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-@contextmanager
-def _dies_with(parent: int) -> Iterator[None]:
-    """End this process within the block as soon as the parent ends, whatever native code is doing.
-
-    Between jobs the closed channel tells the same, and leaves time to remove the temporary folder.
-
-    The signal is not SIGKILL: where PostgreSQL's postmaster is process 1 (in containers), it inherits the
-    orphaned worker and takes any end but status 0 or 1 for the crash of a backend, upon which it restarts
-    all sessions. C's ``_exit``, taken as the handler, is called with the number of the signal: SIGHUP is 1.
-    """
-    libc = ctypes.CDLL(None)
-    libc.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
-    libc.signal.restype = ctypes.c_void_p
-    libc.signal(signal.SIGHUP, ctypes.cast(libc._exit, ctypes.c_void_p))
-    libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGHUP))
-    if os.getppid() != parent:
-        os._exit(1)
-    try:
-        yield
-    finally:
-        libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(0))
-
-
 def _next_job(connection: socket.socket, idle_seconds: float) -> Message | None:
     poller = select.poll()
     poller.register(connection, select.POLLIN)
@@ -141,7 +115,7 @@ def _next_job(connection: socket.socket, idle_seconds: float) -> Message | None:
 def _serve(service: Service, job: Message, connection: socket.socket, parent: int) -> bool:
     """Do one job; return whether this process is fit for another one."""
     try:
-        with job, _dies_with(parent):
+        with job, ending_with(parent):  # between jobs the closed channel ends it
             reply = service.work(job, connection)
         _send_reply(connection, reply)
         return True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import SolverError
+from kanon_pg.errors import MemoryExceeded, SolverError
 from kanon_pg.worker.row_types import RowTypeTable
 
 
@@ -83,6 +83,9 @@ class Solution:
         return self.vector[is_main], is_main
 
 
+GIVEN_UP = "The search for a better solution ended early, what was found until then is valid:"
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """A solution and what is proven about it.
@@ -102,7 +105,7 @@ class SearchResult:
     prices : ndarray of int64, shape (n,), optional
         The certificate of the bound, see `kanon_pg.worker.verification.certificate`.
     termination : Termination, optional
-        How the search ended, if that is not told by the clock and by whether the bound is reached.
+        How the search ended, if that does not follow from the clock and from whether the bound is reached.
     is_best : bool
         Whether `bound_method` proves that no solution of this kind costs less: its cost is the bound.
     """
@@ -115,3 +118,13 @@ class SearchResult:
     prices: NDArray[np.int64] | None = None
     termination: Termination | None = None
     is_best: bool = False
+
+    def given_up(self, error: SolverError | MemoryError) -> SearchResult:
+        """Return this result with a note that a search for a better one failed."""
+        reason = error.message if isinstance(error, SolverError) else "There was not enough memory."
+        is_memory = isinstance(error, MemoryError | MemoryExceeded)
+        return replace(
+            self,
+            notes=(*self.notes, f"{GIVEN_UP} {reason}"),
+            termination=Termination.MEMORY if is_memory else self.termination,
+        )

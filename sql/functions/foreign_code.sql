@@ -17,4 +17,4 @@ $function$;
 ALTER FUNCTION kanon.foreign_code OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.foreign_code FROM PUBLIC;
 COMMENT ON FUNCTION kanon.foreign_code IS
-'Names a function or view by which reading a relation would lend the reader''s rights to others than superusers; NULL if there is none.';
+'Names a function or view that would run with the reader''s rights when a relation is read, and belongs to others than superusers; NULL if there is none.';

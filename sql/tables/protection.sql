@@ -25,7 +25,7 @@ ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS simulatable boolean NOT NU
 ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS margin integer NOT NULL DEFAULT 10 CHECK (margin BETWEEN 1 AND 100);
 ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS share double precision NOT NULL DEFAULT 0.5
 CHECK (share > 0 AND share <= 1);
-ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS near_refusals integer DEFAULT 10 CHECK (near_refusals >= 1);
+ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS near_refusals integer DEFAULT 30 CHECK (near_refusals >= 1);
 -- Version 0.1.0 called queries questions.
 DO $renamed$
 BEGIN

@@ -34,7 +34,7 @@ def _none(*_: object, **__: object) -> None:
 
 STAGES: Mapping[str, Mapping[str, Any]] = {
     "nothing": {},
-    "local search": {"search.improve": _third},
+    "local search": {"heuristics.improve": _third},
     "integer program": {"portfolio._FEW_PAIRS": -1},
     "dives": {"refinement.refine.dive": _none},
     "annealing": {"refinement.refine.anneal": _same},

@@ -1,10 +1,7 @@
-"""Audits: all minimal violating sets of real and large tables, identifying sets against another tool."""
+"""Audits: all minimal violating sets of real and large tables, smallest identifying sets."""
 
 from __future__ import annotations
 
-import importlib
-import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,7 +15,7 @@ from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.worker.audit.figures import figures_of
-from kanon_pg.worker.audit.identifying import find_identifying_sets, smallest_identifying_set
+from kanon_pg.worker.audit.identifying import smallest_identifying_set
 from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
@@ -28,8 +25,6 @@ Columns = Mapping[str, NDArray[np.int64]]
 
 _FILES = ("adult", "diabetes_hospitals", "census_income_kdd")
 _LIMIT = 60.0
-_TOOL = "desbordante"
-_TOOL_ALGORITHM = "HPIValid"
 
 
 def _columns(file: Path) -> tuple[Columns, NDArray[np.int64]]:
@@ -102,59 +97,18 @@ def violating(settings: Settings) -> Iterator[Table]:
 
 
 def identifying(settings: Settings) -> Iterator[Table]:
-    """Minimal identifying sets of the distinct rows: ours and those of a tool for column combinations."""
+    """A smallest set of columns that identifies the distinct rows of real tables, and the proof."""
     rows = []
     for name in _FILES:
         file = DATA / f"{name}.csv.gz"
         if not file.exists():
             yield missing(name)
             continue
-        columns, multiplicities = _columns(file)
-        packed = _packed(columns, multiplicities)
-        read = _read(packed)
-        find_identifying_sets(read)  # warms up
+        packed = _packed(*_columns(file))
         reading, read = median_seconds(lambda p=packed: _read(p), settings.repeats)
-        seconds, found = median_seconds(lambda r=read: find_identifying_sets(r), settings.repeats)
-        smallest_seconds, smallest = median_seconds(lambda r=read: smallest_identifying_set(r), 1)
-        theirs = _their_sets(columns, settings.repeats)
-        same = "NOT MEASURED" if theirs is None else str(theirs[2] == set(found.sets))
-        loading, running = (None, None) if theirs is None else theirs[:2]
-        rows.append(
-            [
-                *(name, len(found.sets), reading, seconds, loading, running, same),
-                *(len(smallest.columns), smallest.lower_bound, smallest_seconds),
-            ]
-        )
-    yield table(
-        f"Minimal identifying sets, and those of {_TOOL} ({_TOOL_ALGORITHM}; pip install {_TOOL})",
-        [
-            *("table", "sets", "read s", "search s", "their read s", "their search s", "same sets"),
-            *("smallest", "bound", "smallest s"),
-        ],
-        rows,
-    )
-
-
-def _their_sets(columns: Columns, repeats: int) -> tuple[float, float, set[tuple[int, ...]]] | None:
-    """Return the other tool's seconds for reading and for searching, and its sets; None without the tool."""
-    try:
-        tool = importlib.import_module(_TOOL)
-    except ImportError:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "distinct.csv"
-        pa.csv.write_csv(pa.table({name: pa.array(codes) for name, codes in columns.items()}), path)
-        loading, running = [], []
-        for _ in range(repeats):
-            algorithm = getattr(tool.ucc.algorithms, _TOOL_ALGORITHM)()
-            begin = time.perf_counter()
-            algorithm.load_data(table=(str(path), ",", True))
-            loaded = time.perf_counter()
-            algorithm.execute()
-            running.append(time.perf_counter() - loaded)
-            loading.append(loaded - begin)
-    sets = {tuple(found.indices) for found in algorithm.get_uccs()}
-    return float(np.median(loading)), float(np.median(running)), sets
+        seconds, smallest = median_seconds(lambda r=read: smallest_identifying_set(r), 1)
+        rows.append([name, reading, len(smallest.columns), smallest.lower_bound, seconds])
+    yield table("Smallest identifying sets", ["table", "read s", "smallest", "bound", "search s"], rows)
 
 
 def large(settings: Settings) -> Iterator[Table]:

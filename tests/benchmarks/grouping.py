@@ -19,8 +19,9 @@ from kanon_pg.worker.grouping.labels import exact_labels
 from kanon_pg.worker.grouping.rectangles import rectangles
 from kanon_pg.worker.grouping.regions import regions
 from kanon_pg.worker.grouping.result import SingleAttribute, cost_of
-from kanon_pg.worker.grouping.spread import simplified_spread, spread
+from kanon_pg.worker.grouping.spread import spread
 from tests.benchmarks.settings import DATA, Settings, median_seconds, missing, table
+from tests.fixtures.simplified_spread import simplified_spread
 
 _LISTS = ("female", "male", "last")
 _PER_THOUSAND = 1000

@@ -47,6 +47,12 @@ def source(server: Server, installed_template: str) -> Iterator[str]:
                     "SELECT kanon_anonymize('patients', 2, release => 'ranged', seed => 1,"
                     """ hierarchies => '{"age": {"builder": "intervals", "width": [5, 20]}}')"""
                 )
+            db.execute("CREATE TABLE stays (id integer PRIMARY KEY, age integer)")
+            db.execute("INSERT INTO stays SELECT i, i % 4 FROM generate_series(1, 40) AS i")
+            db.execute("SELECT kanon_anonymize('stays', 3, '{age}', options => '{\"over_time\": {}}')")
+            db.execute("INSERT INTO stays VALUES (41, 1), (42, 1)")
+            db.execute("DELETE FROM stays WHERE id = 1")
+            db.execute("SELECT kanon_refresh('stays')")
         yield name
 
 
@@ -84,6 +90,11 @@ def test_a_restored_database_holds_what_was_dumped(server: Server, source: str, 
             "TABLE kanon.declarations",
             "SELECT release, view::text, base::text, storage::text, parameters, k, p, classes, published_at "
             "FROM kanon.releases ORDER BY release",
+            "TABLE kanon.series",
+            "TABLE kanon.stays_v1_members ORDER BY row_id",
+            "TABLE kanon.stays_v1_cohorts ORDER BY cohort",
+            "TABLE kanon.stays_v1_pending ORDER BY row_id",
+            "SELECT age, kanon_suppressed, count(*) FROM safe.stays GROUP BY 1, 2 ORDER BY 1, 2",
             "TABLE kanon.version",
             "TABLE kanon.release_lock ORDER BY name",
             "SELECT * FROM kanon_help()",
@@ -104,6 +115,8 @@ def test_an_analyst_of_a_restored_database_reads_the_release_and_nothing_else(re
             "kanon.divided_v1_parts",
             "kanon.ranged_v1_nodes_1",
             "kanon.ranged_v1_unknown",
+            "kanon.stays_v1_members",
+            "kanon.stays_v1_current",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reading.execute(f"SELECT * FROM {closed}")
@@ -124,6 +137,15 @@ def test_releases_of_a_restored_database_can_be_refreshed_replaced_and_dropped(r
         new.execute("SELECT kanon_drop('divided')")
         new.execute("SELECT kanon_refresh('ranged')")
         new.execute("SELECT kanon_drop('ranged')")
+        assert new.execute("SELECT count(*) FROM safe.stays").fetchone() == (40,)
+        new.execute("INSERT INTO stays VALUES (43, 1)")
+        new.execute("DELETE FROM stays WHERE id IN (5, 9)")
+        new.execute("SELECT kanon_refresh('stays')")
+        assert new.execute(
+            "SELECT version, rows, pending_people, retained_rows FROM kanon.releases WHERE release = 'stays'"
+        ).fetchone() == (3, 40, 0, 0)
+        new.execute("SELECT kanon_drop('stays')")
+        assert new.execute("SELECT to_regclass('kanon.stays_v1_members')").fetchone() == (None,)
         assert new.execute("SELECT to_regclass('kanon.ranged_v1_nodes_1')").fetchone() == (None,)
         assert new.execute("SELECT to_regclass('kanon.divided_v1_parts')").fetchone() == (None,)
         assert new.execute("SELECT release FROM kanon.releases").fetchall() == [("patients",)]

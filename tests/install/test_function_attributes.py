@@ -113,7 +113,15 @@ def test_help_on_nothing_names_the_list(db: psycopg.Connection) -> None:
 
 def test_nulls_reach_the_services_that_have_a_sentence_for_them(functions: list[dict[str, object]]) -> None:
     strict = {function["proname"] for function in functions if function["proisstrict"]}
-    assert strict == {"lend", "lend_to", "take_back", "base_changes", "foreign_code", "release_class_sizes"}
+    assert strict == {
+        "grant_read",
+        "grant_read_to",
+        "revoke_read",
+        "shards",
+        "base_changes",
+        "foreign_code",
+        "release_class_sizes",
+    }
 
 
 def test_every_object_that_a_user_meets_is_described(db: psycopg.Connection) -> None:

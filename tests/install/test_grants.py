@@ -146,15 +146,15 @@ def test_a_view_that_the_owner_publishes_later_is_readable_for_analysts(
             assert _may(session, "SELECT * FROM safe.later") == expected
 
 
-def test_a_curator_who_owns_a_table_lends_it_and_one_who_does_not_cannot(
+def test_a_curator_who_owns_a_table_grants_it_and_one_who_does_not_cannot(
     installed_dsn: str, db: psycopg.Connection, logins: dict[str, str]
 ) -> None:
     query = "SELECT has_table_privilege('kanon_owner', 'public.patients', 'SELECT')"
     with psycopg.connect(as_role(installed_dsn, logins["reader"]), autocommit=True) as reader:
-        reader.execute("SELECT kanon.lend('public.patients')")
+        reader.execute("SELECT kanon.grant_read('public.patients')")
     assert db.execute(query).fetchone() == (False,)
     with psycopg.connect(as_role(installed_dsn, logins["owner"]), autocommit=True) as owner:
-        owner.execute("SELECT kanon.lend('public.patients')")
+        owner.execute("SELECT kanon.grant_read('public.patients')")
     assert db.execute(query).fetchone() == (True,)
 
 

@@ -35,6 +35,16 @@ def test_installing_again_changes_nothing_and_keeps_declarations_and_releases(
     assert (picture(db), [db.execute(query).fetchall() for query in kept]) == before
 
 
+def test_a_living_series_goes_on_after_installing_again(installed_dsn: str, db: psycopg.Connection) -> None:
+    db.execute("SELECT kanon_anonymize('patients', 5, '{age,sex}', options => '{\"over_time\": {}}')")
+    db.execute("DELETE FROM patients WHERE id = (SELECT min(id) FROM patients)")
+    install(installed_dsn)
+    assert db.execute("SELECT count(*) FROM safe.patients").fetchone() == (60,)
+    db.execute("SELECT kanon_refresh('patients')")
+    version = "SELECT version, rows, retained_rows FROM kanon.releases"
+    assert db.execute(version).fetchone() == (2, 60, 1)
+
+
 def test_a_session_that_was_open_during_an_install_goes_on(
     installed_dsn: str, db: psycopg.Connection
 ) -> None:

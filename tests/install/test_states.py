@@ -18,6 +18,8 @@ from tests.install.catalog import picture
 from tests.install.conftest import as_role, create_patients
 from tests.install.test_dump_restore import _run
 
+pytestmark = pytest.mark.usefixtures("probed_once")
+
 
 @pytest.fixture
 def dsn(lonely_server: Server) -> Iterator[str]:
@@ -62,7 +64,7 @@ _DAMAGE = {
     "no version table": "DROP TABLE kanon.version",
     "no columns": "ALTER TABLE kanon.version DROP COLUMN api_schema, DROP COLUMN revoked_create_schemas",
     "no table": "DROP TABLE kanon.release CASCADE",
-    "no functions": "DROP FUNCTION kanon.lend_to CASCADE",
+    "no functions": "DROP FUNCTION kanon.grant_read_to CASCADE",
     "no rights": "REVOKE ALL ON SCHEMA kanon, safe FROM kanon_curator, kanon_analyst;"
     " REVOKE kanon_reader FROM kanon_owner",
     "no type": "DROP TYPE kanon.measures CASCADE",
@@ -229,7 +231,7 @@ def test_what_is_left_when_the_schemas_are_gone_is_removed(dsn: str, db: psycopg
     create_patients(db)
     before = _apart_from_roles(db)
     install(dsn)
-    db.execute("SELECT kanon.lend('patients')")
+    db.execute("SELECT kanon.grant_read('patients')")
     db.execute("DROP SCHEMA kanon, safe, kanon_catalog CASCADE")
     uninstall(dsn)
     left = {

@@ -16,6 +16,8 @@ from tests.fixtures.databases import Server, role
 from tests.install.catalog import picture
 from tests.install.conftest import as_role, create_patients
 
+pytestmark = pytest.mark.usefixtures("probed_once")
+
 
 @pytest.fixture
 def dsn(lonely_server: Server) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The demo's story holds: every scene's claims, told twice from the shell."""
+"""The demo's claims hold in every step, run twice from the shell."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def home() -> Iterator[Home]:
 
 
 @pytest.fixture(scope="module")
-def told_again(home: Home) -> list[dict[str, Any]]:
-    """The scenes of the story when it is told a second time, after the server was used for something else."""
+def shown_again(home: Home) -> list[dict[str, Any]]:
+    """The steps of the demo when it runs a second time, after the server was used for something else."""
     first = home.kanon("demo")
     assert "\x1b" not in first
     assert "NOT SO" not in first
@@ -74,9 +74,9 @@ def told_again(home: Home) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def cast(home: Home, told_again: list[dict[str, Any]]) -> Cast:
-    """Those who told it, in its database."""
-    del told_again
+def cast(home: Home, shown_again: list[dict[str, Any]]) -> Cast:
+    """Those who ran it, in its database."""
+    del shown_again
     cluster = Cluster(DEFAULT_NAME, home=home.folder)
     program = cluster.instance.programs.program("psql")
     environment = {**cluster.client_environment(), "PGDATABASE": DATABASE}
@@ -86,14 +86,14 @@ def cast(home: Home, told_again: list[dict[str, Any]]) -> Cast:
     )
 
 
-def test_every_claim_of_the_story_holds(told_again: list[dict[str, Any]]) -> None:
-    assert [scene["broken"] for scene in told_again] == [[]] * len(SCENES)
-    asked = [exchange["sql"] for scene in told_again for exchange in scene["exchanges"]]
+def test_every_claim_of_the_demo_holds(shown_again: list[dict[str, Any]]) -> None:
+    assert [scene["broken"] for scene in shown_again] == [[]] * len(SCENES)
+    asked = [exchange["sql"] for scene in shown_again for exchange in scene["exchanges"]]
     assert any("kanon_anonymize('patients', 5)" in sql for sql in asked)
     people = {
         name for row in patients().select(["first_name", "last_name"]).to_pylist() for name in row.values()
     }
-    text = " ".join(scene["before"] + scene["after"] for scene in told_again)
+    text = " ".join(scene["before"] + scene["after"] for scene in shown_again)
     assert not people & set(text.split())
 
 

@@ -108,7 +108,7 @@ def test_the_catalog_is_what_the_tests_of_the_checker_use(shared_hospital: Guard
             continue
         obstacle = found[name].obstacle
         if name in DEPENDENT and obstacle is not None:
-            # the reading role was lent the parent, not its parts: these can be asked through it only
+            # the reading role may read the parent, not its parts: these can be asked through it only
             assert READER in obstacle.sentence
             continue
         there = replace(

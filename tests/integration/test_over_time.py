@@ -417,3 +417,95 @@ def test_the_command_starts_a_series(visits: SqlInterface) -> None:
 
     hint = """give options => '{"over_time": {"new_series": true}}'; or not"""
     assert as_command(hint) == """give --over-time '{"new_series": true}'; or not"""
+
+
+def generalized(interface: Interface) -> list[Version]:
+    run(interface, "update visits set age = 20 + id")
+    interface.anonymize(
+        "visits",
+        K,
+        over_time={},
+        method="greedy",
+        hierarchies={"age": {"builder": "intervals", "cuts": [30, 40, 50], "lowest": 1}},
+    )
+    return [version_of(interface, "visits")]
+
+
+def test_generalized_cells_enter_by_the_hierarchy_of_the_first_version(visits: Interface) -> None:
+    versions = generalized(visits)
+    run(
+        visits,
+        "insert into visits select i, 20 + i % 8, 'f', i from generate_series(31, 40) as i where i % 8 > 0",
+    )
+    run(visits, "insert into visits values (41, 99, 'f', 41)")
+    shown = after(visits, versions)
+    assert set(shown) == {*range(1, 25), *(i for i in range(31, 41) if i % 8)}, "99 is in no node"
+    assert figures(visits)[1] == 1
+    assert fewest_people(versions) >= K
+    assert len(set(shown.values())) > 1
+    shown = after(visits, versions, "delete from visits where id between 1 and 24")
+    assert fewest_people(versions) >= K
+    visits.drop("visits")
+    assert [name for name in left_behind(visits) if "row_types" not in name] == []
+
+
+@pytest.mark.parametrize("model", [{"p": 2}, {"l": 2}, {"l": 2, "diversity": "entropy"}, {"t": 0.4}])
+def test_each_cohort_satisfies_the_models_by_itself(visits: Interface, model: dict[str, Any]) -> None:
+    """Those who leave as well: a cohort goes as a whole."""
+    run(visits, "alter table visits add column ill text; update visits set ill = id / 4 % 2")
+    visits.declare("visits", quasi_identifiers=["age", "sex"], sensitive=["ill"], insensitive=["secret"])
+    visits.anonymize("visits", K, over_time={}, method="greedy", **model)
+    versions: list[Version] = [classes_of(visits)]
+    cohorts = "insert into visits select i, 1, 'm', i, {} from generate_series({}, {}) as i"
+    assert figures(visits)[0] == 1
+    run(visits, cohorts.format("'0'", 31, 33))
+    visits.refresh("visits")
+    versions.append(classes_of(visits))
+    diverse = "p" in model or "l" in model
+    assert len(versions[-1]) == (24 if diverse else 27), "three with one illness satisfy t among themselves"
+    run(visits, cohorts.format("'1'", 34, 36))
+    visits.refresh("visits")
+    versions.append(classes_of(visits))
+    assert len(versions[-1]) == 30
+    run(visits, "delete from visits where id in (select id from visits where age = 1 order by id limit 3)")
+    visits.refresh("visits")
+    assert classes_of(visits) == versions[-1], "a cohort leaves as a whole"
+    run(visits, "delete from visits where age = 1")
+    visits.refresh("visits")
+    versions.append(classes_of(visits))
+    assert len(versions[-1]) < 30
+    assert fewest_people(versions) >= K
+
+
+def classes_of(interface: Interface) -> Version:
+    query = "select secret, age, sex, kanon_suppressed::text from safe.visits"
+    return {row[0]: row[1:] for row in interface.connection.execute(query.encode())}
+
+
+@pytest.mark.slow
+def test_dear_classes_wait_within_their_limits(visits: Interface) -> None:
+    """What they would lose they lose less of later, and nobody waits too long."""
+    costs = {}
+    for waiting in (0, 0.1):
+        run(visits, "delete from visits where id > 24")
+        rules = {"waiting": waiting, "longest_wait": 3, "new_series": True}
+        visits.anonymize("visits", K, method="greedy", over_time=rules)
+        versions: list[Version] = [version_of(visits, "visits")]
+        waited = 0
+        for first in range(100, 700, 100):
+            after(
+                visits,
+                versions,
+                "insert into visits select i, i * 7 % 11, case when i * 5 % 3 = 0 then 'f' else 'm' end, i"
+                f" from generate_series({first}, {first + 29}) as i",
+            )
+            _, pending, longest, _, _ = figures(visits)
+            assert pending <= waiting * (len(versions[-1]) + pending)
+            assert longest <= 3
+            waited = max(waited, pending)
+        assert (waited > 0) == (waiting > 0)
+        assert fewest_people(versions) >= K
+        found = visits.connection.execute("select weighted_cost / rows from kanon.releases").fetchone()
+        assert found is not None
+        costs[waiting] = found[0]
+    assert costs[0.1] < costs[0]

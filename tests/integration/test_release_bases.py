@@ -124,8 +124,8 @@ def test_partitions_on_other_servers_are_grouped_there(
     )
 
 
-def test_partitions_on_other_servers_are_lent_with_their_table(interface: Interface, shards: None) -> None:
-    def lent() -> list[str]:
+def test_partitions_on_other_servers_are_granted_with_their_table(interface: Interface, shards: None) -> None:
+    def readable() -> list[str]:
         found = interface.connection.execute(
             "select relname from pg_class where has_table_privilege('kanon_owner', oid, 'select')"
             " and relname in ('base', 'here', 'shard_1', 'shard_2') and relnamespace = 'public'::regnamespace"
@@ -133,11 +133,11 @@ def test_partitions_on_other_servers_are_lent_with_their_table(interface: Interf
         ).fetchall()
         return [name for (name,) in found]
 
-    assert lent() == []
+    assert readable() == []
     interface.declare("base", quasi_identifiers=["a", "b"])
-    assert lent() == ["base", "here", "shard_1", "shard_2"]
+    assert readable() == ["base", "here", "shard_1", "shard_2"]
     interface.undeclare("base")
-    assert lent() == []
+    assert readable() == []
 
 
 @pytest.mark.only_through("client")

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.worker.audit.identifying import (
-    find_identifying_sets,
     greedy_factor,
     minimal_identifying_set,
     smallest_identifying_set,
@@ -48,41 +47,6 @@ def paper_algorithm(rows) -> tuple[int, ...]:
                 found, fields = True, following
                 break
     return fields
-
-
-@quick
-@given(tables(most_columns=7))
-def test_every_minimal_identifying_set_and_no_other(table):
-    rows, people = table
-    found = find_identifying_sets(read(rows, people))
-    assert found.is_complete
-    assert found.sets == tuple(minimal_by_hand(len(rows[0]), lambda columns: identifies(rows, columns)))
-
-
-@quick
-@given(tables(most_columns=7, may_share=False), st.integers(1, 4), st.integers(0, 3))
-def test_identifying_sets_of_few_columns_and_in_little_time(table, most, looks):
-    rows, _ = table
-    every = minimal_by_hand(len(rows[0]), lambda columns: identifies(rows, columns))
-    few = find_identifying_sets(read(rows), max_columns=most)
-    assert few.is_complete
-    assert few.sets == tuple(columns for columns in every if len(columns) <= most)
-    early = find_identifying_sets(read(rows), ClockOfLooks(looks))
-    assert set(early.sets) <= set(every)
-    assert early.sets == tuple(every) or not early.is_complete
-
-
-def test_difference_sets_that_outgrow_their_room():
-    """Each half of the columns is the difference set of a pair: what hits all of them has one column more."""
-    halves = list(combinations(range(12), 6))
-    rows = [(0,) * 12]
-    rows += [
-        tuple(number if column in half else 0 for column in range(12))
-        for number, half in enumerate(halves, start=1)
-    ]
-    found = find_identifying_sets(read(rows))
-    assert found.is_complete
-    assert found.sets == tuple(combinations(range(12), 7))
 
 
 @quick

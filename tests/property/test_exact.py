@@ -16,9 +16,9 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
-from kanon_pg.worker.solvers.brute_force import brute_force
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
 from kanon_pg.worker.solvers.heuristics import search_greedily
+from tests.fixtures.brute_force import brute_force
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 

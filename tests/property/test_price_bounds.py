@@ -11,8 +11,8 @@ from kanon_pg.worker.patterns import parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.solvers.brute_force import brute_force
 from kanon_pg.worker.verification.certificate import certified_bound
+from tests.fixtures.brute_force import brute_force
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack
 

@@ -18,8 +18,9 @@ from kanon_pg.worker.grouping.rectangles import rectangles
 from kanon_pg.worker.grouping.regions import regions
 from kanon_pg.worker.grouping.relaxed import relaxed, relaxed_classes
 from kanon_pg.worker.grouping.result import SingleAttribute, cost_of
-from kanon_pg.worker.grouping.spread import by_theorem, simplified_spread, spread
+from kanon_pg.worker.grouping.spread import by_theorem, spread
 from tests.fixtures.examples import examples
+from tests.fixtures.simplified_spread import simplified_spread
 
 KINDS = st.sampled_from(["max", "sum"])
 few = settings(max_examples=examples(30))

@@ -13,11 +13,11 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import cheapest_first, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.solvers.brute_force import brute_force
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.registry import solve
+from tests.fixtures.brute_force import brute_force
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import masks, pack, solution_of
 

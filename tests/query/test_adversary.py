@@ -7,28 +7,54 @@ from contextlib import ExitStack
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from tests.fixtures.databases import Server
+from tests.query.adversary.dashboard import QUERIES, ask_all, build_hospital, reasons_of
 from tests.query.adversary.figures import attack
-from tests.query.adversary.strategies import REFUSAL_BITS, Strategy, distinct_values, percentiles
+from tests.query.adversary.strategies import NEAR_K, OTHERS, REFUSAL_BITS, VALUES, Strategy, near_k
 from tests.query.adversary.town import EVE, Town, build
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def town(server: Server, kanon_template: str) -> Iterator[Town]:
+def worlds(server: Server, kanon_template: str) -> Iterator[list[Town]]:
     with ExitStack() as stack:
-        name = stack.enter_context(server.database("town", kanon_template))
-        admin = stack.enter_context(psycopg.connect(server.dsn(name), autocommit=True))
-        made = build(server.dsn(name), admin, seed=3)
-        stack.callback(admin.execute, f"drop role {EVE}".encode())
-        yield made
+        found = []
+        for world in range(2):
+            name = stack.enter_context(server.database(f"town{world}", kanon_template))
+            admin = stack.enter_context(psycopg.connect(server.dsn(name), autocommit=True))
+            found.append(build(server.dsn(name), admin, 3, world))
+        stack.callback(found[0].admin.execute, f"drop role {EVE}".encode())
+        yield found
 
 
-@pytest.mark.parametrize("strategy", [*REFUSAL_BITS.values(), distinct_values, percentiles])
-def test_at_most_one_of_fifty_attempts_tells_more_than_guessing(town: Town, strategy: Strategy) -> None:
-    found = attack(town, strategy, {})
+@pytest.mark.parametrize("strategy", [*REFUSAL_BITS.values(), *NEAR_K.values(), *OTHERS.values(), *VALUES])
+def test_at_most_one_of_fifty_attempts_tells_more_than_guessing(
+    worlds: list[Town], strategy: Strategy
+) -> None:
+    found = attack(worlds, strategy, {})
     assert not found.explained
     assert found.learned <= 1, found.line()
-    assert found.asked >= 20
+    assert found.asked >= 40
+
+
+def test_without_what_is_expected_and_without_a_budget_a_set_near_k_tells(worlds: list[Town]) -> None:
+    found = attack(worlds, near_k, {"margin": 1, "refusals": None, "near_refusals": None})
+    assert found.learned > 3, found.line()
+
+
+def test_a_dashboard_is_not_locked_out(server: Server, kanon_template: str) -> None:
+    with (
+        server.database("dashboard", kanon_template) as name,
+        psycopg.connect(server.dsn(name), autocommit=True) as admin,
+    ):
+        build_hospital(admin, 10_000, {})
+        with psycopg.connect(make_conninfo(server.dsn(name), user=EVE), autocommit=True) as session:
+            oracle = ask_all(session, 1)
+        assert not oracle.explained
+        assert oracle.asked == QUERIES
+        assert oracle.withheld < QUERIES / 4
+        assert "budget" not in reasons_of(admin)
+        admin.execute(f"drop owned by {EVE}".encode())

@@ -1,4 +1,4 @@
-"""Nobody gets at a table through the owner role, which can read all tables that were ever lent to it.
+"""Nobody gets at a table through the owner role, which can read all tables that it was ever granted.
 
 The attacker is a curator who owns a schema and may read nothing of the victim's.
 """

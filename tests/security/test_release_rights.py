@@ -96,7 +96,7 @@ ATTACKS = {
     "refreshing": "select kanon_refresh('patients')",
     "dropping": "select kanon_drop('patients')",
     "measuring the base table": "select kanon_measure('clinic.patients')",
-    "lending": "select kanon.lend('clinic.patients')",
+    "granting": "select kanon.grant_read('clinic.patients')",
     "becoming the owner role": "set role kanon_owner",
 }
 
@@ -214,7 +214,7 @@ def test_rights_of_some_columns_suffice_only_if_they_are_all(interface: Interfac
         f" grant select (age, diagnosis) on clinic.patients to {logins.curator}".encode()
     )
     if isinstance(interface, ClientInterface):
-        # members of the owner role have what was lent to it
+        # members of the owner role have what was granted to it
         interface.connection.execute(f"revoke kanon_owner from {logins.curator}".encode())
     with interface_of(logins.curator, interface) as other, pytest.raises(KanonError) as raised:
         other.anonymize("clinic.patients", 2)
@@ -236,7 +236,7 @@ def test_a_definer_function_has_its_owners_rights_and_not_its_callers(
                 " begin atomic select (kanon_anonymize('clinic.patients', 2)).rows; end".encode()
             )
     if isinstance(interface, ClientInterface):
-        # a member of the owner role has what was lent to it
+        # a member of the owner role has what was granted to it
         interface.connection.execute(f"revoke kanon_owner from {logins.curator}".encode())
     with psycopg.connect(make_conninfo(interface.dsn, user=logins.stranger), autocommit=True) as connection:
         query = f"select public.publish_as_{logins.owner}()"

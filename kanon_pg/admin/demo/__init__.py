@@ -1,5 +1,5 @@
-"""A generated hospital and the story of what kanon_pg does to its table.
+"""A generated hospital, and what kanon_pg does to its table, step by step.
 
-`patients` makes the table, `scene` is what a story consists of, `story` tells it. Only ``kanon demo`` uses
-it.
+`patients` makes the table, `scene` is what a step consists of, `story` has the steps. Only ``kanon demo``
+uses it.
 """

@@ -1,7 +1,7 @@
 """The demo's table `patients`: invented people of an invented region, with the skew of a real hospital.
 
 Most people share their combination of year of birth, sex and zip code with few others, and some with nobody;
-that is what the story shows. Everything is drawn by NumPy in whole columns; `region.toml` has the names.
+that is what the demo shows. Everything is drawn by NumPy in whole columns; `region.toml` has the names.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ QUASI_IDENTIFIERS = "born, sex, zip, ethnicity"
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A step of the story.
+    """A step of the demo.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who acts in the story.
+    """Who runs SQL in the demo.
 
     Parameters
     ----------

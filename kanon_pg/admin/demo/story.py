@@ -1,4 +1,4 @@
-"""The story that ``kanon demo`` tells; every figure in it is asked from the database as it is told.
+"""The steps of ``kanon demo``; every figure in them comes from the database while it runs.
 
 A table turns out to be dangerous, a safe view of it is published, used and attacked, and kept while its table
 changes; and the table itself answers, and does not. A scene checks its own claims: one whose claim does not
@@ -323,11 +323,11 @@ SCENES: tuple[Callable[[Cast], Scene], ...] = (
     guard,
     anew,
 )
-"""In the order in which they are told; each builds on those before it."""
+"""In the order in which they are shown; each builds on those before it."""
 
 
-def tell(cast: Cast) -> Iterator[Scene]:
-    """Tell the story, scene by scene.
+def scenes(cast: Cast) -> Iterator[Scene]:
+    """Run the steps, one after the other.
 
     Parameters
     ----------

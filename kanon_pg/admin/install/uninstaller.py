@@ -39,7 +39,7 @@ class UninstallReport:
 
 
 def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
-    """Drop releases, declarations, functions, schemas, records of queries, lent rights and unused roles.
+    """Drop releases, declarations, functions, schemas, records of queries, granted rights and unused roles.
 
     Whatever of it is there is dropped, the extension too, and what DROP EXTENSION left behind.
 

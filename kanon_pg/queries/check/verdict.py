@@ -81,15 +81,17 @@ class EntitySet:
         Number of one more parameter, the secret seed of hashes, if rows have no TIDs (views).
     covered_by : int or None
         OID of the relation whose own sets make these superfluous, if they are recorded as strictly.
-    kind : {'groups', 'windows', 'known'}
+    kind : {'groups', 'windows', 'known', 'secret'}
         Whether these are the rows of groups; those of percentiles in each group: then the first set of
         a group is of all windows together, and `filters` has one for each percentile; or those that known
-        columns choose (`kanon_pg.queries.check.plan.known`). Without any of the last kind the groups of a
-        level are chosen by known columns.
+        columns choose (`kanon_pg.queries.check.plan.known`), or those that sensitive ones do. Without any
+        of the kind 'known' the groups of a level are chosen by known columns.
     chosen : bool
         Of the kind 'known': whether sensitive columns choose among these rows.
     everybody : bool
-        Of the kind 'known': whether these are all rows of the relation.
+        Of the kinds 'known' and 'secret': whether these are all rows of the relation.
+    is_whole : bool
+        Of the kind 'secret': whether every part that reads a sensitive column is in it.
     """
 
     relation: int
@@ -101,9 +103,10 @@ class EntitySet:
     disjoint: bool = True
     seed: int | None = None
     covered_by: int | None = None
-    kind: Literal["groups", "windows", "known"] = "groups"
+    kind: Literal["groups", "windows", "known", "secret"] = "groups"
     chosen: bool = False
     everybody: bool = False
+    is_whole: bool = True
 
     @property
     def parts(self) -> int:

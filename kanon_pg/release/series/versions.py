@@ -23,12 +23,13 @@ from kanon_pg.relations.counting import Counted
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.generalized import number
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, name_storage, swap_view
 from kanon_pg.release.record import forget_releases, store_release
-from kanon_pg.release.recount import Recount, is_what_was_solved, recount, require_models
+from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.series.record import (
     Series,
@@ -384,7 +385,14 @@ def _let_enter(version: _Version, work: Work) -> None:
         if not tried - {origin}:
             work.compile()
         try:
-            _enter(version, work, entering, hierarchies, cohorts_ever=cohorts_ever)
+            _enter(
+                version,
+                work,
+                entering,
+                hierarchies,
+                cohorts_ever=cohorts_ever,
+                may_wait=origin == _FRESH and version.rules.waiting > 0,
+            )
         except InfeasibleError:
             # A privacy model may need more people than k; these wait for them.
             version.drop("entering")
@@ -407,7 +415,13 @@ def _hierarchies(version: _Version) -> Hierarchies:
 
 
 def _enter(
-    version: _Version, work: Work, entering: Identifier, hierarchies: Hierarchies, *, cohorts_ever: int | None
+    version: _Version,
+    work: Work,
+    entering: Identifier,
+    hierarchies: Hierarchies,
+    *,
+    cohorts_ever: int | None,
+    may_wait: bool = False,
 ) -> tuple[Counted, SolveOutcome]:
     """Anonymize rows by themselves, as any release, and make a cohort of each class.
 
@@ -417,6 +431,9 @@ def _enter(
         Table of the rows; it is dropped.
     cohorts_ever : int or None
         Highest number of a cohort so far; None if there are no members yet.
+    may_wait : bool
+        Whether dear classes may wait for a later version: not those of people who return, whose absence
+        would tell them apart.
     """
     db = version.db
     facts = describe(db, str(entering), OWNER)
@@ -441,7 +458,12 @@ def _enter(
     if not is_what_was_solved(db, plan, counted, outcome, found):
         raise _contradiction("rows that entered")
     require_models(db, plan, names.storage, found, is_whole=True)
-    _store_members(version, names.storage, cohorts_ever)
+    waits = None if cohorts_ever is None or not may_wait else version.scratch("waits")
+    if waits is not None:
+        _let_wait(version, names.storage, waits)
+    _store_members(version, names.storage, cohorts_ever, waits)
+    if waits is not None:
+        version.drop("waits")
     drop_storage(db, names.storage)
     drop_mapping(db, names.mapping)
     if names.parts is not None:
@@ -450,7 +472,32 @@ def _enter(
     return counted, outcome
 
 
-def _store_members(version: _Version, storage: Identifier, cohorts_ever: int | None) -> None:
+def _let_wait(version: _Version, storage: Identifier, waits: Identifier) -> None:
+    """Choose the classes of a batch that wait: any may, since each is a cohort by itself."""
+    plan, rules = version.plan, version.rules
+    fields = plan.levels
+    places = zip(plan.quasi_identifiers, fields.offsets, fields.widths, fields.heights, strict=True)
+    losses = [
+        Fragment(
+            f"{column.weight!r}::double precision * ((s.kanon_pattern >> {offset}) & {(1 << width) - 1})"
+            f" / {height}"
+        )
+        for column, offset, width, height in places
+    ]
+    version.run(
+        "create_waits",
+        waits=waits,
+        losses=losses,
+        share=number(rules.waiting),
+        longest_wait=rules.longest_wait,
+        version=version.number,
+        release=Literal(plan.name),
+        **_class_parts(version, storage),
+    )
+
+
+def _class_parts(version: _Version, storage: Identifier) -> dict[str, Any]:
+    """Return what templates need to number the classes of a storage."""
     quasi, plan = version.plan.quasi_identifiers, version.plan
     hashed = []
     for column in quasi:
@@ -459,13 +506,21 @@ def _store_members(version: _Version, storage: Identifier, cohorts_ever: int | N
         hashed.append(
             output.hashed("s") if generalized is None else replace(generalized, column=output).hashed("s")
         )
-    parts = {
+    return {
         "storage": storage,
         "entity": None if plan.entity is None else 1,
-        "cohorts_ever": cohorts_ever or 0,
-        "cells": version.cells(),
         "hashed": hashed,
         "classes": [column.output for column in quasi],
+    }
+
+
+def _store_members(
+    version: _Version, storage: Identifier, cohorts_ever: int | None, waits: Identifier | None
+) -> None:
+    parts = _class_parts(version, storage) | {
+        "cohorts_ever": cohorts_ever or 0,
+        "cells": version.cells(),
+        "waits": waits,
     }
     if cohorts_ever is None:
         version.run("create_members", **parts)
@@ -478,7 +533,8 @@ def _store_members(version: _Version, storage: Identifier, cohorts_ever: int | N
         if error.server_state != _UNIQUE_VIOLATION:
             raise
         raise _same_hash() from error
-    version.db.execute(statement("analyze", relation=version.names.members))
+    if cohorts_ever is None:
+        version.db.execute(statement("analyze", relation=version.names.members))
     version.run("insert_cohorts", version.number, cohorts_ever or 0)
 
 
@@ -551,7 +607,12 @@ def _compare(version: _Version, before: Identifier, storage: Identifier) -> None
     """Compare a version with the one before, as a reader would: nobody may stand alone in what differs."""
     plan = version.plan
     columns = [
-        {"output": c.output, "before": Identifier.of(f"o{place}"), "after": Identifier.of(f"n{place}")}
+        {
+            "output": c.output,
+            "before": Identifier.of(f"o{place}"),
+            "after": Identifier.of(f"n{place}"),
+            "seen": Fragment("" if is_seen_as_stored(plan, c) else "::text"),
+        }
         for place, c in enumerate(plan.quasi_identifiers)
     ]
     found = version.find(
@@ -576,6 +637,8 @@ def _contradiction(what: str) -> VerificationFailed:
 
 
 def _this_transaction(db: Database) -> Literal:
+    """Return the number of this transaction, which must not read what it publishes, and may not be lost."""
+    db.row(statement("series/be_durable"))
     return Literal(db.row(statement("series/this_transaction"))["number"])
 
 

@@ -97,12 +97,6 @@ def with_room(differences: Differences) -> Differences:
 
 
 @kernel
-def has_room(differences: Differences) -> bool:
-    """Return whether one more look at pairs fits."""
-    return bool(differences.total[0] + _PAIRS <= differences.masks.size)
-
-
-@kernel
 def separates(columns: Numbers, rows: DistinctRows, differences: Differences) -> bool:
     """Return whether some columns identify; else learn difference sets that they don't meet.
 

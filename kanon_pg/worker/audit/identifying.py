@@ -1,258 +1,36 @@
 """Sets of columns that tell the rows of a table apart as well as all columns do.
 
-They are the minimal sets that hit every difference set, where difference sets are learned on the way: the
-search tree of Murakami and Uno (2014, MMCS) over the difference sets that are known; when a set hits all of
-these, it is tried on the table, and pairs of rows that it leaves together become new difference sets, as in
-Birnick, Bläsius, Friedrich, Naumann, Papenbrock and Schirneck (2020, HPIValid). A set that is reported
-identifies, and is minimal since each of its columns alone meets some difference set that is known.
-
-Branches of a node are taken in such an order that every subset of a set is visited before the set itself; so
-a branch may be given up when a column meets no known difference set alone: the set without that column has
-been tried, and either it identified, or it brought a new difference set.
-
-A smallest one, with a proof of how few columns are possible, comes from integer programs over the same
-difference sets.
+They are the sets that hit every difference set (the columns on which two rows differ). Difference sets are
+learned on the way: a set that hits all known ones is tried on the table, and pairs of rows that it leaves
+together become new ones, as in Birnick, Bläsius, Friedrich, Naumann, Papenbrock and Schirneck (2020,
+HPIValid). A minimal set comes from leaving columns out one after the other; a smallest one, with a proof of
+how few columns are possible, from integer programs over the known difference sets.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from kanon_pg.errors import InputError
 from kanon_pg.worker.audit.differences import (
     Differences,
     DistinctRows,
     Masks,
     distinct_rows,
-    has_room,
     no_differences,
     sample,
     separates,
     with_room,
 )
-from kanon_pg.worker.audit.grouping import Numbers
 from kanon_pg.worker.audit.lines import Lines, Partitions, Scratch, split
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.exact.integer_program import Effort, Rows, solve_linear_model
 
-FINISHED, PAUSED, NO_ROOM = 0, 1, 2
-"""Why `explore` returned: nothing is left, enough is done, or the difference sets need more room."""
-
-_ONE = np.uint64(1)
-_NONE = np.uint64(0)
-
-
-class Tree(NamedTuple):
-    """Where a search stands: the nodes from the root to the current one.
-
-    Parameters
-    ----------
-    path : ndarray of int64, shape (m,)
-        Columns chosen.
-    candidates : ndarray of uint64, shape (m + 1,)
-        Columns that may still be chosen below each node; for a node that is opened, in its next branch.
-    branches : ndarray of uint64, shape (m + 1,)
-        Columns of the branches that are left.
-    depth : ndarray of int64, shape (2,)
-        Number of columns chosen, -1 once nothing is left; and 1 if the current node is not yet opened.
-    """
-
-    path: Numbers
-    candidates: Masks
-    branches: Masks
-    depth: Numbers
-
-
-def root(width: int) -> Tree:
-    """Return the start of a search over some columns."""
-    tree = Tree(
-        np.zeros(width, dtype=np.int64),
-        np.zeros(width + 1, dtype=np.uint64),
-        np.zeros(width + 1, dtype=np.uint64),
-        np.array([0, 1]),
-    )
-    tree.candidates[0] = (1 << width) - 1
-    return tree
-
-
-@kernel
-def explore(
-    tree: Tree, rows: DistinctRows, differences: Differences, most: int, found: Masks, work: int
-) -> tuple[int, int]:
-    """Go on with a search until enough is done.
-
-    Parameters
-    ----------
-    most : int
-        Most columns of a set.
-    found : ndarray of uint64
-        Receives minimal sets that identify.
-    work : int
-        Difference sets and lines to look at, about.
-
-    Returns
-    -------
-    status : int
-        `FINISHED`, `PAUSED` or `NO_ROOM`.
-    count : int
-        Number of sets found.
-    """
-    count = 0
-    while tree.depth[0] >= 0:
-        if work <= 0 or count == found.size:
-            return PAUSED, count
-        if not has_room(differences):
-            return NO_ROOM, count
-        depth = tree.depth[0]
-        work -= differences.total[0] + 8
-        if tree.depth[1] == 1:
-            edge, is_open = _next_edge(tree, differences, depth < most)
-            if is_open and edge == _NONE:
-                work -= rows.partitions.starts[depth, rows.partitions.classes[depth]]
-                if separates(tree.path[:depth], rows, differences):
-                    found[count] = _mask(tree.path[:depth])
-                    count += 1
-                else:
-                    continue
-            tree.branches[depth] = edge & tree.candidates[depth]
-            tree.candidates[depth] &= ~edge
-            tree.depth[1] = 0
-        _step(tree, depth)
-    return FINISHED, count
-
-
-@kernel
-def _step(tree: Tree, depth: int) -> None:
-    """Go to the next branch of a node, or back to the node above."""
-    if tree.branches[depth] == _NONE:
-        tree.depth[0] -= 1
-        return
-    column = 0
-    while tree.branches[depth] >> np.uint64(column) & _ONE == _NONE:
-        column += 1
-    bit = _ONE << np.uint64(column)
-    tree.branches[depth] ^= bit
-    tree.path[depth] = column
-    tree.candidates[depth + 1] = tree.candidates[depth]
-    tree.candidates[depth] |= bit
-    tree.depth[0] += 1
-    tree.depth[1] = 1
-
-
-@kernel
-def _mask(columns: Numbers) -> np.uint64:
-    mask = _NONE
-    for column in columns:
-        mask |= _ONE << np.uint64(column)
-    return mask
-
-
-@kernel
-def _size(mask: np.uint64) -> int:
-    size = 0
-    while mask != _NONE:
-        mask &= mask - _ONE
-        size += 1
-    return size
-
-
-@kernel
-def _next_edge(tree: Tree, differences: Differences, may_grow: bool) -> tuple[np.uint64, bool]:
-    """Return the unmet difference set of fewest candidates, none if all are met; and whether to go on."""
-    chosen = _mask(tree.path[: tree.depth[0]])
-    candidates = tree.candidates[tree.depth[0]]
-    alone, best, fewest = _NONE, _NONE, 64
-    for place in range(differences.total[0]):
-        edge = differences.masks[place]
-        met = edge & chosen
-        if met == _NONE:
-            size = _size(edge & candidates)
-            if size < fewest:
-                best, fewest = edge, size
-        elif met & (met - _ONE) == _NONE:
-            alone |= met
-    if alone != chosen or fewest == 0 or (best != _NONE and not may_grow):
-        return _NONE, False
-    return best, True
-
-
 ColumnSet = tuple[int, ...]
-
-_WORK = 20_000_000
-"""Lines and difference sets looked at between two looks at the clock: about a tenth of a second."""
-
-_FOUND = 4096
-"""Sets found between two looks at the clock."""
-
-
-@dataclass(frozen=True)
-class Identifying:
-    """Minimal identifying sets.
-
-    Parameters
-    ----------
-    sets : tuple of tuple of int
-        Each proven to identify and to be minimal: numbers of columns, ascending; fewest columns first.
-    is_complete : bool
-        Whether all of at most `max_columns` columns are listed.
-    """
-
-    sets: tuple[ColumnSet, ...]
-    is_complete: bool
-
-
-def find_identifying_sets(
-    table: RowTypeTable, clock: Clock | None = None, *, max_columns: int | None = None
-) -> Identifying:
-    """Find all minimal identifying sets: the minimal unique column combinations of the distinct rows.
-
-    Guarantee: each set returned identifies and no proper subset does; all are returned if
-    `Identifying.is_complete`.
-
-    Parameters
-    ----------
-    table : RowTypeTable
-        Multiplicities do not matter.
-    clock : Clock, optional
-        When its time is over, the sets found until then are returned.
-    max_columns : int, optional
-        Most columns of a set, >= 1; any number unless given.
-
-    Raises
-    ------
-    InputError
-        `max_columns` is below 1.
-
-    Notes
-    -----
-    See `kanon_pg.worker.audit.identifying`; the number of sets can be exponential in the columns.
-    """
-    if max_columns is not None and max_columns < 1:
-        raise InputError(
-            "The largest number of columns is below 1.", hint="Leave it out to search sets of any size."
-        )
-    clock = clock or Clock()
-    clock.report("pairs of rows", None)
-    rows = distinct_rows(table)
-    differences = sample(rows, no_differences())
-    tree = root(table.width)
-    found = np.empty(_FOUND, dtype=np.uint64)
-    masks: list[int] = []
-    is_complete = False
-    while not is_complete and not clock.is_over():
-        clock.report("identifying sets", None)
-        differences = with_room(differences)
-        status, count = explore(tree, rows, differences, max_columns or table.width, found, _WORK)
-        masks += found[:count].tolist()
-        is_complete = status == FINISHED
-    sets = (tuple(column for column in range(table.width) if mask >> column & 1) for mask in masks)
-    return Identifying(tuple(sorted(sets, key=lambda columns: (len(columns), columns))), is_complete)
 
 
 def minimal_identifying_set(table: RowTypeTable, clock: Clock | None = None) -> ColumnSet:

@@ -1,4 +1,4 @@
-"""What is counted when a set of columns is tried: as few lines as tell the same.
+"""What is counted when a set of columns is tried: the fewest lines with the same information.
 
 Only the columns that may still be added matter to a search. Row types that agree on all of these become one
 line, so that a search over columns with few values works on few lines, however long the table is.

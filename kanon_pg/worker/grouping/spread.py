@@ -86,47 +86,6 @@ def spread(
     return finished(array, k, best[2], cost_kind, bound, f"spread: {best[1]}", proof)
 
 
-def simplified_spread(
-    weights: NDArray[np.integer] | Sequence[int],
-    k: int,
-    cost_kind: CostKind = "max",
-    order: Sequence[int] | None = None,
-) -> SingleAttribute:
-    """Group labels as the paper's experiments did, without a guarantee beyond that of Theorem 7.
-
-    Greedy filling in the given order; what is left goes value by value to the next class that it does not
-    make the largest, and once there is none, to the classes in turn. For Figure 7 of the paper; O(n m) for m
-    classes.
-
-    Parameters
-    ----------
-    weights, k, cost_kind, order
-        As `fold.fold`.
-    """
-    array = checked_weights(weights, k)
-    bins = Bins(array, k)
-    fill(bins, put_heavy_alone(bins, range(array.size) if order is None else order))
-    if bins.levels[-1] < k:
-        _in_turn(bins, bins.take_apart(len(bins.levels) - 1))
-    bound, proof = lower_bound(array, k, cost_kind)
-    return finished(array, k, bins.close(), cost_kind, bound, "simplified spread", proof)
-
-
-def _in_turn(bins: Bins, rest: Sequence[int]) -> None:
-    classes, largest, turn = len(bins.levels), max(bins.levels), 0
-    for value in rest:
-        weight = bins.weights[value]
-        fitting = (
-            number % classes
-            for number in range(turn, turn + classes)
-            if bins.levels[number % classes] + weight <= largest
-        )
-        chosen = next(fitting, turn % classes)
-        bins.put(value, chosen)
-        turn = chosen + 1
-        largest = max(largest, bins.levels[chosen])
-
-
 def by_theorem(weights: Weights, k: int) -> Numbers:
     """Return classes by the case analysis of Theorem 10, as the module describes it."""
     bins = Bins(weights, k)

@@ -34,6 +34,23 @@ _DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """What known and sensitive columns choose in a level, each by themselves.
+
+    Parameters
+    ----------
+    known, secret : tuple of tuple of BitMap
+        The units that known columns choose, whatever sensitive ones say, and the other way round, in levels.
+    mixed : tuple of tuple of BitMap, optional
+        The sets of the answer, if a part that reads both is not in `secret`; else None.
+    """
+
+    known: tuple[Level, ...]
+    secret: tuple[Level, ...]
+    mixed: tuple[Level, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerSets:
     """The sets of one answer about one protected relation.
 
@@ -48,6 +65,8 @@ class AnswerSets:
         sensitive columns choose nothing: then these are `levels`.
     chosen : tuple of tuple of BitMap
         Those of `known` among which sensitive columns choose; of no meaning once the answer was given.
+    choices : tuple of Choice
+        For each level in which known and sensitive columns choose; as `chosen`.
 
     Raises
     ------
@@ -58,6 +77,7 @@ class AnswerSets:
     levels: tuple[Level, ...]
     known: tuple[Level, ...] | None = None
     chosen: tuple[Level, ...] = field(default=(), compare=False)
+    choices: tuple[Choice, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         for level in (*self.levels, *(self.known or ())):
@@ -202,7 +222,14 @@ class Population:
         if self.owners is None:
             return len(units)
         owners = np.frombuffer(self.owners, dtype=np.uint32)
-        return len(np.unique(owners[np.frombuffer(units.to_array(), dtype=np.uint32)]))
+        found = owners[np.frombuffer(units.to_array(), dtype=np.uint32)]
+        seen = np.zeros(int(found.max()) + 1 if len(found) else 0, dtype=np.bool_)
+        seen[found] = True
+        return int(np.count_nonzero(seen))
+
+    def is_few(self, units: BitMap, k: int) -> bool:
+        """Whether 1 to k-1 people are behind some units."""
+        return bool(units) and not self.is_backed(units, k)
 
     def is_backed(self, units: BitMap, k: int) -> bool:
         """Whether at least `k` people are behind some units; stops counting at `k`."""

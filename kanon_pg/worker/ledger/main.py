@@ -151,7 +151,7 @@ def _leaves(table_snapshot: Sequence[Fields], parts: Parts) -> list[LeafTable]:
 
 
 def _sent(item: Fields, parts: Parts) -> SentSets:
-    return SentSets(item["level"], item["kind"] == "known", item["chosen"], _pieces(item, parts))
+    return SentSets(item["level"], item["kind"], item["chosen"], item["is_whole"], _pieces(item, parts))
 
 
 def _pieces(item: Fields, parts: Parts) -> PackedSets | str | None:

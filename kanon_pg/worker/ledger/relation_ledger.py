@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import AnswerSets, Population
+from kanon_pg.worker.ledger.answers import AnswerSets, Choice, Population
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,
     JOURNAL,
@@ -165,15 +166,16 @@ class SentSets:
     ----------
     level : int
         Of the query.
-    known, chosen : bool
-        Whether known columns alone choose them, and sensitive ones choose among them.
+    kind, chosen, is_whole
+        As in `kanon_pg.queries.check.verdict.EntitySet`.
     sets : PackedSets, str or None
         As they were sent, the key of cached ones, or None for everybody.
     """
 
     level: int
-    known: bool
+    kind: Literal["groups", "windows", "known", "secret"]
     chosen: bool
+    is_whole: bool
     sets: PackedSets | str | None
 
 
@@ -322,13 +324,37 @@ class RelationLedger:
         # fetched first: new sets may push them out of the cache
         cached = {item.sets: self._cache.get(item.sets) for item in sent if isinstance(item.sets, str)}
         parts = [cached[item.sets] if isinstance(item.sets, str) else self._read(item.sets) for item in sent]
-        figures = [part for item, part in zip(sent, parts, strict=True) if not item.known]
-        with_known = {item.level for item in sent if item.known}
+        pairs = list(zip(sent, parts, strict=True))
+        figures = [part for item, part in pairs if item.kind in {"groups", "windows"}]
+        with_known = {item.level for item in sent if item.kind == "known"}
         known = [
-            part for item, part in zip(sent, parts, strict=True) if item.known or item.level not in with_known
+            part
+            for item, part in pairs
+            if item.kind == "known" or (item.kind != "secret" and item.level not in with_known)
         ]
-        chosen = [part for item, part in zip(sent, parts, strict=True) if item.chosen]
-        return AnswerSets(_each_once(figures), _each_once(known) if with_known else None, _each_once(chosen))
+        chosen = [part for item, part in pairs if item.chosen]
+        return AnswerSets(
+            _each_once(figures),
+            _each_once(known) if with_known else None,
+            _each_once(chosen),
+            tuple(self._choices(pairs)),
+        )
+
+    @staticmethod
+    def _choices(pairs: Sequence[tuple[SentSets, Parts]]) -> Iterator[Choice]:
+        """Yield what known and sensitive columns choose in each level in which both do."""
+        for level, whole in dict.fromkeys(
+            (item.level, item.is_whole) for item, _ in pairs if item.kind == "secret"
+        ):
+            yield Choice(
+                _each_once(part for item, part in pairs if item.level == level and item.chosen),
+                _each_once(part for item, part in pairs if item.level == level and item.kind == "secret"),
+                None
+                if whole
+                else _each_once(
+                    part for item, part in pairs if item.level == level and item.kind == "groups"
+                ),
+            )
 
     def _read(self, sets: PackedSets | None) -> Parts:
         if sets is not None:

@@ -6,7 +6,7 @@ that can be asked (the denial problem: Kenthapadi, Mishra and Nissim, "Simulatab
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,13 +84,39 @@ class PastQuery:
         Seconds since any fixed moment, by the server's clock.
     answered : bool
         False if the answer, or a part of it, was withheld because of the data.
-    near : bool
-        Whether it was withheld because the people that known columns choose differ little from earlier ones.
+    reason : str
+        Why it was withheld, which decides what it counts (`REFUSAL_COSTS`).
     """
 
     time: float
     answered: bool
-    near: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalCost:
+    """What a withheld answer counts against a budget.
+
+    Parameters
+    ----------
+    fifths : int
+        Of `QueryBudget.refusals`.
+    near : int
+        Of `QueryBudget.near_refusals`.
+    """
+
+    fifths: int = 5
+    near: int = 0
+
+
+REFUSAL_COSTS: Mapping[str, RefusalCost] = {
+    "people": RefusalCost(near=1),
+    "surprising": RefusalCost(near=8),
+    "expected": RefusalCost(fifths=1),
+}
+"""By the reason, for those that do not count one refusal. People who differ little, as known columns choose
+them, tell nothing about a secret; that fewer have a secret than was to be expected is worth up to one bit
+about a person of the attacker's choice; that few are to be expected is about nobody in particular."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +134,7 @@ class QueryBudget:
     lockout : float
         Seconds from the last of these refusals, >= 0.
     near_refusals : int, optional
-        The same for those withheld because people differ little.
+        The same for those withheld because of people chosen with care (`RefusalCost.near`).
     """
 
     queries: int | None = None
@@ -156,21 +182,27 @@ def budget_status(history: Iterable[PastQuery], budget: QueryBudget, now: float)
 
 
 def _locked_until(recorded: list[PastQuery], budget: QueryBudget, now: float) -> float | None:
-    withheld = [past.time for past in recorded if not past.answered]
-    near = [past.time for past in recorded if past.near]
+    usual = RefusalCost()
+    refusals = [(past.time, REFUSAL_COSTS.get(past.reason, usual)) for past in recorded if not past.answered]
+    most = None if budget.refusals is None else usual.fifths * budget.refusals
     ends = [
-        *_lockouts(withheld, budget.refusals, budget),
-        *_lockouts(near, budget.near_refusals, budget),
+        *_lockouts([(time, cost.fifths) for time, cost in refusals], most, budget),
+        *_lockouts([(time, cost.near) for time, cost in refusals if cost.near], budget.near_refusals, budget),
     ]
     return max(ends) if ends and max(ends) > now else None
 
 
-def _lockouts(times: list[float], most: int | None, budget: QueryBudget) -> list[float]:
-    """Return when lockouts end; one begins with every refusal that completes the number within one period."""
+def _lockouts(costs: list[tuple[float, int]], most: int | None, budget: QueryBudget) -> list[float]:
+    """Return when lockouts end; one begins with every refusal that completes the cost within one period."""
     if most is None:
         return []
-    return [
-        last + budget.lockout
-        for first, last in zip(times, times[most - 1 :], strict=False)
-        if last - first < budget.period
-    ]
+    found = []
+    first, spent = 0, 0
+    for time, cost in costs:
+        spent += cost
+        while time - costs[first][0] >= budget.period:
+            spent -= costs[first][1]
+            first += 1
+        if spent >= most:
+            found.append(time + budget.lockout)
+    return found

@@ -18,7 +18,7 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
-from kanon_pg.worker.ledger.disclosure import NEAR, Decision, DisclosureHistory, Reason
+from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
 from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
 from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, budget_status
 
@@ -165,7 +165,7 @@ class LedgerSession:
         """Return a checkpoint of everything read so far. It contains the secret."""
         mark = self.journal.mark
         past_queries = [
-            (analyst, past.time, past.answered, past.near) for analyst, past in self._past_queries
+            (analyst, past.time, past.answered, past.reason) for analyst, past in self._past_queries
         ]
         head = json.dumps(
             [mark.records, mark.length, mark.digest.hex(), past_queries, dict(self._taken)]
@@ -217,7 +217,7 @@ class LedgerSession:
     def _count(self, entry: LedgerEntry) -> None:
         if entry.reason != BUDGET:
             is_whole = entry.outcome == "answered" and entry.reason != SUPPRESSED
-            past = PastQuery(entry.time, is_whole, entry.reason == NEAR)
+            past = PastQuery(entry.time, is_whole, entry.reason)
             self._past_queries.append((entry.analyst, past))
 
     def _is_within_budget(self, query: LoggedQuery) -> bool:
@@ -339,7 +339,10 @@ def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], Count
         mark = Mark(int(records), int(length), bytes.fromhex(digest))
         return (
             mark,
-            [(analyst, PastQuery(time, answered, near)) for analyst, time, answered, near in past_queries],
+            [
+                (analyst, PastQuery(time, answered, reason))
+                for analyst, time, answered, reason in past_queries
+            ],
             Counter({str(analyst): int(number) for analyst, number in taken.items()}),
             checkpoint[end:],
         )

@@ -1,4 +1,4 @@
-"""What a privacy model says of itself, and how it constrains integer programs."""
+"""What defines a privacy model, and how it constrains integer programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 SHARE_LEFT_OUT = 4
-"""A value that is too frequent gives away 1/4 of its surplus at a time.
+"""Part of the surplus of a value that is too frequent that is left out at a time.
 
 No measurement of this number is on record.
 """
@@ -86,7 +86,7 @@ def nothing_to_leave_out(
 
 
 class Kernels(NamedTuple):
-    """What solvers ask about a class, compiled; arguments are evaluator, counts, unit, column, demand.
+    """What solvers evaluate of a class, compiled; arguments are evaluator, counts, unit, column, demand.
 
     Parameters
     ----------

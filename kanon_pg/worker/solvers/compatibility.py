@@ -97,7 +97,7 @@ def compatibility_of(
 ) -> Compatibility:
     """Build the graph of a table and some pattern vectors.
 
-    Of several instances with the same members only the cheapest is kept: whoever uses another one can
+    Of several instances with the same members only the cheapest is kept: a solution that uses another one can
     move to it. Both reductions keep every optimum.
 
     Parameters
@@ -128,16 +128,16 @@ def compatibility_of(
     """
     vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
     costs = suppression_costs(vectors, table.weights)
-    everybody = np.arange(len(table), dtype=np.int32)
+    all_types = np.arange(len(table), dtype=np.int32)
     graph = _GrowingGraph(table, k, most_edges - len(table), keep_equal)
     for turn in range(vectors.size - 1):
         if turn % 16 == 0:
             clock.report("prepare", turn / vectors.size)
-        able = everybody
+        able = all_types
         if max_cost_per_row is not None:
             able = np.flatnonzero(max_cost_per_row >= costs[turn]).astype(np.int32)
         graph.add_vector(int(vectors[turn]), float(costs[turn]), able)
-    graph.parts.append(_Part(int(vectors[-1]), float(costs[-1]), np.array([len(table)]), everybody))
+    graph.parts.append(_Part(int(vectors[-1]), float(costs[-1]), np.array([len(table)]), all_types))
     return _joined(graph.parts, table.people)
 
 

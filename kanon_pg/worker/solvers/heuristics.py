@@ -150,7 +150,7 @@ def search_by_mondrian(
 
 def _reach(task: _Task) -> NDArray[np.float64]:
     # A bound comes with every solution; its effort is limited.
-    clock = task.clock.patient()
+    clock = task.clock.without_end()
     return cheapest_reach(task.table, task.mask.vectors, task.k, clock, models=task.models)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.errors import SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import sensitive_codes
 from kanon_pg.worker.numbering import number_values
@@ -17,6 +16,7 @@ from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable, mix
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.exact.granularity import whole_costs
+from kanon_pg.worker.solvers.row_assignment import is_solved
 
 MOST_ARCS = 3_000_000
 """Most arcs of a network: about 0.5 GiB."""
@@ -115,9 +115,6 @@ def _flow(
         [table.rows, np.full(outputs, -direct), np.full(outputs, -p), np.zeros(gates.size), [-left]]
     ).astype(np.int64)
     network.set_nodes_supplies(np.arange(sink + 1), supply)
-    status = network.solve()
-    if status == network.INFEASIBLE:
+    if not is_solved(network):
         return None
-    if status != network.OPTIMAL:
-        raise SolverError("The library for flows failed.", detail=f"status {status.name}")
     return np.asarray(network.flows(plain) + network.flows(gated), dtype=np.int64)

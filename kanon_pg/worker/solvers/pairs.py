@@ -18,13 +18,13 @@ Libraries for matchings (NetworkX, rustworkx) know no triples and return no pric
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.request import SolveRequest
+from kanon_pg.errors import MemoryExceeded, SolverError
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.patterns import PatternMask
@@ -92,10 +92,10 @@ class ClassCosts:
     vector, cost : ndarray of int64, shape (p,)
         Pattern vectors and their whole cost per row, the cheapest first.
     of_pair : ndarray of int64, shape (n, n)
-        Whole cost of each pair; too high for anybody for a row type of one row and itself.
+        Whole cost of each pair; too high to be used for a row type of one row and itself.
     graph : Compatibility
         Pattern instances that three rows can share.
-    of_seat : ndarray of int64
+    of_row : ndarray of int64
         Whole cost per row in each of them.
     unit : float
         What one whole cost stands for.
@@ -107,7 +107,7 @@ class ClassCosts:
     cost: Numbers
     of_pair: Numbers
     graph: Compatibility
-    of_seat: Numbers
+    of_row: Numbers
     unit: float
 
     @classmethod
@@ -123,8 +123,8 @@ class ClassCosts:
         vector, cost = mask.vectors[order], costs[order]
         of_pair = 2 * cost[_cheapest_of(differ, vector)]
         np.fill_diagonal(of_pair, np.where(table.rows >= 2, of_pair.diagonal(), 4 * cost[-1] + 1))
-        of_seat = costs[np.searchsorted(mask.vectors, graph.vector)]
-        return cls(table.rows, differ, vector, cost, of_pair, graph, of_seat, unit)
+        of_row = costs[np.searchsorted(mask.vectors, graph.vector)]
+        return cls(table.rows, differ, vector, cost, of_pair, graph, of_row, unit)
 
     @property
     def alone(self) -> int:
@@ -197,7 +197,7 @@ class Prices:
         """
         graph = costs.graph
         return _triples(
-            graph.begin, graph.member, costs.of_seat, costs.rows, *self._sums(), self.odd, self.inside, most,
+            graph.begin, graph.member, costs.of_row, costs.rows, *self._sums(), self.odd, self.inside, most,
             _MOST_TRIPLES,
         )  # fmt: skip
 
@@ -315,8 +315,8 @@ class Program:
         """Return the solution that uses each class so often."""
         times = np.rint(used[: len(self._classes)]).astype(np.int64)
         vector = self._costs.vector[self._costs.places_of(self._classes)]
-        place, seat = np.nonzero(self._classes >= 0)
-        return Solution.of_parts(self._classes[place, seat], vector[place], times[place])
+        place, position = np.nonzero(self._classes >= 0)
+        return Solution.of_parts(self._classes[place, position], vector[place], times[place])
 
     def cut(self, used: Reals) -> bool:
         """Add the odd sets that the classes in use violate; return whether there are any.
@@ -490,7 +490,8 @@ def search_by_pairs(
     SearchResult or None
         None if the request is of another kind (k > 2, an entity, a privacy model, a limit for the number
         of classes, the papers' rule for the rest) or there are too many row types. If effort or time were
-        over, the best solution, maybe that of the greedy heuristic, with the best bound.
+        over, or the library or memory failed, the best solution until then, maybe that of the greedy
+        heuristic, with the best bound: that is computed from prices here, whatever the library does later.
     """
     if not _is_suitable(table, request):
         return None
@@ -499,9 +500,15 @@ def search_by_pairs(
         costs = ClassCosts.of(table, mask, clock.raising())
     except TimeOver:
         return known
+    except (MemoryExceeded, MemoryError) as error:
+        return known.given_up(error)
     search = PairSearch(costs, clock.raising(), costs.of_solution(known.solution))
-    with suppress(TimeOver):
+    try:
         search.run()
+    except TimeOver:
+        pass
+    except (SolverError, MemoryError) as error:
+        known = known.given_up(error)
     found = known if search.solution is None else replace(known, solution=search.solution, method=METHOD)
     bound = search.bound * costs.unit
     if np.isfinite(mask.outside) or (known.lower_bound is not None and known.lower_bound >= bound):

@@ -52,11 +52,9 @@ def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> So
 
 
 GOAL = 0.01
-"""'auto' is content with a solution that is proven to cost at most this share more than the optimum."""
+"""'auto' ends with a solution that is proven to cost at most this share more than the optimum."""
 
 BOUND_METHOD = "prices of rows (Lagrangian dual)"
-
-GIVEN_UP = "The search for a better solution ended early, what was found until then is valid:"
 
 # How the time is divided. What the stages gain was measured (docs/solver-stages.md), also that integer
 # programs of few pairs prove what the others do not; of the numbers themselves no measurement is on record.
@@ -80,7 +78,7 @@ _EDGES_PER_SECOND = 1_000_000
 """Pairs that a graph may have per second that is left: larger ones cost more time than they are worth."""
 
 _NEARLY = 1.001
-"""Solutions that cost less than so many times their bound are as good as found; proving is what remains."""
+"""Solutions that cost less than so many times their bound are not refined: only a proof is missing."""
 
 _FIRST_ROUND = 5.0
 """Seconds of the first round of refinement, at least."""
@@ -95,10 +93,10 @@ _SHARE_OF_ROUND = 0.75
 """Share of the time that is left which a round of refinement takes at most."""
 
 _STALE = 0.0003
-"""A round that lowers the cost by no more than this share was in vain."""
+"""A round that lowers the cost by no more than this share counts as one without gain."""
 
 _MOST_STALE_ROUNDS = 2
-"""Rounds in vain, one after the other, after which refinement ends."""
+"""Rounds without gain, one after the other, after which refinement ends."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
     classes = len(classes_of(found.solution.parts_of(table), found.solution.vector))
     if request.fewest_classes is not None and classes < request.fewest_classes:
         # There is nothing to fall back on: a first solution is found, whatever it takes.
-        found = exactly(table, mask, request, context.clock.patient(), found, found.prices, gap=1.0)
+        found = exactly(table, mask, request, context.clock.without_end(), found, found.prices, gap=1.0)
     if context.gap(found) == 0.0 or context.clock.is_over():
         return found
     return _trying(found, lambda: exactly(table, mask, request, context.clock, found, found.prices))
@@ -261,22 +259,11 @@ def _trying(found: SearchResult, stage: Callable[[], SearchResult]) -> SearchRes
     try:
         return stage()
     except (SolverError, MemoryError) as error:
-        return _given_up(found, error)
-
-
-def _given_up(found: SearchResult, error: SolverError | MemoryError) -> SearchResult:
-    """Return the solution with a note that a search for a better one failed."""
-    reason = error.message if isinstance(error, SolverError) else "There was not enough memory."
-    is_memory = isinstance(error, MemoryError | MemoryExceeded)
-    return replace(
-        found,
-        notes=(*found.notes, f"{GIVEN_UP} {reason}"),
-        termination=Termination.MEMORY if is_memory else found.termination,
-    )
+        return found.given_up(error)
 
 
 def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchContext, SearchResult]:
-    """Prove a better bound, and keep time for whoever checks its certificate."""
+    """Prove a better bound, and keep time for checking its certificate."""
     try:
         raised = raise_prices(
             context.table, context.mask.vectors, context.request.k, context.clock.part(_SHARE_FOR_PRICES),
@@ -284,7 +271,7 @@ def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchCon
             rest_may_be_small=context.request.rest_may_be_small,
         )  # fmt: skip
     except (SolverError, MemoryError) as error:
-        return context, _given_up(found, error)
+        return context, found.given_up(error)
     if found.lower_bound is not None and raised.bound <= found.lower_bound:
         return context, found
     context = replace(context, clock=context.clock.without(raised.pass_seconds))
@@ -327,7 +314,7 @@ def _refine(
                 anew=seconds > longest,
             )  # fmt: skip
         except (SolverError, MemoryError) as error:
-            return _given_up(found, error)
+            return found.given_up(error)
         found = _taking(context, found, better)
         stale = stale + 1 if before - context.cost(found) <= _STALE * before else 0
         left, longest = context.clock.left(), max(longest, seconds)

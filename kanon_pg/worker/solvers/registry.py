@@ -47,7 +47,7 @@ def _pairs(table: RowTypeTable, mask: PatternMask, request: SolveRequest, clock:
     found = search_by_pairs(table, mask, request, clock)
     if found is None:
         raise InputError(
-            f"Method pairs is for k = 2 and tables of at most {MOST_ROW_TYPES:,} row types; it knows no "
+            f"Method pairs is for k = 2 and tables of at most {MOST_ROW_TYPES:,} row types; it supports no "
             "entity, no privacy model and no limit for the number of classes.",
             hint="Use method => 'exact'.",
         )

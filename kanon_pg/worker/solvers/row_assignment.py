@@ -16,7 +16,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,14 +172,25 @@ def assign_rows(
         np.zeros(outputs, dtype=np.int64),
     )
     network.set_nodes_supplies(np.arange(types + outputs + 1), np.concatenate([rows, -fewest, [-left]]))
-    status = network.solve()
-    if status == network.INFEASIBLE:
+    if not is_solved(network):
         return None
-    if status != network.OPTIMAL:
-        raise SolverError("The library for flows failed.", detail=f"status {status.name}")
     flow = np.asarray(network.flows(arcs), dtype=np.int64)
     used = flow > 0
     return Assignment(row_type[used], output[used], flow[used], int(network.optimal_cost()))
+
+
+def is_solved(network: Any) -> bool:
+    """Solve a network of the library for flows; return whether there is a flow.
+
+    Raises
+    ------
+    SolverError
+        Costs or supplies are too large for the library.
+    """
+    status = network.solve()
+    if status not in (network.OPTIMAL, network.INFEASIBLE):
+        raise SolverError("The library for flows failed.", detail=f"status {status.name}")
+    return bool(status == network.OPTIMAL)
 
 
 MOST_ROW_TYPES = 24
@@ -258,7 +269,7 @@ def search_by_row_assignment(
     InputError
         The table has an entity, or the request a privacy model: this method divides row types freely.
     InfeasibleError
-        There are not as many classes as the request wants.
+        There are not as many classes as requested.
 
     Notes
     -----
@@ -286,7 +297,7 @@ def search_by_row_assignment(
 def _require_divisible(table: RowTypeTable, request: SolveRequest) -> None:
     if table.has_entity or request.models:
         raise InputError(
-            "Row assignment divides row types freely, so it knows no entity and no privacy model.",
+            "Row assignment divides row types freely, so it supports no entity and no privacy model.",
             hint="Use another method.",
         )
 

@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('anonymize');
-    PERFORM kanon.lend(relation);
+    PERFORM kanon.grant_read(relation);
     RETURN kanon.anonymize({{ anonymize.passed }});
 {% include "raise_without_traceback.sql" %}
 END

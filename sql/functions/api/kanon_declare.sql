@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('declare');
-    PERFORM kanon.lend(relation);
+    PERFORM kanon.grant_read(relation);
     PERFORM kanon.declare({{ declare.passed }});
 {% include "raise_without_traceback.sql" %}
 END

@@ -12,8 +12,8 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('protect');
-    PERFORM kanon.lend(relation);
-    PERFORM kanon.lend_to(relation, 'kanon_reader');
+    PERFORM kanon.grant_read(relation);
+    PERFORM kanon.grant_read_to(relation, 'kanon_reader');
     PERFORM kanon.protect({{ protect.passed }});
 {% include "raise_without_traceback.sql" %}
 END

@@ -11,14 +11,14 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('undeclare');
     PERFORM kanon.undeclare(relation);
-    PERFORM kanon.take_back(relation);
+    PERFORM kanon.revoke_read(relation);
 {% include "raise_without_traceback.sql" %}
 END
 $function$;
 ALTER FUNCTION {{ api }}.kanon_undeclare OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_undeclare FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_undeclare IS
-'Forgets which roles the columns of a table play; releases stay. It takes back lent rights to read it that nothing needs any more.
+'Forgets which roles the columns of a table play; releases stay. It revokes rights to read the table that nothing needs any more.
 Arguments:
 relation: Table or view, as SQL writes it.
 Example: SELECT kanon_undeclare(''patients'');';

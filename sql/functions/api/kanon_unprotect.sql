@@ -11,7 +11,7 @@ AS $function$
 BEGIN
     INSERT INTO kanon.request (operation) VALUES ('unprotect');
     PERFORM kanon.unprotect(relation);
-    PERFORM kanon.take_back(relation);
+    PERFORM kanon.revoke_read(relation);
 {% include "raise_without_traceback.sql" %}
 END
 $function$;

@@ -26,4 +26,7 @@ FROM (
 
         ) AS first_row
     FROM {{ storage }} AS s
+{% if waits %}
+    WHERE s.kanon_row NOT IN (SELECT w.row_id FROM {{ waits }} AS w)
+{% endif %}
 ) AS entered

@@ -1,98 +1,106 @@
-"""What a strategy learns: how often it is right about a victim, and what that costs."""
+"""What a strategy learns: how often it is right about a victim in both worlds, and what that costs."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tests.query.adversary.strategies import Attacker, Strategy, percentiles
-from tests.query.adversary.town import ILLNESS, VICTIMS, Town
+from tests.query.adversary.strategies import VALUES, Attacker, Strategy
+from tests.query.adversary.town import ILLNESS, VICTIMS, Person, Town
 
 
 @dataclass(frozen=True)
 class Figures:
-    """The result of attempts on all victims.
+    """The result of attempts on all victims, in two worlds.
 
     Parameters
     ----------
     right, wrong, silent : int
-        Attempts whose belief is true, is not, or that believe nothing.
-    tells : float
-        How much more often "yes" is believed where it is true than where it is not.
+        Attempts of both worlds whose belief is true, is not, or that believe nothing.
+    learned : float
+        Attempts that tell more than guessing, in one world: those that are right less those that are wrong. A
+        belief that does not depend on the truth is right in one world and wrong in the other, so that is 0
+        without any chance in it. Of beliefs about values those that are right.
     asked, withheld : int
-        Queries, and those not answered.
+        Queries, and those not answered, in both worlds.
     reasons : dict
         Why, as the record says.
-    first_lockout : int or None
-        Attempts before the login was first locked out.
+    lockouts : tuple of (int or None)
+        Attempts in each world before the login was first locked out.
+    explained : tuple of str
+        Queries that were refused for their text; there should be none.
     """
 
     right: int
     wrong: int
     silent: int
-    tells: float
+    learned: float
     asked: int
     withheld: int
     reasons: dict[str, int]
-    first_lockout: int | None
+    lockouts: tuple[int | None, ...]
     explained: tuple[str, ...]
-
-    @property
-    def learned(self) -> float:
-        """Attempts that tell more than guessing: those made, times how much more often what is believed is
-        true of those of whom it is believed than of others (Youden's index)."""
-        return self.tells * (self.right + self.wrong)
 
     def line(self) -> str:
         """Return the figures in one line."""
-        lockout = "never" if self.first_lockout is None else f"after {self.first_lockout}"
+        lockouts = ", ".join("never" if one is None else str(one) for one in self.lockouts)
         why = ", ".join(f"{name} {number}" for name, number in sorted(self.reasons.items()))
-        shares = f"learned {self.learned:4.1f}  right {self.right:2} wrong {self.wrong:2}"
+        each = self.learned * 2 / self.withheld if self.withheld else 0.0
         return (
-            f"{shares} silent {self.silent:2}  queries {self.asked:4} withheld {self.withheld:4}"
-            f"  locked out {lockout}  ({why})"
+            f"learned {self.learned:4.1f} of {len(VICTIMS)}, {each:5.2f} a refusal"
+            f"  right {self.right:2} wrong {self.wrong:2} silent {self.silent:3}"
+            f"  queries {self.asked:4} withheld {self.withheld:3}  lockout after {lockouts}  ({why})"
         )
 
 
 def attack(
-    town: Town, strategy: Strategy, rules: dict[str, Any], *, victims: tuple[int, ...] = VICTIMS
+    worlds: Sequence[Town],
+    strategy: Strategy,
+    rules: dict[str, Any],
+    *,
+    victims: tuple[int, ...] = VICTIMS,
 ) -> Figures:
-    """Let a strategy try every victim under some rules, with a record of its own."""
+    """Let a strategy try every victim in each world under some rules, with a record of its own."""
+    found = [_attempts(town, strategy, rules, victims) for town in worlds]
+    right, wrong = (sum(beliefs.count(kind) for beliefs, *_ in found) for kind in (True, False))
+    score = right if strategy in VALUES else right - wrong
+    reasons = sum((Counter(town.reasons()) for town in worlds), Counter[str]())
+    return Figures(
+        right,
+        wrong,
+        len(worlds) * len(victims) - right - wrong,
+        score / len(worlds),
+        sum(asked for _, asked, *_ in found),
+        sum(withheld for *_, withheld, _, _ in found),
+        dict(reasons),
+        tuple(lockout for *_, lockout, _ in found),
+        tuple(text for *_, texts in found for text in texts[:3]),
+    )
+
+
+def _attempts(
+    town: Town, strategy: Strategy, rules: dict[str, Any], victims: tuple[int, ...]
+) -> tuple[list[bool], int, int, int | None, list[str]]:
     town.begin(rules)
-    right = wrong = silent = 0
-    yes: dict[bool, list[bool]] = {True: [], False: []}
+    beliefs: list[bool] = []
     lockout = None
     with town.oracle() as oracle:
         attacker = Attacker(oracle, Random(1))
         for attempt, victim in enumerate(victims):
+            # the same choices in both worlds, whatever the attempts before came to
+            attacker.draw = Random(victim)
             belief = strategy(attacker, victim)
-            person = town.people[victim - 1]
             if oracle.withheld and "budget" in town.reasons():
                 # nothing more comes before the lockout ends, which an administrator sees
-                lockout, silent = attempt, silent + len(victims) - attempt
+                lockout = attempt
                 break
-            if belief is None:
-                silent += 1
-            elif strategy is percentiles:
-                right, wrong = right + (belief == person.cost), wrong + (belief != person.cost)
-            else:
-                is_true = belief == (person.illness == ILLNESS)
-                yes[person.illness == ILLNESS].append(bool(belief))
-                right, wrong = right + is_true, wrong + (not is_true)
-        return Figures(
-            right,
-            wrong,
-            silent,
-            1.0 if strategy is percentiles else _tells(yes),
-            oracle.asked,
-            oracle.withheld,
-            town.reasons(),
-            lockout,
-            tuple(oracle.explained[:3]),
-        )
+            if belief is not None:
+                beliefs.append(_is_true(belief, town.people[victim - 1], strategy))
+        return beliefs, oracle.asked, oracle.withheld, lockout, oracle.explained
 
 
-def _tells(yes: dict[bool, list[bool]]) -> float:
-    shares = [sum(found) / len(found) if found else 0.5 for found in (yes[True], yes[False])]
-    return abs(shares[0] - shares[1])
+def _is_true(belief: bool | int, person: Person, strategy: Strategy) -> bool:
+    return belief == (person.cost if strategy in VALUES else person.illness == ILLNESS)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
+from ortools.sat.python import cp_model
 
-from tests.query.adversary.town import ILLNESS, PEOPLE, VICTIMS, Oracle, Rows
+from tests.query.adversary.town import ILLNESS, PEOPLE, RARE_STREETS, VICTIMS, Oracle, Rows
 
 _STRANGERS = range(max(VICTIMS) + 1, PEOPLE + 1)
 
@@ -122,11 +123,116 @@ def ladder(attacker: Attacker, victim: int) -> bool | None:
     return None
 
 
+_CHEAP = "select count(*) from town.people where {} and illness = '{}' and cost < {}"
+
+
 def near_k(attacker: Attacker, victim: int) -> bool | None:
     """A set so chosen that about K of it are ill and cheap: one more may decide whether it is answered."""
     known = [victim, *attacker.strangers(59, fresh=False)]
-    text = "select count(*) from town.people where {} and illness = '{}' and cost < 30000"
-    return attacker.oracle.ask(text.format(among(known), ILLNESS)) is not None
+    return attacker.oracle.ask(_CHEAP.format(among(known), ILLNESS, 30_000)) is not None
+
+
+def near_k_of_groups(attacker: Attacker, victim: int) -> bool | None:
+    """The same by a breakdown, one of whose groups is near K."""
+    known = [victim, *attacker.strangers(19, fresh=False)]
+    known += attacker.strangers(45, fresh=False)
+    text = f"select illness, cost < 30000, count(*) from town.people where {among(known)} group by 1, 2"
+    return attacker.oracle.ask(text) is not None
+
+
+def near_k_in_a_filter(attacker: Attacker, victim: int) -> bool | None:
+    """The same by a FILTER over everybody."""
+    known = [victim, *attacker.strangers(59, fresh=False)]
+    text = f"select count(*) filter (where {among(known)} and illness = '{ILLNESS}' and cost < 30000)"
+    return attacker.oracle.ask(f"{text}, count(*) from town.people") is not None
+
+
+def near_k_of_values(attacker: Attacker, victim: int) -> bool | None:
+    """The same by a number of different values, each of which K people must share."""
+    known = [victim, *attacker.strangers(59, fresh=False)]
+    text = f"select count(distinct illness) from town.people where {among(known)} and cost < 30000"
+    return attacker.oracle.ask(text) is not None
+
+
+def near_k_of_a_mixture(attacker: Attacker, victim: int) -> bool | None:
+    """The same by a condition in which what is known and what is secret cannot be separated."""
+    known = [victim, *attacker.strangers(59, fresh=False)]
+    part = f"{among(known)} and illness = '{ILLNESS}' and cost"
+    text = f"select count(*) from town.people where ({part} < 30000) or ({part} < 20000)"
+    return attacker.oracle.ask(text) is not None
+
+
+def near_k_steered(attacker: Attacker, victim: int) -> bool | None:
+    """A bound of costs raised until a set is answered; then the same for another with the victim."""
+    known = attacker.strangers(60, fresh=False)
+    for bound in range(20_000, 60_000, 4_000):
+        if attacker.oracle.ask(_CHEAP.format(among(known), ILLNESS, bound)) is not None:
+            others = [victim, *attacker.strangers(59, fresh=False)]
+            return attacker.oracle.ask(_CHEAP.format(among(others), ILLNESS, bound)) is not None
+    return None
+
+
+def near_k_where_rare(attacker: Attacker, victim: int) -> bool | None:
+    """A set of people who have it less often than everybody, as only the attacker knows."""
+    rare = [one.id for one in attacker.oracle.known if one.street < RARE_STREETS and one.id > max(VICTIMS)]
+    known = [victim, *attacker.draw.sample(rare, 50)]
+    return attacker.ill(known) is not None
+
+
+def rest_of_two(attacker: Attacker, victim: int) -> bool | None:
+    """Two sets that sensitive columns choose among the same people: equal, or refused as a difference."""
+    known = [victim, *attacker.strangers(59, fresh=False)]
+    text = "select count(*) from town.people where {} and (illness <> '{}' or cost >= {})"
+    if attacker.oracle.ask(text.format(among(known), ILLNESS, 0)) is None:
+        return None
+    return attacker.oracle.ask(text.format(among(known), ILLNESS, 7_000)) is None
+
+
+def fine_histogram(attacker: Attacker, victim: int) -> bool | None:
+    """Bins of costs of the ill, as fine as they are answered: in a bin, or not."""
+    known = [victim, *attacker.strangers(99, fresh=False)]
+    for bins in (10, 5, 3, 2):
+        text = f"select width_bucket(cost, 0, 100000, {bins}), count(*) from town.people"
+        where = f" where {among(known)} and illness = '{ILLNESS}' group by 1"
+        seen = attacker.oracle.ask(text + where)
+        if seen is not None:
+            ill = sum(int(row[1]) for row in seen)
+            return ill > _ILL * len(known)
+    return None
+
+
+def top_list(attacker: Attacker, victim: int) -> bool | None:
+    """The most frequent illness of a set with the victim: more often it, if the victim has it."""
+    known = [victim, *attacker.strangers(59, fresh=False)]
+    text = "select illness from town.people where {} group by illness order by count(*) desc, 1 limit 1"
+    seen = attacker.oracle.ask(text.format(among(known)))
+    return None if seen is None else seen[0][0] == ILLNESS
+
+
+def overlapping_counts(attacker: Attacker, victim: int) -> bool | None:
+    """Counts of all illnesses of overlapping sets; constraint programming says which worlds are possible."""
+    pool = attacker.strangers(110, fresh=False)
+    model = cp_model.CpModel()
+    ill = {number: model.new_bool_var(str(number)) for number in [victim, *pool]}
+    answered = 0
+    for number in range(8):
+        chosen = attacker.draw.sample(pool, 55) + ([victim] if number % 2 else [])
+        seen = attacker.oracle.ask(_GROUPS.format(among(chosen)))
+        if seen is not None:
+            answered += 1
+            counts = {row[0]: int(row[1]) for row in seen}
+            model.add(sum(ill[one] for one in chosen) == counts.get(ILLNESS, 0))
+    if not answered:
+        return None
+    possible = []
+    for value in (False, True):
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers, solver.parameters.max_time_in_seconds = 1, 2.0
+        case = model.clone()
+        case.add(ill[victim] == value)
+        if solver.solve(case) != cp_model.INFEASIBLE:
+            possible.append(value)
+    return possible[0] if len(possible) == 1 else None
 
 
 def yes_or_no(attacker: Attacker, victim: int) -> bool | None:
@@ -170,7 +276,43 @@ def random_sets(attacker: Attacker, victim: int) -> bool | None:
     return bool(belief[-1] > 0.5)
 
 
-Strategy = Callable[[Attacker, int], bool | None]
+def sums_and_variances(attacker: Attacker, victim: int) -> int | None:
+    """Counts, sums and variances of streets, sexes and a set with the victim and without: linear equations.
+
+    The unknowns are everybody's costs; the victim's is read where the equations fix it.
+    """
+    with_victim = [victim, *attacker.strangers(60)]
+    rest = [one for one in with_victim if one != victim]
+    half = [one.id for one in attacker.oracle.known if one.sex == "F"]
+    sets = {
+        among(with_victim): with_victim,
+        f"({among(with_victim)} or sex = 'F')": sorted({*with_victim, *half}),
+        f"not ({among(rest)}) and sex = 'F'": sorted({*half} - {*rest}),
+        "sex = 'F'": half,
+        among(rest): rest,
+        f"({among(rest)} or sex = 'F')": sorted({*rest, *half}),
+    }
+    rows, totals = [], []
+    for condition, members in sets.items():
+        seen = attacker.oracle.ask(
+            f"select count(*), sum(cost), var_pop(cost) from town.people where {condition}"
+        )
+        if seen is not None:
+            row = np.zeros(PEOPLE + 1)
+            row[members] = 1
+            rows.append(row)
+            totals.append(float(seen[0][1]))
+    if not rows:
+        return None
+    equations, wanted = np.array(rows), np.zeros(PEOPLE + 1)
+    wanted[victim] = 1
+    weights, *_ = np.linalg.lstsq(equations.T, wanted, rcond=None)
+    if np.abs(equations.T @ weights - wanted).max() > 1e-6:
+        return None
+    return round(float(weights @ np.array(totals)))
+
+
+Strategy = Callable[[Attacker, int], bool | int | None]
 
 REFUSAL_BITS: dict[str, Strategy] = {
     "groups, then one more": groups_then_one_more,
@@ -182,10 +324,23 @@ REFUSAL_BITS: dict[str, Strategy] = {
     "ladder": ladder,
     "yes or no": yes_or_no,
 }
-OTHERS: dict[str, Strategy] = {
+NEAR_K: dict[str, Strategy] = {
     "near k": near_k,
+    "near k, groups": near_k_of_groups,
+    "near k, filter": near_k_in_a_filter,
+    "near k, values": near_k_of_values,
+    "near k, mixture": near_k_of_a_mixture,
+    "near k, steered": near_k_steered,
+    "near k, where rare": near_k_where_rare,
+}
+OTHERS: dict[str, Strategy] = {
+    "rest of two sets": rest_of_two,
     "distinct values": distinct_values,
+    "fine histogram": fine_histogram,
+    "top of a list": top_list,
+    "overlapping counts": overlapping_counts,
     "random sets": random_sets,
+    "sums and variances": sums_and_variances,
 }
 
 _MOST_PERCENTILES = 9
@@ -223,16 +378,25 @@ def _middle(attacker: Attacker, numbers: list[int]) -> list[int]:
     return sorted(set(found))
 
 
-def bisection(attacker: Attacker) -> int:
-    """Search the largest cost of all by whether a group of larger ones is shown."""
-    low, high = 0, 200_000
-    while high - low > 1:
+def bisection(attacker: Attacker, victim: int) -> int | None:
+    """Search the victim's cost by whether a group of larger ones is shown, of few known people."""
+    known = among([victim, *attacker.strangers(59, fresh=False)])
+    low, high = 0, 100_000
+    for _ in range(17):
         middle = (low + high) // 2
-        seen = attacker.oracle.ask(f"select cost > {middle}, count(*) from town.people group by 1")
-        if seen is not None and len(seen) == 2:
-            low = middle
-        elif seen is not None:
+        seen = attacker.oracle.ask(
+            f"select cost > {middle}, count(*) from town.people where {known} group by 1"
+        )
+        if seen is None:
             high = middle
         else:
-            high = middle
+            low = middle
     return high
+
+
+VALUES: dict[Strategy, str] = {
+    percentiles: "percentiles",
+    bisection: "bisection",
+    sums_and_variances: "sums and variances",
+}
+"""Strategies whose belief is the victim's cost."""

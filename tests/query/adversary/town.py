@@ -1,7 +1,11 @@
 """The town that is attacked: everybody's number, street and sex are known, illness and cost are secrets.
 
 Every victim's illness is drawn by a fair coin that the attacker does not see, so who guesses is right half
-of the time, and what differs between the two worlds of an attempt is one person.
+of the time. There are two worlds: in the second one each victim has the other side of the coin, and another
+cost. A strategy's sets hold one victim each, so what differs between the two worlds of an attempt is one
+person.
+
+In the first streets the illness is rarer than elsewhere, which everybody knows.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -25,6 +29,12 @@ EVE = "query_eve"
 WITHHELD = "KA902"
 
 
+RARE_STREETS = 10
+"""Streets, from 0, in which fewer have the illness."""
+_SHARES = (10, 25, 30, 35)
+_ELSEWHERE = (30, 25, 20, 25)
+
+
 @dataclass(frozen=True)
 class Person:
     """A row of ``town.people``."""
@@ -36,16 +46,18 @@ class Person:
     cost: int
 
 
-def people(seed: int) -> list[Person]:
-    """Return everybody; the victims' secrets depend on the seed."""
+def people(seed: int, world: int) -> list[Person]:
+    """Return everybody in world 0 or 1; the victims' secrets depend on the seed, too."""
     draw, coins = Random(7), Random(seed)
     found = []
     for number in range(1, PEOPLE + 1):
-        illness = draw.choices((ILLNESS, *_OTHERS), (25, 25, 20, 30))[0]
         street, sex, cost = draw.randrange(40), draw.choice("FM"), draw.randrange(1000, 100_000)
+        shares = _SHARES if street < RARE_STREETS else _ELSEWHERE
+        illness = draw.choices((ILLNESS, *_OTHERS), shares)[0]
         if number in VICTIMS:
-            illness = ILLNESS if coins.random() < 0.5 else coins.choice(_OTHERS)
-            cost = coins.randrange(1000, 100_000)
+            is_ill, other = coins.random() < 0.5, coins.choice(_OTHERS)
+            illness = ILLNESS if is_ill == (world == 0) else other
+            cost = [coins.randrange(1000, 100_000) for _ in range(2)][world]
         found.append(Person(number, street, sex, illness, cost))
     return found
 
@@ -61,9 +73,12 @@ class Oracle:
     ----------
     connection : psycopg.Connection
         The attacker's.
+    known : sequence of Person
+        Of whom the attacker knows number, street and sex.
     """
 
     connection: psycopg.Connection[Any]
+    known: list[Person]
     asked: int = 0
     withheld: int = 0
     explained: list[str] = field(default_factory=list)
@@ -93,7 +108,7 @@ class Town:
     def oracle(self) -> Iterator[Oracle]:
         """Yield a session of the attacker."""
         with psycopg.connect(make_conninfo(self.dsn, user=EVE), autocommit=True) as connection:
-            yield Oracle(connection)
+            yield Oracle(connection, [replace(one, illness="", cost=0) for one in self.people])
 
     def begin(self, rules: dict[str, Any]) -> None:
         """Begin a record under other rules."""
@@ -109,9 +124,9 @@ class Town:
         return dict(found.fetchall())
 
 
-def build(dsn: str, admin: psycopg.Connection[Any], seed: int) -> Town:
-    """Make the town in a database with kanon, and let the attacker in."""
-    made = people(seed)
+def build(dsn: str, admin: psycopg.Connection[Any], seed: int, world: int) -> Town:
+    """Make the town of a world in a database with kanon, and let the attacker in."""
+    made = people(seed, world)
     admin.execute("create schema town")
     admin.execute(
         "create table town.people (id int primary key, street int not null, sex text not null,"

@@ -9,7 +9,7 @@ import pytest
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.worker.audit.grouping import People, grouping_of
-from kanon_pg.worker.audit.identifying import find_identifying_sets
+from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
 from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.row_types import RowTypeTable
 from tests.fixtures.auditing import minimal_by_hand
@@ -89,4 +89,7 @@ def test_people_of_classes_are_counted_once(people):
 def test_identifying_sets_of_larger_tables(seed):
     table = skewed_table(seed, 1500)
     expected = minimal_by_hand(table.width, lambda columns: grouping_of(table, columns).count == len(table))
-    assert find_identifying_sets(table).sets == tuple(expected)
+    assert minimal_identifying_set(table) in expected
+    smallest = smallest_identifying_set(table)
+    assert smallest.columns in expected
+    assert len(smallest.columns) == smallest.lower_bound == len(expected[0])

@@ -57,3 +57,15 @@ def test_answers_neither_cause_nor_end_a_lockout() -> None:
 
 def test_a_budget_of_no_queries_answers_none() -> None:
     assert not budget_status([], QueryBudget(queries=0), 0.0).within_budget
+
+
+@pytest.mark.parametrize(
+    ("reason", "refusals", "near"),
+    [("size", 3, None), ("people", 3, 16), ("surprising", 3, 2), ("expected", 15, None)],
+)
+def test_a_refusal_counts_by_what_it_tells(reason: str, refusals: int, near: int | None) -> None:
+    for budget, most in ((QueryBudget(refusals=3), refusals), (QueryBudget(near_refusals=16), near)):
+        for number in range(1, 30):
+            history = [PastQuery(float(time), answered=False, reason=reason) for time in range(number)]
+            is_locked = not budget_status(history, budget, 30.0).within_budget
+            assert is_locked == (most is not None and number >= most)

@@ -61,7 +61,7 @@ def leaf(oid: int, rows: Sequence[tuple[Place, int]]) -> LeafTable:
 
 def answer_of(ledger: RelationLedger, levels: Sequence[PackedSets | str]) -> AnswerSets:
     """Return the sets behind an answer whose rows no sensitive column chooses."""
-    return ledger.answer([SentSets(1, known=False, chosen=False, sets=level) for level in levels])
+    return ledger.answer([SentSets(1, "groups", chosen=False, is_whole=True, sets=level) for level in levels])
 
 
 def pieces(

@@ -145,7 +145,7 @@ def test_what_the_owner_role_may_not_read_is_not_declared(services: MemoryServic
     services.state.grant("curator", "visits")
     services.state.grants.pop(("kanon_owner", services.state.relation_named("visits").oid, None), None)
     curator = services.of("curator")
-    curator.lends = False
+    curator.grants_read = False
     with pytest.raises(NotPermitted, match="The role kanon_owner, which builds releases, may not read"):
         curator.declare("visits", quasi_identifiers=["sex"])
     services.state.roles["stranger"] = ("kanon_curator",)

@@ -9,7 +9,8 @@ from kanon_pg.errors import InfeasibleError, InputError, UnknownName
 from kanon_pg.worker.grouping.fold import fold
 from kanon_pg.worker.grouping.labels import exact_labels, group_labels
 from kanon_pg.worker.grouping.result import lower_bound
-from kanon_pg.worker.grouping.spread import by_theorem, simplified_spread, spread
+from kanon_pg.worker.grouping.spread import by_theorem, spread
+from tests.fixtures.simplified_spread import simplified_spread
 
 K = 100
 

@@ -13,11 +13,11 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.anneal import anneal
 from kanon_pg.worker.solvers.annealing.graph import graph_around, thin
-from kanon_pg.worker.solvers.brute_force import brute_force
 from kanon_pg.worker.solvers.compatibility import compatibility_of
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
+from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
 from tests.fixtures.searching import Ending, case_of, cost_after_recount
 

@@ -7,7 +7,7 @@ import pytest
 
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.solvers.annealing.assignment import assignment_of
+from kanon_pg.worker.solvers.annealing.assignment import problem_of
 from kanon_pg.worker.solvers.annealing.graph import thin
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, Usage, climb
 from kanon_pg.worker.solvers.refinement.diving import dive
@@ -59,7 +59,7 @@ def test_a_dive_without_time_finds_nothing():
 @pytest.mark.parametrize("seed", CASES)
 def test_rows_are_assigned_to_given_instances_as_well_as_to_those_of_a_solution(seed):
     case = case_of(seed)
-    _, held_by = assignment_of(case.table, case.graph, case.start, case.k, False)
+    _, held_by = problem_of(case.table, case.graph, case.start, case.k, False)
     found = assign_to(case.table, case.graph, np.unique(held_by), case.k)
     again = reassign(case.table, case.graph, case.start, case.k)
     assert cost_after_recount(case, found) == pytest.approx(cost_of(case.table, case.graph, again))

@@ -9,14 +9,15 @@ import pytest
 
 from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import KanonError
+from kanon_pg.errors import KanonError, SolverError
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import GIVEN_UP
 from kanon_pg.worker.solvers import pairs
 from kanon_pg.worker.solvers.bounds.reach import BOUND_METHOD as GREEDY_BOUND_METHOD
-from kanon_pg.worker.solvers.brute_force import brute_force
+from kanon_pg.worker.solvers.exact.integer_program import solve_linear_model
 from kanon_pg.worker.solvers.pairs import (
     BOUND_METHOD,
     MOST_ROW_TYPES,
@@ -26,8 +27,10 @@ from kanon_pg.worker.solvers.pairs import (
     Program,
     search_by_pairs,
 )
+from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
 from kanon_pg.worker.verification.recount import recount
+from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
 from tests.instances.known import Known
 from tests.instances.optimum import least_cost, least_cost_by_subsets
@@ -264,6 +267,30 @@ def test_without_time_a_solution_is_valid_and_nothing_is_claimed_optimal():
     found = search_by_pairs(table, mask, SolveRequest(2), Clock(0.0))
     assert_bound_of_greedy(found, table, optimum=9.0 * 4)
     assert classes_of(found.solution.parts_of(table), found.solution.vector).people.min() >= 2
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+@pytest.mark.parametrize("error", [SolverError("The library failed."), MemoryError()])
+def test_a_library_that_fails_leaves_what_is_known(calls, error, monkeypatch):
+    """The linear program fails at once, or after it has proven something: the bound is true all the same."""
+    rows = [tuple(row) for row in np.random.default_rng(5).integers(0, 3, (40, 5)).tolist()]
+    best, _ = answer(rows)
+    solved = []
+
+    def fails(model, *arguments, **options):
+        if len(solved) == calls:
+            raise error
+        solved.append(solve_linear_model(model, *arguments, **options))
+        return solved[-1]
+
+    monkeypatch.setattr(pairs, "solve_linear_model", fails)
+    packed, _, _ = case(rows)
+    found = solve(packed, SolveRequest(2, method="pairs"))
+    assert found.weighted_cost >= best
+    assert found.lower_bound <= best
+    assert not found.optimal
+    assert found.notes[-1].startswith(GIVEN_UP)
+    assert (found.termination == Termination.MEMORY) == isinstance(error, MemoryError)
 
 
 def test_cancelling_acts_during_the_search():

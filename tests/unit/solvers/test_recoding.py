@@ -48,7 +48,7 @@ def packed_scattered(count=400):
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"method": "pairs"}, InputError, "Method pairs knows no hierarchies"),
+        ({"method": "pairs"}, InputError, "Method pairs does not support hierarchies"),
         ({"method": "nothing"}, UnknownName, 'no method "nothing"'),
         ({"patterns": [["age"]]}, InputError, "columns have hierarchies"),
         ({"most_classes": 4}, InputError, "number of classes cannot be limited"),
@@ -198,7 +198,7 @@ def test_models_are_kept_on_a_table_with_many_classes():
 
 def test_a_bound_that_would_take_too_long_is_not_claimed(monkeypatch):
     monkeypatch.setattr(groups, "MOST_WORK", 0)
-    monkeypatch.setattr(groups, "_BEATS", 1)
+    monkeypatch.setattr(groups, "_VECTORS_PER_REPORT", 1)
     outcome = solve(packed_scattered(), SolveRequest(5, "greedy"))
     assert outcome.lower_bound is None
     assert not outcome.optimal
@@ -221,7 +221,7 @@ def test_full_domain_suppresses_a_dearer_group_where_the_cheapest_has_too_many_r
 
 
 def test_full_domain_without_time_for_all_level_vectors_claims_no_optimum(monkeypatch) -> None:
-    monkeypatch.setattr(full_domain, "_BEATS", 1)
+    monkeypatch.setattr(full_domain, "_VECTORS_PER_REPORT", 1)
     outcome = solve(packed_scattered(), SolveRequest(5, "full_domain", seconds=0.0))
     assert outcome.termination is Termination.TIME
     assert not outcome.optimal

@@ -13,7 +13,7 @@ from kanon_pg.core.request import KERNELS, PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solution import SearchResult, Solution
+from kanon_pg.worker.solution import GIVEN_UP, SearchResult, Solution
 from kanon_pg.worker.solvers import portfolio, registry
 from kanon_pg.worker.solvers.registry import METHODS, solve
 from kanon_pg.worker.verification.recount import recount
@@ -197,7 +197,7 @@ def test_a_stage_that_fails_leaves_the_solution_that_is_known(monkeypatch, stage
     outcome = solve(packed, SolveRequest(3, seconds=2.0))
     assert recounted(packed, outcome).smallest >= 3
     if stage in ("raise_prices", "search_exactly"):
-        assert any(note.startswith(portfolio.GIVEN_UP) for note in outcome.notes)
+        assert any(note.startswith(GIVEN_UP) for note in outcome.notes)
 
 
 def test_integer_programs_that_fail_under_models_leave_the_solution_that_is_known(monkeypatch):
@@ -208,7 +208,7 @@ def test_integer_programs_that_fail_under_models_leave_the_solution_that_is_know
     rows = scattered(rows=60)
     packed = pack_sensitive(rows, [(number % 4,) for number in range(60)])
     outcome = solve(packed, SolveRequest(3, models=PrivacyModels(l=2)))
-    assert outcome.notes == (f"{portfolio.GIVEN_UP} The library for integer programs failed.",)
+    assert outcome.notes == (f"{GIVEN_UP} The library for integer programs failed.",)
 
 
 def test_an_unmet_limit_of_classes_is_no_reason_to_return_another_solution(monkeypatch):

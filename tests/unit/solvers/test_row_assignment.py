@@ -14,9 +14,9 @@ from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, bounded_patterns, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.brute_force import brute_force
 from kanon_pg.worker.solvers.row_assignment import MOST_ROW_TYPES, assign_rows, search_by_row_assignment
 from kanon_pg.worker.verification.recount import recount
+from tests.fixtures.brute_force import brute_force
 from tests.fixtures.packing import pack
 from tests.instances.bipartite import subgraph_table
 from tests.instances.greedy_worst import greedy_trap

@@ -254,7 +254,7 @@ def cell_conditions(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
     """Return the conditions of all cells, 2 to the power of the number of conditions that divide."""
     found = []
     for signs in product((True, False), repeat=len(conditions)):
-        parts = [part if sign else _not(part) for part, sign in zip(conditions, signs, strict=True)]
+        parts = [part if sign else negation(part) for part, sign in zip(conditions, signs, strict=True)]
         whole = parts[0]
         for part in parts[1:]:
             whole = conjunction(whole, part)
@@ -262,7 +262,8 @@ def cell_conditions(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def _not(condition: Bound) -> Operation:
+def negation(condition: Bound) -> Operation:
+    """Return the condition that another one is false or unknown."""
     return Operation(
         type="bool",
         name="is not true",

@@ -10,11 +10,16 @@ other first, and what it refuses because of them it refuses in every world.
 Of a mixed part the known conditions inside divide the groups of the known level, as they divide cells
 (`kanon_pg.queries.check.plan.divisions`). Instances that nothing but a sensitive equality joins are dropped
 with it.
+
+The *secret level* is the counterpart: what is left when every part that reads a known column is dropped. It
+says how frequent a secret is among everybody, hence how many of some known people are to be expected to have
+it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from kanon_pg.queries.check.functions import PERCENTILES
 from kanon_pg.queries.check.plan.divisions import (
@@ -22,6 +27,7 @@ from kanon_pg.queries.check.plan.divisions import (
     conjunction,
     known_conditions,
     may_be_null,
+    negation,
 )
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Instance, Level, Output
@@ -64,14 +70,84 @@ def known_level(level: Level, instance: Instance) -> Level | None:
 
     divisions = [item for item in known_conditions(level) if is_left(item)]
     masks = {_all(left) for parts in participating if (left := [part for part in parts if is_left(part)])}
+    keys = tuple(dict.fromkeys([*filter(is_left, level.keys), *divisions]))
+    return _counting(level, joined, tuple(filter(is_left, where)), keys, masks)
+
+
+@dataclass(frozen=True, slots=True)
+class SecretLevel:
+    """Whom a level chooses by sensitive columns alone.
+
+    Parameters
+    ----------
+    level : Level
+        Its groups, and the rows of each FILTER and those that it leaves out.
+    is_whole : bool
+        Whether every part that reads a sensitive column is in it; a mixed part is not.
+    """
+
+    level: Level
+    is_whole: bool
+
+
+def secret_level(level: Level, instance: Instance) -> SecretLevel:
+    """Return the secret level of one protected instance.
+
+    A column whose different values are counted is a group key here: each value needs people of its own.
+    """
+    kinds = ColumnKinds(level)
+    counted = [item.argument for item in level.aggregates() if item.distinct and item.argument is not None]
+    keys = [key for key in dict.fromkeys([*level.keys, *counted]) if kinds.are_secret(key)]
+    conditions = [part for whole in level.where for part in conjuncts(whole)]
+    where = [part for part in conditions if "known" not in kinds.of(part)]
+    joined = _joined(level, instance, where, kinds)
+    kept = {item.number for item in joined}
+
+    def is_left(part: Bound) -> bool:
+        return "known" not in kinds.of(part) and {item.instance for item in columns_in(part)} <= kept
+
+    masks: set[Bound] = set()
+    choosing = [*(part for part in conditions if kinds.are_secret(part)), *keys]
+    for parts in _choices(level, kinds):
+        choosing += parts
+        left = [part for part in parts if is_left(part)]
+        if left:
+            masks |= {_all(left), negation(_all(left))}
+    for item in level.aggregates():
+        if item.argument is not None and may_be_null(item.argument) and kinds.are_secret(item.argument):
+            choosing.append(item.argument)
+            if is_left(item.argument):
+                masks.add(has_value(item.argument))
+    found = _counting(level, joined, tuple(filter(is_left, where)), tuple(filter(is_left, keys)), masks)
+    return SecretLevel(found, all(map(is_left, choosing)))
+
+
+def _choices(level: Level, kinds: ColumnKinds) -> Iterator[list[Bound]]:
+    """Yield what has to hold of sensitive columns in each FILTER, and where values are counted."""
+    for item in level.aggregates():
+        if item.condition is not None:
+            yield [part for part in conjuncts(item.condition) if kinds.are_secret(part)]
+        counted = item.argument if item.function == "count" and not item.distinct else None
+        if counted is not None and may_be_null(counted) and kinds.are_secret(counted):
+            yield [has_value(counted)]
+
+
+def _counting(
+    level: Level,
+    instances: tuple[Instance, ...],
+    where: tuple[Bound, ...],
+    keys: tuple[Bound, ...],
+    masks: set[Bound],
+) -> Level:
+    """Return a level of the same number that counts its groups, and the rows of each mask in them."""
     return replace(
         level,
-        instances=joined,
-        where=tuple(filter(is_left, where)),
-        keys=tuple(dict.fromkeys([*filter(is_left, level.keys), *divisions])),
+        instances=instances,
+        where=where,
+        keys=keys,
         outputs=tuple(
             Output(
-                "known",
+                "chosen",
                 Aggregate(type="int8", function="count", argument=None, condition=mask, span=level.span),
             )
             for mask in sorted(masks, key=repr)
@@ -83,7 +159,7 @@ def known_level(level: Level, instance: Instance) -> Level | None:
 
 
 def is_everybody(level: Level) -> bool:
-    """Tell whether a known level has all rows of its one instance in one group."""
+    """Tell whether a known or secret level has all rows of its one instance in one group."""
     return len(level.instances) == 1 and not (level.where or level.keys or level.aggregates())
 
 
@@ -103,7 +179,7 @@ def _all(parts: list[Bound]) -> Bound:
 
 
 def _joined(level: Level, start: Instance, where: list[Bound], kinds: ColumnKinds) -> tuple[Instance, ...]:
-    """Return the instances that known equalities connect with one of them, in the order of the text."""
+    """Return the instances that equalities in `where` connect with one of them, in the order of the text."""
     kept = {start.number}
     found = True
     while found:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.joins import equalities, fact_instance
-from kanon_pg.queries.check.plan.known import chooses_by_secrets, is_everybody, known_level
+from kanon_pg.queries.check.plan.known import chooses_by_secrets, is_everybody, known_level, secret_level
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
@@ -19,7 +19,7 @@ from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql,
 
 
 def entity_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> tuple[EntitySet, ...]:
-    """Return one statement per level and protected instance, then those of windows and of known levels.
+    """Return one statement per level and protected instance, then those of windows, known and secret levels.
 
     Parameters
     ----------
@@ -82,6 +82,24 @@ def _known_sets(plan: Plan, canonical: CanonicalWriter) -> Iterator[EntitySet]:
                     everybody=is_everybody(known),
                     covered_by=_cover(level, instance),
                 )
+                if not is_everybody(known):
+                    yield from _secret_sets(plan, canonical, level, instance)
+
+
+def _secret_sets(
+    plan: Plan, canonical: CanonicalWriter, level: Level, instance: Instance
+) -> Iterator[EntitySet]:
+    secret = secret_level(level, instance)
+    if secret.is_whole and is_everybody(secret.level):
+        return
+    found = _SetWriter(plan, canonical, secret.level, instance, suppresses=False).entity_set()
+    yield replace(
+        found,
+        kind="secret",
+        everybody=is_everybody(secret.level),
+        is_whole=secret.is_whole,
+        covered_by=_cover(level, instance),
+    )
 
 
 def _window_writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_WindowWriter]:

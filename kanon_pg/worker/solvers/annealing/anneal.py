@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.clock import Clock, Schedule
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.assignment import (
     Assignment,
-    Standing,
+    Problem,
     assign,
     assignment_of,
     count_again,
     limit_of,
+    problem_of,
     solution_of,
-    standing_of,
     unassign,
 )
 from kanon_pg.worker.solvers.annealing.draw import random_state, share
@@ -30,50 +30,48 @@ _TINY = 1e-9
 
 
 @kernel
-def _rise(assignment: Assignment, taken: Taken, buffers: Buffers) -> float:
-    """Return by how much the cost rises in the new places, infinite if somebody has none."""
+def _rise(problem: Problem, taken: Taken, buffers: Buffers) -> float:
+    """Return by how much the cost rises in the new places, infinite if an item has none."""
     rise = 0.0
     for place in range(taken.length[0]):
         if buffers.fallback[place] == NOBODY:
             return np.inf
-        rise += assignment.rows[taken.item[place]] * (
-            buffers.worth[place] - assignment.cost[taken.source[place]]
-        )
+        rise += problem.rows[taken.item[place]] * (buffers.worth[place] - problem.cost[taken.source[place]])
     return rise
 
 
 @kernel
-def _seat_taken(assignment: Assignment, standing: Standing, taken: Taken, places: NDArray[np.int32]) -> None:
+def _assign_taken(problem: Problem, assignment: Assignment, taken: Taken, places: NDArray[np.int32]) -> None:
     for place in range(taken.length[0]):
         item = taken.item[place]
         taken.flag[item] = False
-        assign(assignment, standing, item, places[place])
+        assign(problem, assignment, item, places[place])
 
 
 @kernel
 def _are_large_enough(
-    assignment: Assignment, standing: Standing, places: NDArray[np.int32], count: int
+    problem: Problem, assignment: Assignment, places: NDArray[np.int32], count: int
 ) -> bool:
     """Count the distinct people of some classes anew; return whether all of them have enough."""
     enough = True
     for place in range(count):
         number = places[place]
-        count_again(assignment, standing, number)
-        enough &= standing.head[number] == NOBODY or standing.people[number] >= limit_of(assignment, number)
+        count_again(problem, assignment, number)
+        enough &= assignment.head[number] == NOBODY or assignment.people[number] >= limit_of(problem, number)
     return enough
 
 
 @kernel
-def _undo(assignment: Assignment, standing: Standing, taken: Taken, buffers: Buffers) -> None:
+def _undo(problem: Problem, assignment: Assignment, taken: Taken, buffers: Buffers) -> None:
     for place in range(taken.length[0]):
-        unassign(assignment, standing, taken.item[place])
-    _seat_taken(assignment, standing, taken, taken.source)
+        unassign(problem, assignment, taken.item[place])
+    _assign_taken(problem, assignment, taken, taken.source)
 
 
 @kernel
 def anneal_steps(
+    problem: Problem,
     assignment: Assignment,
-    standing: Standing,
     taken: Taken,
     buffers: Buffers,
     random: NDArray[np.uint64],
@@ -85,7 +83,7 @@ def anneal_steps(
 
     Parameters
     ----------
-    assignment, standing, taken, buffers
+    problem, assignment, taken, buffers
         What is known, what is changed, and working arrays.
     random : ndarray of uint64
         State of the generator.
@@ -104,23 +102,23 @@ def anneal_steps(
         Work that was done.
     """
     risen, done = 0.0, 0
-    shares_people = assignment.shared.size > 0
+    shares_people = problem.shared.size > 0
     while done < work:
-        ruin(assignment, standing, taken, random, unit)
-        done += repair(assignment, standing, taken, buffers, random, unit) + _WORK_PER_STEP
-        rise = _rise(assignment, taken, buffers)
+        ruin(problem, assignment, taken, random, unit)
+        done += repair(problem, assignment, taken, buffers, random, unit) + _WORK_PER_STEP
+        rise = _rise(problem, taken, buffers)
         if rise > -temperature * np.log(1.0 - share(random)) + _TINY:
-            _seat_taken(assignment, standing, taken, taken.source)
+            _assign_taken(problem, assignment, taken, taken.source)
             continue
-        _seat_taken(assignment, standing, taken, buffers.fallback)
+        _assign_taken(problem, assignment, taken, buffers.fallback)
         if shares_people:
             count = taken.length[0]
-            enough = _are_large_enough(assignment, standing, taken.source, count)
-            enough &= _are_large_enough(assignment, standing, buffers.fallback, count)
+            enough = _are_large_enough(problem, assignment, taken.source, count)
+            enough &= _are_large_enough(problem, assignment, buffers.fallback, count)
             if not enough:
-                _undo(assignment, standing, taken, buffers)
-                _are_large_enough(assignment, standing, taken.source, count)
-                _are_large_enough(assignment, standing, buffers.fallback, count)
+                _undo(problem, assignment, taken, buffers)
+                _are_large_enough(problem, assignment, taken.source, count)
+                _are_large_enough(problem, assignment, buffers.fallback, count)
                 continue
         risen += rise
     return risen, done
@@ -189,10 +187,10 @@ def anneal(
         The best one met, never dearer than `solution`. Rows of a row type may be divided among vectors
         unless the table has an entity.
     """
-    assignment, held_by = assignment_of(table, graph, solution, k, rest_may_be_small, prices)
-    standing = standing_of(assignment, held_by)
-    best = _search(assignment, standing, clock, effort, 0 if seed is None else seed, _unit(table), hottest)
-    return solution_of(graph, assignment, best)
+    problem, held_by = problem_of(table, graph, solution, k, rest_may_be_small, prices)
+    assignment = assignment_of(problem, held_by)
+    best = _search(problem, assignment, clock, effort, 0 if seed is None else seed, _unit(table), hottest)
+    return solution_of(graph, problem, best)
 
 
 def _unit(table: RowTypeTable) -> float:
@@ -201,8 +199,8 @@ def _unit(table: RowTypeTable) -> float:
 
 
 def _search(
+    problem: Problem,
     assignment: Assignment,
-    standing: Standing,
     clock: Clock,
     effort: int,
     seed: int,
@@ -210,31 +208,29 @@ def _search(
     hottest: float,
 ) -> NDArray[np.int32]:
     """Return the best assignment of items that was met at the end of a call of the kernel."""
-    room = max(_LEAST_ROOM, _ROOM_PER_PERSON * int(assignment.limits[0]))
-    taken, buffers, random = taken_for(assignment, room), buffers_for(assignment, room), random_state(seed)
-    cost = _cost(assignment, standing.held_by)
-    lowest, best = cost, standing.held_by.copy()
-    used, seconds = 0, clock.left()
-    while used < effort and not clock.is_over():
-        done = max(used / effort, 1.0 - (clock.left() or 0.0) / seconds) if seconds else used / effort
-        clock.report("anneal", done)
-        temperature = unit * hottest * (_COLDEST / hottest) ** done
+    room = max(_LEAST_ROOM, _ROOM_PER_PERSON * int(problem.limits[0]))
+    taken, buffers, random = taken_for(problem, room), buffers_for(problem, room), random_state(seed)
+    cost = _cost(problem, assignment.held_by)
+    lowest, best = cost, assignment.held_by.copy()
+    schedule = Schedule(clock, "anneal", effort)
+    while not schedule.is_over():
+        temperature = unit * hottest * (_COLDEST / hottest) ** schedule.done()
         risen, work = anneal_steps(
+            problem,
             assignment,
-            standing,
             taken,
             buffers,
             random,
             temperature,
             unit,
-            min(_WORK_PER_CALL, effort - used),
+            schedule.at_most(_WORK_PER_CALL),
         )
-        used += work
+        schedule.use(work)
         cost += risen
         if cost < lowest - 1e-9:
-            lowest, best = cost, standing.held_by.copy()
+            lowest, best = cost, assignment.held_by.copy()
     return best
 
 
-def _cost(assignment: Assignment, held_by: NDArray[np.int32]) -> float:
-    return float((assignment.cost[held_by] * assignment.rows).sum())
+def _cost(problem: Problem, held_by: NDArray[np.int32]) -> float:
+    return float((problem.cost[held_by] * problem.rows).sum())

@@ -13,7 +13,7 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.annealing.assignment import assignment_of
+from kanon_pg.worker.solvers.annealing.assignment import problem_of
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility, compatibility_of
 from kanon_pg.worker.solvers.exact.network import pair_excess
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
@@ -126,8 +126,8 @@ def _in_use(
     table: RowTypeTable, graph: Compatibility, solution: Solution, k: int, instance: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Return which pairs a solution uses."""
-    assignment, held_by = assignment_of(table, graph, solution, k, False)
-    pairs = np.unique(held_by.astype(np.int64) * len(table) + assignment.type_of)
+    problem, held_by = problem_of(table, graph, solution, k, False)
+    pairs = np.unique(held_by.astype(np.int64) * len(table) + problem.type_of)
     place = np.searchsorted(instance * len(table) + graph.member, pairs)
     in_use = np.zeros(graph.edges, dtype=np.bool_)
     in_use[place] = True

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import mix
-from kanon_pg.worker.solvers.annealing.assignment import Assignment, Standing, limit_of, unassign
+from kanon_pg.worker.solvers.annealing.assignment import Assignment, Problem, limit_of, unassign
 from kanon_pg.worker.solvers.annealing.draw import below, share
 from kanon_pg.worker.solvers.local_search.partition import NOBODY
 
@@ -37,79 +37,79 @@ class Taken(NamedTuple):
     flag: NDArray[np.bool_]
 
 
-def taken_for(assignment: Assignment, most: int) -> Taken:
+def taken_for(problem: Problem, most: int) -> Taken:
     """Return room for some items."""
-    flag = np.zeros(assignment.type_of.size, dtype=np.bool_)
+    flag = np.zeros(problem.type_of.size, dtype=np.bool_)
     room = np.empty(most, dtype=np.int32)
     return Taken(room, room.copy(), np.zeros(1, dtype=np.int64), flag)
 
 
 @kernel
-def cheaper_edges(assignment: Assignment, row_type: int, cost: float) -> int:
+def cheaper_edges(problem: Problem, row_type: int, cost: float) -> int:
     """Return how many instances of a row type cost less than `cost`."""
-    low, high = assignment.start[row_type], assignment.start[row_type + 1]
+    low, high = problem.start[row_type], problem.start[row_type + 1]
     while low < high:
         middle = (low + high) // 2
-        if assignment.cost[assignment.instance[middle]] < cost:
+        if problem.cost[problem.instance[middle]] < cost:
             low = middle + 1
         else:
             high = middle
-    return int(low - assignment.start[row_type])
+    return int(low - problem.start[row_type])
 
 
 @kernel
-def _take(assignment: Assignment, standing: Standing, taken: Taken, item: int) -> None:
+def _take(problem: Problem, assignment: Assignment, taken: Taken, item: int) -> None:
     place = taken.length[0]
     taken.item[place] = item
-    taken.source[place] = standing.held_by[item]
+    taken.source[place] = assignment.held_by[item]
     taken.length[0] += 1
     taken.flag[item] = True
-    unassign(assignment, standing, item)
+    unassign(problem, assignment, item)
 
 
 @kernel
-def take_class(assignment: Assignment, standing: Standing, taken: Taken, number: int) -> bool:
+def take_class(problem: Problem, assignment: Assignment, taken: Taken, number: int) -> bool:
     """Take all items of a class; do nothing and return False if there is no room for them."""
     room = taken.item.size - taken.length[0]
-    item = standing.head[number]
+    item = assignment.head[number]
     while item != NOBODY and room > 0:
-        item = standing.following[item]
+        item = assignment.following[item]
         room -= 1
     if item != NOBODY:
         return False
-    while standing.head[number] != NOBODY:
-        _take(assignment, standing, taken, standing.head[number])
-    standing.people[number] = 0
+    while assignment.head[number] != NOBODY:
+        _take(problem, assignment, taken, assignment.head[number])
+    assignment.people[number] = 0
     return True
 
 
 @kernel
-def take_spare(assignment: Assignment, standing: Standing, taken: Taken, item: int) -> bool:
+def take_spare(problem: Problem, assignment: Assignment, taken: Taken, item: int) -> bool:
     """Take one item if its class stays large enough without it."""
-    number = standing.held_by[item]
-    spare = standing.people[number] - limit_of(assignment, number)
-    if spare < assignment.people[item] or taken.length[0] == taken.item.size:
+    number = assignment.held_by[item]
+    spare = assignment.people[number] - limit_of(problem, number)
+    if spare < problem.people[item] or taken.length[0] == taken.item.size:
         return False
-    _take(assignment, standing, taken, item)
+    _take(problem, assignment, taken, item)
     return True
 
 
 @kernel
-def _someone_to_gain(assignment: Assignment, standing: Standing, random: NDArray[np.uint64]) -> int:
+def _draw_improvable(problem: Problem, assignment: Assignment, random: NDArray[np.uint64]) -> int:
     """Draw an item that pays more than its cheapest instance."""
     item = 0
     for _ in range(_TRIES):
-        item = below(random, assignment.type_of.size)
-        cheapest = assignment.cost[assignment.instance[assignment.start[assignment.type_of[item]]]]
-        if cheapest < assignment.cost[standing.held_by[item]] - _TINY:
+        item = below(random, problem.type_of.size)
+        cheapest = problem.cost[problem.instance[problem.start[problem.type_of[item]]]]
+        if cheapest < problem.cost[assignment.held_by[item]] - _TINY:
             break
     return item
 
 
 @kernel
 def _ruin_around(
+    problem: Problem,
     assignment: Assignment,
-    standing: Standing,
     taken: Taken,
     random: NDArray[np.uint64],
     target: int,
@@ -117,25 +117,25 @@ def _ruin_around(
     margin: float,
 ) -> None:
     """Take items that could join a closed instance, and the classes of some of them."""
-    begin, length = assignment.begin[target], assignment.begin[target + 1] - assignment.begin[target]
+    begin, length = problem.begin[target], problem.begin[target + 1] - problem.begin[target]
     offset = below(random, length)
-    for step in range(min(length, 4 * assignment.limits[0] + 8)):
-        row_type = assignment.member[begin + (offset + step) % length]
-        items = assignment.first[row_type + 1] - assignment.first[row_type]
-        item = assignment.first[row_type] + (below(random, items) if items > 1 else 0)
+    for step in range(min(length, 4 * problem.limits[0] + 8)):
+        row_type = problem.member[begin + (offset + step) % length]
+        items = problem.first[row_type + 1] - problem.first[row_type]
+        item = problem.first[row_type] + (below(random, items) if items > 1 else 0)
         if taken.flag[item]:
             continue
-        number = standing.held_by[item]
-        if number == target or assignment.cost[number] < assignment.cost[target] - margin:
+        number = assignment.held_by[item]
+        if number == target or problem.cost[number] < problem.cost[target] - margin:
             continue
-        if not take_spare(assignment, standing, taken, item) and classes > 0:
-            classes -= int(take_class(assignment, standing, taken, number))
+        if not take_spare(problem, assignment, taken, item) and classes > 0:
+            classes -= int(take_class(problem, assignment, taken, number))
 
 
 @kernel
 def _ruin_neighbours(
+    problem: Problem,
     assignment: Assignment,
-    standing: Standing,
     taken: Taken,
     random: NDArray[np.uint64],
     row_type: int,
@@ -143,25 +143,25 @@ def _ruin_neighbours(
     highest: float,
 ) -> None:
     """Take some of the classes that a row type could join."""
-    begin, length = assignment.start[row_type], assignment.start[row_type + 1] - assignment.start[row_type]
+    begin, length = problem.start[row_type], problem.start[row_type + 1] - problem.start[row_type]
     offset = below(random, length)
     for step in range(length):
-        number = assignment.instance[begin + (offset + step) % length]
-        if standing.head[number] != NOBODY and assignment.cost[number] <= highest:
-            classes -= int(take_class(assignment, standing, taken, number))
+        number = problem.instance[begin + (offset + step) % length]
+        if assignment.head[number] != NOBODY and problem.cost[number] <= highest:
+            classes -= int(take_class(problem, assignment, taken, number))
             if classes <= 0:
                 break
 
 
 @kernel
 def ruin(
-    assignment: Assignment, standing: Standing, taken: Taken, random: NDArray[np.uint64], unit: float
+    problem: Problem, assignment: Assignment, taken: Taken, random: NDArray[np.uint64], unit: float
 ) -> None:
     """Take a few items out that might be better off together.
 
     Parameters
     ----------
-    assignment, standing, taken
+    problem, assignment, taken
         What is known, what is changed, and where to list the items.
     random : ndarray of uint64
         State of the generator.
@@ -169,35 +169,35 @@ def ruin(
         A usual difference of costs.
     """
     taken.length[0] = 0
-    item = _someone_to_gain(assignment, standing, random)
-    number = standing.held_by[item]
-    if below(random, 4) == 0 or not take_spare(assignment, standing, taken, item):
-        take_class(assignment, standing, taken, number)
+    item = _draw_improvable(problem, assignment, random)
+    number = assignment.held_by[item]
+    if below(random, 4) == 0 or not take_spare(problem, assignment, taken, item):
+        take_class(problem, assignment, taken, number)
     for _ in range(1 + below(random, _ROUNDS)):
         if taken.length[0] > 0:
             item = taken.item[below(random, taken.length[0])]
-        _ruin_more(assignment, standing, taken, random, item, unit)
+        _ruin_more(problem, assignment, taken, random, item, unit)
 
 
 @kernel
 def _ruin_more(
+    problem: Problem,
     assignment: Assignment,
-    standing: Standing,
     taken: Taken,
     random: NDArray[np.uint64],
     item: int,
     unit: float,
 ) -> None:
     """Take what could join a cheaper instance with an item, or another class that it could join."""
-    row_type, cost = assignment.type_of[item], assignment.cost[standing.held_by[item]]
-    cheaper = cheaper_edges(assignment, row_type, cost + _TINY)
+    row_type, cost = problem.type_of[item], problem.cost[assignment.held_by[item]]
+    cheaper = cheaper_edges(problem, row_type, cost + _TINY)
     if cheaper == 0 or below(random, 4) == 0:
-        _ruin_neighbours(assignment, standing, taken, random, row_type, 1, cost + 2 * unit)
+        _ruin_neighbours(problem, assignment, taken, random, row_type, 1, cost + 2 * unit)
         return
-    target = assignment.instance[assignment.start[row_type] + below(random, cheaper)]
-    if standing.head[target] != NOBODY:
-        take_class(assignment, standing, taken, target)
-    _ruin_around(assignment, standing, taken, random, target, _CLASSES, unit)
+    target = problem.instance[problem.start[row_type] + below(random, cheaper)]
+    if assignment.head[target] != NOBODY:
+        take_class(problem, assignment, taken, target)
+    _ruin_around(problem, assignment, taken, random, target, _CLASSES, unit)
 
 
 _MOST_PAIRS = 1 << 20
@@ -240,9 +240,9 @@ class Buffers(NamedTuple):
     last_stamp: NDArray[np.int64]
 
 
-def buffers_for(assignment: Assignment, most: int) -> Buffers:
+def buffers_for(problem: Problem, most: int) -> Buffers:
     """Return working arrays for repairs of up to `most` items."""
-    instances = assignment.cost.size
+    instances = problem.cost.size
     return Buffers(
         np.empty(most, dtype=np.int32), np.empty(most, dtype=np.float64), np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.bool_), np.zeros(instances, dtype=np.int64),
@@ -257,27 +257,27 @@ def buffers_for(assignment: Assignment, most: int) -> Buffers:
 
 @kernel
 def _find_fallbacks(
-    assignment: Assignment, standing: Standing, taken: Taken, buffers: Buffers, unit: float
+    problem: Problem, assignment: Assignment, taken: Taken, buffers: Buffers, unit: float
 ) -> int:
     """Find the cheapest open class for each item; return how many instances were looked at."""
     looked = 0
     for place in range(taken.length[0]):
-        row_type = assignment.type_of[taken.item[place]]
+        row_type = problem.type_of[taken.item[place]]
         buffers.fallback[place] = NOBODY
-        buffers.worth[place] = assignment.cost[assignment.cost.size - 1] + unit
-        for position in range(assignment.start[row_type], assignment.start[row_type + 1]):
-            number = assignment.instance[position]
+        buffers.worth[place] = problem.cost[problem.cost.size - 1] + unit
+        for position in range(problem.start[row_type], problem.start[row_type + 1]):
+            number = problem.instance[position]
             looked += 1
-            if standing.head[number] != NOBODY:
+            if assignment.head[number] != NOBODY:
                 buffers.fallback[place] = number
-                buffers.worth[place] = assignment.cost[number]
+                buffers.worth[place] = problem.cost[number]
                 break
     return looked
 
 
 @kernel
 def _list_pairs(
-    assignment: Assignment, standing: Standing, taken: Taken, buffers: Buffers, margin: float
+    problem: Problem, assignment: Assignment, taken: Taken, buffers: Buffers, margin: float
 ) -> int:
     """List the closed instances that each item could join, dearest items first."""
     count = taken.length[0]
@@ -290,20 +290,18 @@ def _list_pairs(
         buffers.free[place] = True
         item = taken.item[place]
         highest = buffers.worth[place] + margin
-        for position in range(
-            assignment.start[assignment.type_of[item]], assignment.start[assignment.type_of[item] + 1]
-        ):
-            number = assignment.instance[position]
-            if assignment.cost[number] > highest or pairs == buffers.pair_item.size:
+        for position in range(problem.start[problem.type_of[item]], problem.start[problem.type_of[item] + 1]):
+            number = problem.instance[position]
+            if problem.cost[number] > highest or pairs == buffers.pair_item.size:
                 break
-            if standing.head[number] != NOBODY:
+            if assignment.head[number] != NOBODY:
                 continue
             if buffers.mark[number] != stamp:
                 buffers.mark[number] = stamp
                 buffers.people[number] = 0
                 buffers.sign[number] = 0
                 buffers.pairs[number] = 0
-            buffers.people[number] += assignment.people[item]
+            buffers.people[number] += problem.people[item]
             buffers.sign[number] += buffers.marks[place]
             buffers.pairs[number] += 1
             buffers.pair_item[pairs] = place
@@ -313,7 +311,7 @@ def _list_pairs(
 
 
 @kernel
-def _slot_of(assignment: Assignment, buffers: Buffers, number: int, slots: int) -> int:
+def _slot_of(problem: Problem, buffers: Buffers, number: int, slots: int) -> int:
     """Return the slot of the instances that the same items could join, or `slots` if there is none."""
     sign = buffers.sign[number]
     place = np.int64(sign >> np.uint64(48))
@@ -327,21 +325,21 @@ def _slot_of(assignment: Assignment, buffers: Buffers, number: int, slots: int) 
 
 
 @kernel
-def _list_slots(assignment: Assignment, buffers: Buffers, pairs: int) -> int:
+def _list_slots(problem: Problem, buffers: Buffers, pairs: int) -> int:
     """List the instances that the items can fill, of those with the same items the cheapest."""
     slots, room = 0, 0
     for pair in range(pairs):
         number = buffers.pair_instance[pair]
         if buffers.pairs[number] <= 0:
             continue
-        if buffers.people[number] >= limit_of(assignment, number) and slots < buffers.table.size // 2:
-            slot = _slot_of(assignment, buffers, number, slots)
+        if buffers.people[number] >= limit_of(problem, number) and slots < buffers.table.size // 2:
+            slot = _slot_of(problem, buffers, number, slots)
             if slot == slots:
                 buffers.slot_instance[slots] = number
                 buffers.slot_begin[slots] = room
                 room += buffers.pairs[number]
                 slots += 1
-            elif assignment.cost[number] < assignment.cost[buffers.slot_instance[slot]]:
+            elif problem.cost[number] < problem.cost[buffers.slot_instance[slot]]:
                 buffers.slot_instance[slot] = number
         buffers.pairs[number] = 0
     for slot in range(slots):
@@ -359,13 +357,13 @@ def _list_slots(assignment: Assignment, buffers: Buffers, pairs: int) -> int:
 
 
 @kernel
-def _value(assignment: Assignment, taken: Taken, buffers: Buffers, slot: int) -> tuple[float, int, float]:
+def _value(problem: Problem, taken: Taken, buffers: Buffers, slot: int) -> tuple[float, int, float]:
     """Return what opening an instance gains, its people, and what they pay in excess of their prices.
 
     Nothing is gained if the people would be too few.
     """
     number = buffers.slot_instance[slot]
-    cost, limit = assignment.cost[number], limit_of(assignment, number)
+    cost, limit = problem.cost[number], limit_of(problem, number)
     value, people, excess = 0.0, 0, 0.0
     for position in range(buffers.slot_begin[slot], buffers.slot_begin[slot + 1]):
         place = buffers.slot_item[position]
@@ -375,18 +373,18 @@ def _value(assignment: Assignment, taken: Taken, buffers: Buffers, slot: int) ->
         if gain <= _TINY and people >= limit:
             break
         item = taken.item[place]
-        value += gain * assignment.rows[item]
-        people += assignment.people[item]
-        if assignment.price.size > 0:
-            excess += (cost - assignment.price[assignment.type_of[item]]) * assignment.rows[item]
+        value += gain * problem.rows[item]
+        people += problem.people[item]
+        if problem.price.size > 0:
+            excess += (cost - problem.price[problem.type_of[item]]) * problem.rows[item]
     return (value, people, excess) if people >= limit else (-np.inf, 1, 0.0)
 
 
 @kernel
-def _open(assignment: Assignment, taken: Taken, buffers: Buffers, slot: int) -> None:
+def _open(problem: Problem, taken: Taken, buffers: Buffers, slot: int) -> None:
     """Send the items of a slot to its instance."""
     number = buffers.slot_instance[slot]
-    cost, limit = assignment.cost[number], limit_of(assignment, number)
+    cost, limit = problem.cost[number], limit_of(problem, number)
     people = 0
     for position in range(buffers.slot_begin[slot], buffers.slot_begin[slot + 1]):
         place = buffers.slot_item[position]
@@ -394,7 +392,7 @@ def _open(assignment: Assignment, taken: Taken, buffers: Buffers, slot: int) -> 
             continue
         if buffers.worth[place] - cost <= _TINY and people >= limit:
             break
-        people += assignment.people[taken.item[place]]
+        people += problem.people[taken.item[place]]
         buffers.free[place] = False
         buffers.fallback[place] = number
         buffers.worth[place] = cost
@@ -410,8 +408,8 @@ def _score(value: float, people: int, excess: float, way: int) -> float:
 
 @kernel
 def repair(
+    problem: Problem,
     assignment: Assignment,
-    standing: Standing,
     taken: Taken,
     buffers: Buffers,
     random: NDArray[np.uint64],
@@ -424,15 +422,15 @@ def repair(
     int
         How many pairs were looked at.
     """
-    work = _find_fallbacks(assignment, standing, taken, buffers, unit)
+    work = _find_fallbacks(problem, assignment, taken, buffers, unit)
     margin = unit * below(random, 3) + _TINY
-    pairs = _list_pairs(assignment, standing, taken, buffers, margin)
-    slots = _list_slots(assignment, buffers, pairs)
-    way = below(random, 2) if assignment.price.size == 0 else below(random, _WAYS)
+    pairs = _list_pairs(problem, assignment, taken, buffers, margin)
+    slots = _list_slots(problem, buffers, pairs)
+    way = below(random, 2) if problem.price.size == 0 else below(random, _WAYS)
     while slots > 0:
         best, highest = NOBODY, 0.0
         for slot in range(slots):
-            value, people, excess = _value(assignment, taken, buffers, slot)
+            value, people, excess = _value(problem, taken, buffers, slot)
             if value <= _TINY:
                 continue
             score = _score(value, people, excess, way) * (1.0 - 0.2 * share(random))
@@ -441,5 +439,5 @@ def repair(
         work += buffers.slot_begin[slots]
         if best == NOBODY:
             break
-        _open(assignment, taken, buffers, best)
+        _open(problem, taken, buffers, best)
     return work + pairs

@@ -15,17 +15,26 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 
+# Measured by bound and CPU seconds of `raise_prices` on CMC (k = 5, 25) and Adult with 9 columns (k = 25),
+# with half and with twice each value, or as said.
+
 _MOMENTUM = 0.25
-"""Share of the last direction in the next one (Camerini, Fratta and Maffioli 1975)."""
+"""Share of the last direction in the next one (Camerini, Fratta and Maffioli 1975).
+
+0.12 and 0.5 change no bound by 0.005 %, in 4.4 and 4.9 instead of 5.0 s.
+"""
 
 _SHORTER = 0.65
-"""By how much steps get shorter when patience ends."""
+"""By how much steps get shorter when patience ends.
+
+0.4: bounds lower by up to 0.009 %, 3.6 instead of 5.0 s. 0.8: higher by less than 0.005 %, 7.3 s.
+"""
 
 _SHORTEST = 1e-4
-"""Steps with a smaller factor do not matter."""
+"""Steps with a smaller factor do not matter: half and twice change no bound by 0.005 %."""
 
 _GAIN = 1e-5
-"""A value counts as better if it is so by this share."""
+"""A value counts as better if it is so by this share: half and twice change no bound by 0.005 %."""
 
 _MEMORY = 0.03
 """Weight of a step in the averages of `Usage`; the first steps weigh more."""
@@ -60,7 +69,7 @@ class Counts(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How bold steps are.
+    """How long steps are.
 
     Parameters
     ----------

@@ -34,7 +34,10 @@ from kanon_pg.worker.verification.certificate import (
 )
 
 STEPS = 3_000
-"""Steps of the ascent that usually come within some hundredths of a percent of the best bound."""
+"""Steps of the ascent that usually come within some hundredths of a percent of the best bound.
+
+On CMC (k = 5, 25) and Adult with 9 columns (k = 25) half lowers no bound by 0.005 %, and twice changes none.
+"""
 
 _FIRST_STEPS = 60
 _MORE_STEPS = 1.5
@@ -65,7 +68,7 @@ class Prices:
     complete : bool
         Whether the search ended by itself, neither by time nor by effort.
     pass_seconds : float
-        How long the longest pass over all classes took; whoever checks the prices needs as long again.
+        How long the longest pass over all classes took; checking the prices takes as long again.
     """
 
     prices: NDArray[np.int64]

@@ -41,7 +41,7 @@ _WORK_PER_STEP = 10_000_000
 class Reach(NamedTuple):
     """Working arrays; `cost` is infinite while a row type waits, `waiting` lists those that do.
 
-    `everybody` lists all row types; `state` holds the vector of `keys` and how many row types wait.
+    `all_types` lists all row types; `state` holds the vector of `keys` and how many row types wait.
     """
 
     hashes: NDArray[np.uint64]
@@ -49,7 +49,7 @@ class Reach(NamedTuple):
     people: NDArray[np.int64]
     marks: Marks
     grouping: Grouping
-    everybody: NDArray[np.int32]
+    all_types: NDArray[np.int32]
     cost: NDArray[np.float64]
     waiting: NDArray[np.int32]
     state: NDArray[np.int64]
@@ -98,7 +98,7 @@ def _reach_range(
         reach.marks.marked[: 1 << bits] = 0
         for position in range(reach.state[1]):
             reach.marks.marked[np.int64(keys[waiting[position]] >> shift)] = 1
-        found = filter_marked(keys, people, k, reach.marks, bits, reach.everybody, candidates)
+        found = filter_marked(keys, people, k, reach.marks, bits, reach.all_types, candidates)
         groups = group_candidates(keys, found, reach.grouping)
         holds = _may_hold(reach, found, groups, k, models)
         for position in range(found):
@@ -136,8 +136,8 @@ def cheapest_reach(
         Allowed pattern vectors, the fully suppressed one among them.
     effort : int, optional
         Row types that may be looked at, None for the usual limit. Where effort or time end, the cost of the
-        first vector that was not looked at is a bound for all row types that still wait: all cheaper ones
-        were in vain.
+        first vector that was not looked at is a bound for all row types that still wait: no cheaper one
+        suffices for them.
     models : ModelEvaluator, optional
         Privacy models: row types of a group in which they allow no class wait on, see `may_hold_class`.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.errors import SolverError
-from kanon_pg.worker.solvers.exact.apart import run_apart
+from kanon_pg.worker.child_processes import run_in_child
 from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
 
 Numbers = NDArray[np.int64]
@@ -21,7 +21,7 @@ _LARGE = 50_000
 """Coefficients from which a program is solved in a process of its own: the library may overrun its limit."""
 
 _SHARE = 0.9
-"""Share of the time limit that the library is told in that case, so that what it found can arrive."""
+"""Share of the time limit that the library gets in that case: the rest is for its answer to arrive."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _solve(model: LinearModel, effort: Effort, step: float, hint: Reals | None) 
         if effort.seconds is None or model.row.size < _LARGE:
             return _solve_here(model, effort, step, hint)
         shorter = replace(effort, seconds=_SHARE * effort.seconds)
-        answer = run_apart(
+        answer = run_in_child(
             lambda: _solve_here(model, shorter, step, hint).SerializeToString(), effort.seconds
         )
     except Exception as error:

@@ -3,7 +3,7 @@
 Bredereck, Nichterlein, Niedermeier and Philip (2014), section 4.3, add l-diversity to such a program by one
 row per class and value. Each model writes its own rows (`PrivacyModel.write`), which hold with zeros for
 closed instances. Rows of models that are not linear are cuts that hold for all classes that satisfy them;
-they are learned from classes of solutions that do not. With undivided row types the same is asked for in
+they are learned from classes of solutions that do not. With undivided row types the same is demanded for in
 people, which is linear as long as people add up.
 """
 
@@ -52,7 +52,7 @@ class ModelConstraints:
     evaluator: ModelEvaluator
     cuts: list[tuple[int, Reals]] = field(default_factory=list)
 
-    def rows_of(self, begin: Numbers, row_type: Numbers, is_asked: NDArray[np.bool_]) -> Demand:
+    def rows_of(self, begin: Numbers, row_type: Numbers, is_constrained: NDArray[np.bool_]) -> Demand:
         """Return further columns and rows for some instances.
 
         Parameters
@@ -61,20 +61,20 @@ class ModelConstraints:
             Where the members of each instance begin.
         row_type : ndarray of int64, shape (e,)
             Row type of each member.
-        is_asked : ndarray of bool, shape (q,)
+        is_constrained : ndarray of bool, shape (q,)
             Which instances have to satisfy the models.
         """
-        asked = np.flatnonzero(is_asked)
-        place = np.full(is_asked.size, -1, dtype=np.int64)
-        place[asked] = np.arange(asked.size)
-        owner = place[np.repeat(np.arange(is_asked.size), np.diff(begin))]
+        constrained = np.flatnonzero(is_constrained)
+        place = np.full(is_constrained.size, -1, dtype=np.int64)
+        place[constrained] = np.arange(constrained.size)
+        owner = place[np.repeat(np.arange(is_constrained.size), np.diff(begin))]
         pair = np.flatnonzero(owner >= 0)
         types = row_type[pair]
         units = [np.ones(pair.size)]
         if self.table.has_entity:
             units = [self.table.rows[types].astype(np.float64), self.table.people[types].astype(np.float64)]
-        opened = row_type.size + asked
-        program = _Program(pair, owner[pair], opened, row_type.size + is_asked.size)
+        opened = row_type.size + constrained
+        program = _Program(pair, owner[pair], opened, row_type.size + is_constrained.size)
         asked_for = demanded(self.models)
         least = max(model.least_values(demand) for model, demand in asked_for)
         for column in range(self.evaluator.codes.shape[0]):
@@ -218,20 +218,10 @@ def search_exactly_with_models(
     start = start or search_greedily(table, mask, request, clock)
     if not adds_up(table):
         return replace(start, notes=(*start.notes, PEOPLE_DO_NOT_ADD_UP))
-    evaluator = evaluator_of(table, request.models)
-    constraints = ModelConstraints(table, request.models, evaluator)
+    constraints = ModelConstraints(table, request.models, evaluator_of(table, request.models))
 
     def are_met(solution: Solution) -> bool:
-        parts = solution.parts_of(table)
-        classes = classes_of(parts, solution.vector)
-        own = evaluator_of(parts, request.models) if solution.is_divided else evaluator
-        found = violations(own, classes.class_of, len(classes))
-        is_bad = found.any
-        if request.rest_may_be_small:
-            is_bad = is_bad & (classes.vectors != mask.full)
-        for number in np.flatnonzero(found.to_learn_from & is_bad):
-            _add_cuts(constraints, solution, classes.class_of == number)
-        return not is_bad.any()
+        return _are_met(constraints, solution, mask.full if request.rest_may_be_small else None)
 
     best = start
     for _ in range(_MOST_ROUNDS):
@@ -243,6 +233,21 @@ def search_exactly_with_models(
         if len(constraints.cuts) == known or clock.is_over():
             break
     return best
+
+
+def _are_met(constraints: ModelConstraints, solution: Solution, exempt: int | None) -> bool:
+    """Return whether all classes satisfy the models; else learn cuts from those that do not.
+
+    The class under the vector `exempt` need not satisfy anything.
+    """
+    parts = solution.parts_of(constraints.table)
+    classes = classes_of(parts, solution.vector)
+    own = evaluator_of(parts, constraints.models) if solution.is_divided else constraints.evaluator
+    found = violations(own, classes.class_of, len(classes))
+    is_bad = found.any if exempt is None else found.any & (classes.vectors != exempt)
+    for number in np.flatnonzero(found.to_learn_from & is_bad):
+        _add_cuts(constraints, solution, classes.class_of == number)
+    return not is_bad.any()
 
 
 def _add_cuts(constraints: ModelConstraints, solution: Solution, inside: NDArray[np.bool_]) -> None:

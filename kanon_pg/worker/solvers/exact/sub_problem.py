@@ -50,7 +50,7 @@ class Demand:
         Limits of the further columns.
     is_integer : ndarray of bool, shape (v,)
     row_lower, row_upper : ndarray of float64, shape (r,)
-        Limits of the rows; whoever writes them makes them hold for closed instances.
+        Limits of the rows; they must hold for closed instances.
     row, column : ndarray of int64, shape (e,)
         Where the coefficients stand, each place once.
     coefficient : ndarray of float64, shape (e,)
@@ -82,7 +82,7 @@ class SubProblem:
         Row types that may join each instance.
     fewest : ndarray of int64, shape (q,)
         People that each instance needs if it is used at all. With 0 it is open to any number of them and
-        counts as a class whether anything is there or not; 1 asks for one row, whoever it is of.
+        counts as a class whether anything is there or not; 1 demands one row of any row type.
     is_divisible : bool
         Whether the rows of a row type may join several instances; every row is a person then.
     own : ndarray of int64, shape (n,)

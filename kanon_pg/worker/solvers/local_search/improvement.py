@@ -26,15 +26,20 @@ from kanon_pg.worker.solvers.local_search.partition import (
 )
 from kanon_pg.worker.solvers.local_search.sweep import Sweep, sweep_of, sweep_range
 
+# Measured on Adult (9 and 14 columns), CMC, Nursery and hospital stays, k = 5 and 25, without privacy models:
+# cells that the greedy method suppresses, and CPU seconds of all calls, with half and with twice each value.
+
 EFFORT = 110_000_000
 """Row types that may be looked at in all: about 0.3 s when they fit into the cache.
 
-Measured together with what is counted in `sweep`: on Adult, 14 columns, the greedy search suppressed 50,669,
-79,548 and 150,476 cells for k = 2, 5, 100 in 0.4 to 0.8 CPU seconds on a busy machine.
+Half: up to 0.29 % more cells, 1.3 instead of 1.7 s. Twice: the same cells (but for 0.005 %), 1.85 s.
 """
 
 EFFORT_PER_ROW_TYPE = 4_000
-"""How many times each row type may be looked at on average; the lower of the two limits holds."""
+"""How many times each row type may be looked at on average; the lower of the two limits holds.
+
+Half: up to 0.31 % more cells, 1.1 instead of 1.7 s. Twice: up to 0.12 % fewer (CMC), 1.85 s.
+"""
 
 _MORE_UNDER_MODELS = 10
 """How many times these limits hold under privacy models. No measurement is on record."""
@@ -43,10 +48,13 @@ _WORK_PER_STEP = 10_000_000
 """Progress is reported, and the clock looked at, after so many."""
 
 _SHARE_FOR_ELSEWHERE = 4
-"""One part in so many of the effort may go into other places of row types. No measurement is on record."""
+"""One part in so many of the effort may go into other places of row types.
+
+Half: up to 0.01 % fewer cells; twice: up to 0.03 % more; the same time.
+"""
 
 _WORTH_A_SWEEP = 0.0005
-"""A sweep that gains less than this share of the cost is the last. No measurement is on record."""
+"""A sweep that gains less than this share of the cost is the last: half and twice change no cell."""
 
 
 def improve(
@@ -153,7 +161,7 @@ def _in_order(models: ModelEvaluator, members: Members, order: NDArray[np.intp])
 def _look_elsewhere(sweep: Sweep, effort: int, clock: Clock) -> int:
     """Look for other places of the row types; return how much effort it took.
 
-    Under privacy models nobody knows whether a class that is open stays one with somebody else in it.
+    Under privacy models a class that is open need not stay one with another row type in it.
     """
     offered = _open_classes(sweep.parts)
     waiting = np.arange(sweep.keys.size, dtype=np.int32)

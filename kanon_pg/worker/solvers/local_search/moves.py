@@ -44,7 +44,8 @@ _MOST_REFUSED = 400
 """Row types of classes that are broken, and of those whose row types are evaluated one by one, at most;
 donors that their classes cannot spare after which a move is given up.
 
-No measurement of these numbers is on record.
+Measured as in `improvement`: half of the first costs at most 0.01 % more cells, twice it changes none; the
+last changes none either way. The second acts under privacy models alone; no measurement of it is on record.
 """
 
 _LEAST_LACK = 1e-6
@@ -73,6 +74,16 @@ def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch
         scratch.inside_rows[number] += members.rows[item]
         scratch.item_seen[item] = stamp
     return touched
+
+
+@inner_kernel
+def _class_under(vector: int, touched: int, parts: Partition, scratch: Scratch) -> int:
+    """Return the class under a vector among those touched, `NOBODY` if there is none."""
+    target = NOBODY
+    for position in range(touched):
+        if parts.vector[scratch.touched[position]] == vector:
+            target = scratch.touched[position]
+    return target
 
 
 @inner_kernel
@@ -164,7 +175,7 @@ def _may_leave(
     members: Members,
     scratch: Scratch,
 ) -> bool:
-    """Return whether a gainer may leave its class; if so, it is gone for those that are asked later."""
+    """Return whether a gainer may leave its class; if so, later questions are answered without it."""
     if models is None:
         if members.people[item] > scratch.allowance[number]:
             return False
@@ -204,6 +215,17 @@ def _take_gainers(
 
 
 @inner_kernel
+def list_members(number: int, parts: Partition, listed: NDArray[np.int32], length: int) -> int:
+    """Append the row types of a class to a list of some length; return the new length."""
+    item = parts.head[number]
+    while item != NOBODY:
+        listed[length] = item
+        length += 1
+        item = parts.following[item]
+    return length
+
+
+@inner_kernel
 def _missing(
     target: int,
     taken: int,
@@ -221,11 +243,8 @@ def _missing(
     for joining in scratch.taken[:taken]:
         scratch.together[count] = joining
         count += 1
-    item = parts.head[target] if target != NOBODY else NOBODY
-    while item != NOBODY:
-        scratch.together[count] = item
-        count += 1
-        item = parts.following[item]
+    if target != NOBODY:
+        count = list_members(target, parts, scratch.together, count)
     together = scratch.together[:count]
     scratch.evaluated[0] += count
     if count > 0 and is_class(models, together, k):
@@ -350,12 +369,7 @@ def _fill_up(
     )
     if losses < np.inf or least >= gains:
         return donors, losses
-    item = parts.head[whole]
-    while item != NOBODY:
-        scratch.taken[taken] = item
-        taken += 1
-        item = parts.following[item]
-    return taken, least
+    return list_members(whole, parts, scratch.taken, taken), least
 
 
 @inner_kernel
@@ -384,13 +398,48 @@ def _stay_away(
     if count == 0:
         return 0, 0.0
     for item in scratch.taken[count:gainers]:
-        # Only classes that somebody stays in after all can have become worse.
+        # Only classes in which a row type stays after all can have become worse.
         if not _stays(parts.class_of[item], scratch.joins, NOBODY, k, models, parts, scratch):
             return 0, 0.0
     gains = 0.0
     for item in scratch.taken[:count]:
         gains += (parts.cost[parts.class_of[item]] - cost) * members.rows[item]
     return count, gains
+
+
+@inner_kernel
+def _satisfy(
+    items: NDArray[np.int32],
+    touched: int,
+    target: int,
+    taken: int,
+    gains: float,
+    cost: float,
+    k: int,
+    models: ModelEvaluator | None,
+    parts: Partition,
+    members: Members,
+    scratch: Scratch,
+) -> tuple[int, float]:
+    """Add donors, or leave gainers out, until the class satisfies everything.
+
+    Returns
+    -------
+    int, float
+        The new length of the list, and what the move gains; nothing if the class cannot be satisfied.
+    """
+    missing = _missing(target, taken, k, models, parts, members, scratch)
+    if missing <= 0.0:
+        return taken, gains
+    filled, losses = _fill_up(
+        items, touched, target, taken, missing, gains, cost, k, models, parts, members, scratch
+    )
+    gains -= losses
+    if gains > TOLERANCE and _missing(target, filled, k, models, parts, members, scratch) <= 0.0:
+        return filled, gains
+    if target != NOBODY:
+        return 0, 0.0
+    return _stay_away(taken, filled, cost, k, models, parts, members, scratch)
 
 
 @inner_kernel
@@ -451,28 +500,15 @@ def try_class(
         By how much the cost has become lower, >= 0. Every class still has k people and satisfies the models.
     """
     touched = _tally(items, parts, members, scratch)
-    target = NOBODY
-    for position in range(touched):
-        if parts.vector[scratch.touched[position]] == vector:
-            target = scratch.touched[position]
+    target = _class_under(vector, touched, parts, scratch)
     losses = _admit_gainers(touched, target, cost, k, models, parts, members, scratch, elsewhere)
     taken, gains = _take_gainers(items, target, cost, k, models, parts, members, scratch)
     gains -= losses
     if gains <= TOLERANCE:
         return 0.0
-    missing = _missing(target, taken, k, models, parts, members, scratch)
-    if missing > 0.0:
-        gainers = taken
-        taken, filling = _fill_up(
-            items, touched, target, taken, missing, gains, cost, k, models, parts, members, scratch
-        )
-        gains -= filling
-        if gains <= TOLERANCE or _missing(target, taken, k, models, parts, members, scratch) > 0.0:
-            if target != NOBODY:
-                return 0.0
-            taken, gains = _stay_away(gainers, taken, cost, k, models, parts, members, scratch)
-            if gains <= TOLERANCE:
-                return 0.0
+    taken, gains = _satisfy(items, touched, target, taken, gains, cost, k, models, parts, members, scratch)
+    if gains <= TOLERANCE:
+        return 0.0
     if target == NOBODY:
         target = open_class(parts, vector, cost)
     _carry_out(taken, touched, target, parts, members, scratch, elsewhere)

@@ -87,35 +87,55 @@ def partition_of(table: RowTypeTable, assigned: NDArray[np.int64], order: NDArra
 @kernel
 def _link(parts: Partition) -> None:
     for item in range(parts.class_of.size - 1, -1, -1):
-        _push(parts, item, parts.class_of[item])
+        push(parts.head, parts.following, parts.previous, item, parts.class_of[item])
+        parts.size[parts.class_of[item]] += 1
 
 
 @inner_kernel
-def _push(parts: Partition, item: int, into: int) -> None:
-    first = parts.head[into]
-    parts.following[item] = first
-    parts.previous[item] = NOBODY
+def push(
+    head: NDArray[np.int32],
+    following: NDArray[np.int32],
+    previous: NDArray[np.int32],
+    item: int,
+    into: int,
+) -> None:
+    """Put an item that is in no list first into one of some doubly linked lists."""
+    first = head[into]
+    following[item] = first
+    previous[item] = NOBODY
     if first != NOBODY:
-        parts.previous[first] = item
-    parts.head[into] = item
-    parts.size[into] += 1
+        previous[first] = item
+    head[into] = item
+
+
+@inner_kernel
+def remove(
+    head: NDArray[np.int32],
+    following: NDArray[np.int32],
+    previous: NDArray[np.int32],
+    item: int,
+    source: int,
+) -> None:
+    """Take an item out of the list that it is in."""
+    before, after = previous[item], following[item]
+    if before == NOBODY:
+        head[source] = after
+    else:
+        following[before] = after
+    if after != NOBODY:
+        previous[after] = before
 
 
 @inner_kernel
 def move(parts: Partition, members: Members, item: int, into: int) -> None:
     """Move a row type to another class; people are added and subtracted as if nobody were shared."""
     source = parts.class_of[item]
-    before, after = parts.previous[item], parts.following[item]
-    if before == NOBODY:
-        parts.head[source] = after
-    else:
-        parts.following[before] = after
-    if after != NOBODY:
-        parts.previous[after] = before
+    remove(parts.head, parts.following, parts.previous, item, source)
     parts.size[source] -= 1
     parts.rows[source] -= members.rows[item]
     parts.people[source] -= members.people[item]
-    _push(parts, item, into)
+    push(parts.head, parts.following, parts.previous, item, into)
+    parts.size[into] += 1
     parts.class_of[item] = into
     parts.item_cost[item] = parts.cost[into]
     parts.rows[into] += members.rows[item]

@@ -1,8 +1,8 @@
 """Kernels that find where the local search may open or enlarge a class.
 
 For each pattern vector row types that agree are grouped, as far as their class may reach k people and
-somebody gains from it. Most groups are then struck out on a few numbers, because no move can gain from them;
-the others are tried (`kanon_pg.worker.solvers.local_search.moves`).
+a row type gains from it. Most groups are then struck out on a few numbers, because no move can gain from
+them; the others are tried (`kanon_pg.worker.solvers.local_search.moves`).
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ _WORK_PER_EVALUATED = 4
 """What steps cost, in row types that can be looked at in the same time: keys that are updated, row types
 grouped, tried, groups tried, row types of classes on which privacy models are evaluated.
 
-They decide when the effort is used up (see `kanon_pg.worker.solvers.local_search.improvement`). All but
-the last were measured with it, not one by one; no measurement of the last is on record.
+They decide when the effort is used up. Measured one by one as in
+`kanon_pg.worker.solvers.local_search.improvement`: half of one saves at most 0.05 % of the cells, twice one
+costs at most 0.03 % (0.14 % for those tried), in 1.6 to 1.7 and 1.35 to 1.55 s. The last acts under privacy
+models alone; no measurement of it is on record.
 """
 
 
@@ -84,12 +86,15 @@ def sweep_of(
 
 
 _MOST_STUCK = 1
-"""Row types without another place for whose sake a class is not broken, see `_may_be_left`."""
+"""Row types without another place for whose sake a class is not broken, see `_may_be_left`.
+
+Measured as in `improvement`: 0 suppresses 2 cells fewer on Adult (9 columns, k = 5), 2 changes none.
+"""
 
 
 @kernel
 def _may_be_left(spare: int, people: int, stuck: int) -> bool:
-    """Return whether a class can spare some people, or be broken as hardly anybody has no other place.
+    """Return whether a class can spare some people, or be broken as its row types have other places.
 
     A class that keeps several row types with no other place could still come as a whole. That is so rare
     that looking for it does not pay: on Adult it changed no result by more than 4 cells of 38,848.
@@ -138,7 +143,7 @@ def _group_losses(
     gain: NDArray[np.float64],
     missing: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the least that one more person costs each group that needs somebody, and how many may come."""
+    """Return the least that one more person costs each group that needs people, and how many may come."""
     available = np.zeros(length.size, dtype=np.int64)
     least = np.full(length.size, np.inf)
     item_cost, class_of, class_vector = parts.item_cost, parts.class_of, parts.vector
@@ -265,7 +270,7 @@ def _gainers(sweep: Sweep, cost: float, k: int) -> int:
 
 @kernel
 def _promising(sweep: Sweep, cost: float, k: int) -> int:
-    """List the row types in classes that may reach k people and somebody would gain from."""
+    """List the row types in classes that may reach k people and some row type would gain from."""
     _rise_to(sweep, cost)
     found = _gainers(sweep, cost, k)
     if found == 0:

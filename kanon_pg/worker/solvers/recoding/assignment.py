@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.draw import below
-from kanon_pg.worker.solvers.local_search.partition import NOBODY
+from kanon_pg.worker.solvers.local_search.partition import NOBODY, push, remove
 from kanon_pg.worker.solvers.recoding.demands import Demands
 from kanon_pg.worker.solvers.recoding.forest import Forest, levels_of_classes, row_cost
 
@@ -74,12 +74,7 @@ def _fill(assignment: Assignment, forest: Forest, items: Items, class_of: NDArra
 @inner_kernel
 def assign(assignment: Assignment, items: Items, item: int, number: int) -> None:
     """Put a row type into a class, whose levels must fit already."""
-    first = assignment.head[number]
-    assignment.following[item] = first
-    assignment.previous[item] = NOBODY
-    if first != NOBODY:
-        assignment.previous[first] = item
-    assignment.head[number] = item
+    push(assignment.head, assignment.following, assignment.previous, item, number)
     assignment.class_of[item] = number
     assignment.rows[number] += items.rows[item]
     assignment.people[number] += items.people[item]
@@ -89,13 +84,7 @@ def assign(assignment: Assignment, items: Items, item: int, number: int) -> None
 def unassign(assignment: Assignment, items: Items, item: int) -> None:
     """Take a row type out of its class, whose levels stay as they are."""
     number = assignment.class_of[item]
-    before, after = assignment.previous[item], assignment.following[item]
-    if before == NOBODY:
-        assignment.head[number] = after
-    else:
-        assignment.following[before] = after
-    if after != NOBODY:
-        assignment.previous[after] = before
+    remove(assignment.head, assignment.following, assignment.previous, item, number)
     if assignment.member[number] == item:
         assignment.member[number] = assignment.head[number]
     assignment.rows[number] -= items.rows[item]

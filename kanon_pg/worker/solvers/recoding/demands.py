@@ -1,4 +1,4 @@
-"""What a class must satisfy, in a form that kernels can ask."""
+"""What a class must satisfy, in a form that kernels can evaluate."""
 
 from __future__ import annotations
 

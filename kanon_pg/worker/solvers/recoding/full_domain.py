@@ -23,7 +23,7 @@ from kanon_pg.worker.solvers.recoding.groups import (
     raise_column,
 )
 
-_BEATS = 32
+_VECTORS_PER_REPORT = 32
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class _Search:
     def visit(self, groups: Groups, of: NDArray[np.int32], level: NDArray[np.int16], first: int) -> None:
         """Look at a level vector and at those that raise columns from place `first` on."""
         self.visited += 1
-        if self.visited % _BEATS == 0:
+        if self.visited % _VECTORS_PER_REPORT == 0:
             self.clock.report("search", None)
             self.complete = self.complete and not self.clock.is_over()
         if not self.complete:

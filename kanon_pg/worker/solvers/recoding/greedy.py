@@ -258,8 +258,8 @@ def assign_rest(
     """
     class_of = class_of.copy()
     class_of[rest] = -1
-    seated = class_of >= 0
-    class_of[seated] = np.unique(class_of[seated], return_inverse=True)[1]
+    assigned = class_of >= 0
+    class_of[assigned] = np.unique(class_of[assigned], return_inverse=True)[1]
     classes = int(class_of.max()) + 1
     if not rest.size:
         return class_of
@@ -281,11 +281,11 @@ def _state(
     forest: Forest, codes: NDArray[np.int32], table: RowTypeTable, class_of: NDArray[np.int64], classes: int
 ) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64]]:
     """Return levels, a member and the rows of each class."""
-    seated = np.flatnonzero(class_of >= 0)
-    level = levels_of_classes(forest, codes[seated], class_of[seated])
+    assigned = np.flatnonzero(class_of >= 0)
+    level = levels_of_classes(forest, codes[assigned], class_of[assigned])
     member = np.zeros(classes, dtype=np.int64)
-    member[class_of[seated]] = seated
-    rows = np.bincount(class_of[seated], weights=table.rows[seated], minlength=classes).astype(np.int64)
+    member[class_of[assigned]] = assigned
+    rows = np.bincount(class_of[assigned], weights=table.rows[assigned], minlength=classes).astype(np.int64)
     return level, member, rows
 
 

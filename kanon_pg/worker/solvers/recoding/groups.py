@@ -155,7 +155,7 @@ MOST_WORK = 60_000_000
 """Groups that are looked at at most, in all level vectors: some seconds."""
 
 _WORK_PER_VECTOR = 1_000
-_BEATS = 64
+_VECTORS_PER_REPORT = 64
 _EQUAL = 1e-12
 
 
@@ -197,7 +197,7 @@ class _Walk:
     def _count(self, groups: int) -> None:
         self.visited += 1
         self.work += groups + _WORK_PER_VECTOR
-        if self.visited % _BEATS == 0:
+        if self.visited % _VECTORS_PER_REPORT == 0:
             self.clock.report("bound", None)
             if self.work > MOST_WORK or self.clock.is_over():
                 raise TimeOver

@@ -10,11 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.clock import Clock, Schedule
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.draw import random_state
 from kanon_pg.worker.solvers.recoding.assignment import (
     MOST_RUINED,
+    Assignment,
+    Items,
     assignment_of,
     cost_of,
     items_of,
@@ -123,7 +125,7 @@ _NOISE = 0.3
 _LEAST_ROOM = 24
 _ROOM_PER_PERSON = 4
 _MOST_ROOM = 1 << 14
-"""Row types that one step may take in hand: so many times k between the two others."""
+"""Row types that one step may take out: so many times k between the two others."""
 
 
 def improve_classes(
@@ -139,7 +141,7 @@ def improve_classes(
 ) -> NDArray[np.int64]:
     """Lower the cost of classes whose members publish what all of them share.
 
-    Each step takes some classes around a row type apart, forms new ones around random row types in hand,
+    Each step takes some classes around a row type apart, forms new ones around random ones of its row types,
     and sends the others into the cheapest of these or of the classes nearby that cover them (ruin and
     recreate: Schrimpf, Schneider, Stamm-Wilbrandt and Dueck 2000); dearer results are kept with a
     probability that falls as the temperature does.
@@ -163,29 +165,39 @@ def improve_classes(
     ndarray of int64, shape (n,)
         Allowed classes of at most the same cost, numbered from 0 without gaps.
     """
-    effort = times * min(EFFORT, EFFORT_PER_ROW_TYPE * len(table))
+    schedule = Schedule(clock, "improve", times * min(EFFORT, EFFORT_PER_ROW_TYPE * len(table)))
     if class_of.max() == 0 == len(table) - 1 or clock.is_over():
         return class_of
+    assignment = assignment_of(forest, items_of(table, codes), class_of)
+    best = _anneal(forest, items_of(table, codes), table, demands, assignment, seed, schedule)
+    return np.unique(best, return_inverse=True)[1].astype(np.int64)
+
+
+def _anneal(
+    forest: Forest,
+    items: Items,
+    table: RowTypeTable,
+    demands: Demands,
+    assignment: Assignment,
+    seed: int,
+    schedule: Schedule,
+) -> NDArray[np.int32]:
+    """Return the cheapest classes that were met at the end of a call of the kernel."""
     k = int(demands.k)
     orders, places = random_orders(forest, table, seed)
-    items = items_of(table, codes)
-    assignment = assignment_of(forest, items, class_of)
     room = min(_MOST_ROOM, _LEAST_ROOM + _ROOM_PER_PERSON * k)
     buffers, taken = buffers_for(room, table.width), taken_for(len(table), room)
     random, most = random_state(seed), max(3, min(MOST_RUINED, 12 // k))
     hottest = _HOTTEST * np.sqrt(2.0 * k) * float(table.weights.mean())
     cost = lowest = cost_of(assignment)
     best = assignment.class_of.copy()
-    used, seconds = 0, clock.left()
-    while used < effort and not clock.is_over():
-        done = max(used / effort, 1.0 - (clock.left() or 0.0) / seconds) if seconds else used / effort
-        clock.report("improve", done)
+    while not schedule.is_over():
         risen, work = anneal_classes(
             assignment, buffers, taken, forest, items, demands, orders, places, random,
-            hottest * _COLDEST**done, most, _NOISE, min(_WORK_PER_CALL, effort - used),
+            hottest * _COLDEST ** schedule.done(), most, _NOISE, schedule.at_most(_WORK_PER_CALL),
         )  # fmt: skip
-        used += work
+        schedule.use(work)
         cost += risen
         if cost < lowest - 1e-9:
             lowest, best = cost, assignment.class_of.copy()
-    return np.unique(best, return_inverse=True)[1].astype(np.int64)
+    return best

@@ -77,12 +77,12 @@ def search_with_hierarchies(
 def _require_meaning(request: SolveRequest) -> None:
     if request.method not in RECODINGS:
         raise InputError(
-            f"Method {request.method} knows no hierarchies.",
+            f"Method {request.method} does not support hierarchies.",
             hint=f"Methods that do are: {', '.join(RECODINGS)}.",
         )
     if request.patterns is not None:
         raise InputError(
-            "Patterns speak of suppressed columns alone, and the columns have hierarchies.",
+            "Patterns name suppressed columns alone, and the columns have hierarchies.",
             hint="Leave out the patterns; a hierarchy can have a lowest level.",
         )
     if request.fewest_classes is not None or request.most_classes is not None:

@@ -23,17 +23,17 @@ from kanon_pg.worker.solvers.recoding.assignment import (
 from kanon_pg.worker.solvers.recoding.demands import Demands, is_allowed
 from kanon_pg.worker.solvers.recoding.forest import Forest, join_levels, row_cost
 
-UNSEATED = -1
-"""Seat of a row type that is in no new class yet."""
+UNPLACED = -1
+"""New class of a row type that has none yet."""
 
-REFUSED = -2
-"""Seat of a row type around which no class can be formed."""
+UNPLACEABLE = -2
+"""New class of a row type around which none can be formed."""
 
 
 class Buffers(NamedTuple):
-    """Row types in hand and new classes.
+    """Row types taken out of their classes, and new classes.
 
-    Per row type in hand: its new class (`assign`), the class outside that it joins instead (`outside`,
+    Per row type taken out: its new class (`assign`), the class outside that it joins instead (`outside`,
     negative if none) and the levels that it needs with the first one of the class being formed (`needs`).
     Per new class: levels, first row type, rows, people and cost of a row. `price` distorts the losses of
     the columns at random, `scratch` and `joined` are working arrays.
@@ -64,7 +64,7 @@ def buffers_for(room: int, width: int) -> Buffers:
 
 @inner_kernel
 def is_new_class_allowed(buffers: Buffers, demands: Demands, taken: Taken, made: int) -> bool:
-    """Return whether the row types with a seat in a new class may be one."""
+    """Return whether the row types placed in a new class may be one."""
     if demands.is_simple == 1:
         return bool(buffers.people[made] >= demands.k)
     count = 0
@@ -77,7 +77,7 @@ def is_new_class_allowed(buffers: Buffers, demands: Demands, taken: Taken, made:
 
 @inner_kernel
 def _find_needs(buffers: Buffers, forest: Forest, items: Items, taken: Taken, member: int) -> None:
-    """Note at which levels each unseated row type shows the same as another one."""
+    """Note at which levels each unplaced row type shows the same as another one."""
     nodes, begin, values, lowest = forest.nodes, forest.begin, forest.values, forest.lowest
     codes, assign, needs, in_hand = items.codes, buffers.assign, buffers.needs, taken.item
     width = begin.size
@@ -97,7 +97,7 @@ def _find_needs(buffers: Buffers, forest: Forest, items: Items, taken: Taken, me
 
 @inner_kernel
 def _nearest(buffers: Buffers, forest: Forest, items: Items, taken: Taken, made: int) -> int:
-    """Return the place of the unseated row type that makes a new class least dear, negative if none."""
+    """Return the position of the unplaced row type that makes a new class least dear, negative if none."""
     loss, begin, values = forest.loss, forest.begin, forest.values
     assign, needs, level, price, codes = (
         buffers.assign,
@@ -121,8 +121,8 @@ def _nearest(buffers: Buffers, forest: Forest, items: Items, taken: Taken, made:
 
 
 @inner_kernel
-def _seat_covered(buffers: Buffers, items: Items, taken: Taken, made: int) -> None:
-    """Give a seat to every unseated row type that a new class covers."""
+def _place_covered(buffers: Buffers, items: Items, taken: Taken, made: int) -> None:
+    """Place every unplaced row type that a new class covers in it."""
     assign, needs, level, in_hand = buffers.assign, buffers.needs, buffers.level, taken.item
     item_rows, item_people = items.rows, items.people
     rows, people = np.int64(0), np.int64(0)
@@ -155,7 +155,7 @@ def grow_class(
     random: NDArray[np.uint64],
     noise: float,
 ) -> int:
-    """Form a class around one row type in hand; return the work, negative if none can be formed.
+    """Form a class around one of the row types taken out; return the work, negative if none can be formed.
 
     The class takes the row type that makes it least dear and all that it then covers, until it is allowed.
     """
@@ -167,7 +167,7 @@ def grow_class(
         buffers.level[made, column] = forest.lowest[column]
     _find_needs(buffers, forest, items, taken, member)
     work = taken.length[0]
-    _seat_covered(buffers, items, taken, made)
+    _place_covered(buffers, items, taken, made)
     while buffers.people[made] < demands.k or (
         demands.is_simple == 0 and not is_new_class_allowed(buffers, demands, taken, made)
     ):
@@ -176,18 +176,18 @@ def grow_class(
         if place < 0:
             for other in range(taken.length[0]):
                 if buffers.assign[other] == made:
-                    buffers.assign[other] = REFUSED
+                    buffers.assign[other] = UNPLACEABLE
             return int(-work)
         for column in range(buffers.price.size):
             buffers.level[made, column] = max(buffers.level[made, column], buffers.needs[place, column])
-        _seat_covered(buffers, items, taken, made)
+        _place_covered(buffers, items, taken, made)
     buffers.cost[made] = row_cost(forest, items.codes, buffers.level[made], member)
     return int(work)
 
 
 @inner_kernel
-def join_cheapest(buffers: Buffers, forest: Forest, items: Items, item: int, place: int, made: int) -> float:
-    """Seat a row type in the new class whose cost rises least, and raise that class; return by how much."""
+def least_rise(buffers: Buffers, forest: Forest, items: Items, item: int, made: int) -> tuple[int, float]:
+    """Return the new class whose cost rises least if a row type joins it, negative if none, and the rise."""
     best, lowest = -1, np.inf
     for number in range(made):
         join_levels(forest, items.codes, buffers.level[number], buffers.member[number], item, buffers.joined)
@@ -195,23 +195,18 @@ def join_cheapest(buffers: Buffers, forest: Forest, items: Items, item: int, pla
         rise = cost * (buffers.rows[number] + items.rows[item]) - buffers.cost[number] * buffers.rows[number]
         if rise < lowest:
             best, lowest = number, rise
+    return best, lowest
+
+
+@inner_kernel
+def join_cheapest(buffers: Buffers, forest: Forest, items: Items, item: int, place: int, made: int) -> float:
+    """Place a row type in the new class whose cost rises least, and raise that class; return by how much."""
+    best, lowest = least_rise(buffers, forest, items, item, made)
     join_levels(forest, items.codes, buffers.level[best], buffers.member[best], item, buffers.level[best])
     buffers.cost[best] = row_cost(forest, items.codes, buffers.level[best], buffers.member[best])
     buffers.rows[best] += items.rows[item]
     buffers.people[best] += items.people[item]
     buffers.assign[place] = best
-    return lowest
-
-
-@inner_kernel
-def rise_of_joining(buffers: Buffers, forest: Forest, items: Items, item: int, made: int) -> float:
-    """Return the least rise in cost with which a row type could join a new class."""
-    lowest = np.inf
-    for number in range(made):
-        join_levels(forest, items.codes, buffers.level[number], buffers.member[number], item, buffers.joined)
-        cost = row_cost(forest, items.codes, buffers.joined, buffers.member[number])
-        rise = cost * (buffers.rows[number] + items.rows[item]) - buffers.cost[number] * buffers.rows[number]
-        lowest = min(lowest, rise)
     return lowest
 
 
@@ -240,7 +235,7 @@ def _cheapest_outside(
     item: int,
 ) -> int:
     """Return the cheapest class nearby, not taken apart, that covers a row type; negative if none."""
-    best = UNSEATED
+    best = UNPLACED
     for _ in range(_ORDERS):
         turn = below(random, orders.shape[0])
         order, middle = orders[turn], places[turn, item]
@@ -271,14 +266,14 @@ def _form_classes(
     """
     left, free = np.int64(0), taken.length[0]
     for place in range(taken.length[0]):
-        buffers.assign[place] = UNSEATED
+        buffers.assign[place] = UNPLACED
         left += items.people[taken.item[place]]
     made, work = 0, 0
     while left >= demands.k and free > 0 and below(random, _STOPS) > 0:
         skipped = below(random, free)
         first = 0
-        while buffers.assign[first] != UNSEATED or skipped > 0:
-            if buffers.assign[first] == UNSEATED:
+        while buffers.assign[first] != UNPLACED or skipped > 0:
+            if buffers.assign[first] == UNPLACED:
                 skipped -= 1
             first += 1
         done = grow_class(buffers, forest, items, demands, taken, made, first, random, noise)
@@ -290,12 +285,12 @@ def _form_classes(
         made += 1
         free = 0
         for place in range(taken.length[0]):
-            free += buffers.assign[place] == UNSEATED
+            free += buffers.assign[place] == UNPLACED
     return made, work
 
 
 @inner_kernel
-def _seat_others(
+def _place_others(
     assignment: Assignment,
     buffers: Buffers,
     forest: Forest,
@@ -307,14 +302,14 @@ def _seat_others(
     random: NDArray[np.uint64],
     made: int,
 ) -> float:
-    """Seat whoever has no seat in a new class or outside; return the cost of all, infinite if impossible."""
+    """Place the other row types in new classes or outside; return the cost of all, infinite if impossible."""
     cost = 0.0
     for place in range(taken.length[0]):
-        buffers.outside[place] = UNSEATED
+        buffers.outside[place] = UNPLACED
         if buffers.assign[place] >= 0:
             continue
         item = taken.item[place]
-        rise = rise_of_joining(buffers, forest, items, item, made)
+        _, rise = least_rise(buffers, forest, items, item, made)
         if demands.evaluator.codes.shape[0] == 0:
             number = _cheapest_outside(assignment, forest, items, taken, orders, places, random, item)
             if number >= 0 and assignment.cost[number] * items.rows[item] < rise:
@@ -346,7 +341,7 @@ def _apply(assignment: Assignment, buffers: Buffers, items: Items, taken: Taken,
         assignment.cost[number] = buffers.cost[made_now]
         for column in range(assignment.level.shape[1]):
             assignment.level[number, column] = buffers.level[made_now, column]
-        # The number is read again below, when all seats are known.
+        # The number is read again below, when all places are known.
         buffers.scratch[made_now] = number
     for place in range(taken.length[0]):
         into = (
@@ -413,7 +408,9 @@ def anneal_classes(
     while done < work:
         before = ruin(assignment, items, demands, taken, orders, places, random, most)
         made, effort = _form_classes(buffers, forest, items, demands, taken, random, noise)
-        after = _seat_others(assignment, buffers, forest, items, demands, taken, orders, places, random, made)
+        after = _place_others(
+            assignment, buffers, forest, items, demands, taken, orders, places, random, made
+        )
         done += effort + 4 * taken.length[0] + _WORK_PER_STEP
         is_kept = after - before <= -temperature * np.log(1.0 - share(random)) + _TINY
         if is_kept and _are_allowed(buffers, demands, taken, made):

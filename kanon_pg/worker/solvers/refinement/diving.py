@@ -143,7 +143,10 @@ def settle(graph: Pool, stage: Stage, order: NDArray[np.int64], quota: int, slac
 
 _FIRST_STEPS = 600
 _FIRST_STRIDE = 0.5
-"""Steps of the subgradient method, and the first one's length, before anything is settled."""
+"""Steps of the subgradient method, and the first one's length, before anything is settled.
+
+On CMC (k = 5, 25; as in `refine`) half of the steps gives 0.02 to 0.15 % fewer cells, twice changes none.
+"""
 
 _STEPS = 150
 _STRIDE = 0.3
@@ -215,10 +218,7 @@ def dive(
     """
     pool = Pool(graph.cost, graph.begin, graph.member)
     unit = float(table.weights.mean())
-    stage = Stage(
-        table.rows.copy(), prices / PRICE_UNIT, np.full(len(table), _NO_CAP * float(graph.cost[-1])),
-        np.zeros(len(graph), dtype=np.bool_),
-    )  # fmt: skip
+    stage = _beginning(table, graph, prices)
     settled = np.random.default_rng(seed).uniform(_LEAST_SHARE, _MOST_SHARE) if seed else _SHARE
     slack, steps, stride = _SLACK, _FIRST_STEPS, _FIRST_STRIDE
     total = int(stage.left.sum())
@@ -230,14 +230,28 @@ def dive(
         instance, share = _adjust(pool, stage, k, steps, stride, clock)
         if not instance.size:
             break
-        # Instances are numbered by cost. What dear ones leave fits into cheap ones rather than vice versa.
-        order = instance[::-1][np.argsort(-np.rint(_STEPS_OF_USAGE * share[::-1]), kind="stable")]
         quota = max(int(settled * rows), _LEAST_CLASSES * k)
-        if not settle(pool, stage, order, quota, slack * unit, k):
+        if not settle(pool, stage, _by_usage(instance, share), quota, slack * unit, k):
             slack *= _MORE_SLACK
         stage.left[stage.price >= stage.cap - _CLOSE * unit] = 0
         steps, stride = _STEPS, _STRIDE
     return assign_to(table, graph, np.flatnonzero(stage.is_open), k, rest_may_be_small=rest_may_be_small)
+
+
+def _beginning(table: RowTypeTable, graph: Compatibility, prices: NDArray[np.int64]) -> Stage:
+    """Return the state in which no instance is open."""
+    return Stage(
+        table.rows.copy(), prices / PRICE_UNIT, np.full(len(table), _NO_CAP * float(graph.cost[-1])),
+        np.zeros(len(graph), dtype=np.bool_),
+    )  # fmt: skip
+
+
+def _by_usage(instance: NDArray[np.int64], share: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Sort instances, given by rising cost, by usage and then by falling cost.
+
+    What dear ones leave fits into cheap ones rather than vice versa.
+    """
+    return instance[::-1][np.argsort(-np.rint(_STEPS_OF_USAGE * share[::-1]), kind="stable")]
 
 
 def _adjust(

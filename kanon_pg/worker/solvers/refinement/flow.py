@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.annealing.assignment import assignment_of
+from kanon_pg.worker.solvers.annealing.assignment import problem_of
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.exact.granularity import granularity
 from kanon_pg.worker.solvers.exact.network import slices
@@ -51,7 +51,7 @@ def reassign(
     """
     if table.has_entity:
         return solution
-    _, held_by = assignment_of(table, graph, solution, k, rest_may_be_small)
+    _, held_by = problem_of(table, graph, solution, k, rest_may_be_small)
     better = _distributed(table, graph, np.unique(held_by), k, rest_may_be_small)
     return (
         solution
@@ -103,7 +103,7 @@ def _distributed(
     fewest = np.full(used.size, k, dtype=np.int64)
     if rest_may_be_small and used[-1] == len(graph) - 1:
         fewest[-1] = 0
-    costs = whole_costs(graph.cost[used])
+    costs = proportional_costs(graph.cost[used])
     found = assign_rows(table.rows, np.column_stack([row_type, output, costs[output]]), fewest)
     if found is None:
         return None
@@ -115,7 +115,7 @@ def cost_of(table: RowTypeTable, graph: Compatibility, solution: Solution) -> fl
     return float((graph.row_costs(table, solution.vector) * solution.rows).sum())
 
 
-def whole_costs(costs: NDArray[np.float64]) -> NDArray[np.int64]:
+def proportional_costs(costs: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return costs as whole numbers, exactly in proportion wherever they are multiples of one number."""
     step = granularity(costs)
     if step == 0 or costs.max() / step > _FINEST:

@@ -18,28 +18,52 @@ from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
 from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFORT_OF_REGIONS
 from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
 
+# Measured by one call of `refine` with seed 1 on CMC (2 seconds of effort) and Adult with 9 columns
+# (3 seconds), k = 5 and 25, from the greedy solution: cells with half and with twice each value. It was one
+# seed: how much another one changes was not measured.
+
 _NEAR = 2.0
-"""Dives and annealing may use classes that exceed their prices by this many usual costs."""
+"""Dives and annealing may use classes that exceed their prices by this many usual costs.
+
+Half: -0.05 to +0.57 %, twice: -0.04 to +0.11 %.
+"""
 
 _LARGE = 25
 """Where k is larger, annealing gets more room and heat in proportion: steps move k rows at once."""
 
 _CORE = 0.3
-"""Integer programs may use classes that exceed their prices by this share of a usual cost."""
+"""Integer programs may use classes that exceed their prices by this share of a usual cost.
+
+Half: -0.33 to +0.11 %, twice: -0.10 to +0.11 %.
+"""
 
 _AFTER_DIVE = 0.2
-"""First temperature of annealing after a dive, which is worth keeping for the most part."""
+"""First temperature of annealing after a dive, which is worth keeping for the most part.
+
+Half: -0.01 to 0 %, twice: -0.10 to +0.13 %.
+"""
 
 _ANNEALING_SHARE = 0.5
+"""Share of a round in which solutions are dived for and annealed; regions have the rest.
+
+Half: -0.23 to +0.30 %; 0.75: -0.03 to +0.21 %.
+"""
+
 _SLOWER = 1.3
 """Annealing may take this many times as long as its effort usually takes, then it cools down faster."""
 
 _EFFORT_PER_ROW = 50_000
-"""Effort beyond which annealing another dive is worth more than annealing longer."""
+"""Effort beyond which annealing another dive is worth more than annealing longer.
+
+Acts in longer rounds than those measured, in which half and twice change no cell.
+"""
 
 _MOST_STARTS = 16
 _DIVED_ROWS_PER_SECOND = 12_000
-"""Rows of a table whose dives may be repeated so often per second of annealing."""
+"""Rows of a table whose dives may be repeated so often per second of annealing.
+
+Half: -0.10 to +0.33 %; twice: 0 to +0.21 % (Adult with k = 25 and CMC).
+"""
 
 _MOST_DIVES = 12
 _SHARE_OF_DIVES = 0.3

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.annealing.assignment import assignment_of
+from kanon_pg.worker.solvers.annealing.assignment import problem_of
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.exact.integer_program import Effort
 from kanon_pg.worker.solvers.exact.network import slices
@@ -82,16 +82,16 @@ def layout_of(
     rest_may_be_small : bool
         Whether the fully suppressed class may have fewer than k people.
     """
-    assignment, held_by = assignment_of(table, graph, solution, k, rest_may_be_small)
+    problem, held_by = problem_of(table, graph, solution, k, rest_may_be_small)
     start, instance = graph.instances_of
     row_type = np.repeat(np.arange(len(table)), np.diff(start))
     place = np.searchsorted(
-        row_type * len(graph) + instance, assignment.type_of * np.int64(len(graph)) + held_by
+        row_type * len(graph) + instance, problem.type_of * np.int64(len(graph)) + held_by
     )
     rows = np.zeros(row_type.size, dtype=np.int64)
-    np.add.at(rows, place, assignment.rows)
+    np.add.at(rows, place, problem.rows)
     limits = np.full(len(graph), k, dtype=np.int64)
-    limits[-1] = assignment.limits[1]
+    limits[-1] = problem.limits[1]
     return Layout(table, graph, limits, row_type, rows)
 
 
@@ -348,7 +348,7 @@ def improve_by_regions(
     most_pairs, used, most_work = float(_FIRST_PAIRS), 0, max(EFFORT_PER_SECOND, _MOST_EFFORT * effort)
     while used < effort and not clock.is_over():
         clock.report("neighbourhood", used / effort)
-        first = _somewhere(layout, prices, random)
+        first = _draw_instance(layout, prices, random)
         layout, is_solved, work = _solve_region(layout, first, int(most_pairs), random, clock)
         used += work
         if is_solved:
@@ -359,7 +359,7 @@ def improve_by_regions(
     return layout.solution()
 
 
-def _somewhere(layout: Layout, prices: NDArray[np.int64] | None, random: np.random.Generator) -> int:
+def _draw_instance(layout: Layout, prices: NDArray[np.int64] | None, random: np.random.Generator) -> int:
     """Draw an open instance, one that costs much in excess of its rows' prices more often."""
     surplus = layout.graph.cost[layout.instance]
     if prices is not None:

@@ -1,5 +1,5 @@
 -- Runs with the caller's rights: gives the owner role what it needs to read a base table.
-CREATE OR REPLACE FUNCTION kanon.lend(relation regclass)
+CREATE OR REPLACE FUNCTION kanon.grant_read(relation regclass)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -9,13 +9,13 @@ RETURNS NULL ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    PERFORM kanon.lend_to(lend.relation, 'kanon_owner');
+    PERFORM kanon.grant_read_to(grant_read.relation, 'kanon_owner');
     -- Partitions on other servers are counted one by one.
-    PERFORM kanon.lend_to(t.relid, 'kanon_owner')
-    FROM kanon.shards(lend.relation) AS t (relid);
+    PERFORM kanon.grant_read_to(t.relid, 'kanon_owner')
+    FROM kanon.shards(grant_read.relation) AS t (relid);
 END
 $function$;
-ALTER FUNCTION kanon.lend OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.lend FROM PUBLIC;
-COMMENT ON FUNCTION kanon.lend IS
+ALTER FUNCTION kanon.grant_read OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.grant_read FROM PUBLIC;
+COMMENT ON FUNCTION kanon.grant_read IS
 'Grants the owner role SELECT on a base table and USAGE on its schema, if the caller may grant them.';

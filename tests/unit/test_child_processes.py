@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.worker.child_processes import WorkFailed, run_in_child
 from kanon_pg.worker.solvers.exact import integer_program
-from kanon_pg.worker.solvers.exact.apart import WorkFailed, run_apart
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.diversity import pack_sensitive
 
@@ -34,13 +34,13 @@ def sleeping() -> bytes:
 
 
 def test_what_the_work_returns_arrives_whole() -> None:
-    assert run_apart(lambda: b"", LONG) == b""
-    assert run_apart(lambda: bytes(range(256)) * 40_000, LONG) == bytes(range(256)) * 40_000
+    assert run_in_child(lambda: b"", LONG) == b""
+    assert run_in_child(lambda: bytes(range(256)) * 40_000, LONG) == bytes(range(256)) * 40_000
 
 
 def test_work_that_takes_too_long_is_ended() -> None:
     before = children()
-    assert run_apart(sleeping, 0.1) is None
+    assert run_in_child(sleeping, 0.1) is None
     assert children() == before
 
 
@@ -55,13 +55,13 @@ def ending() -> bytes:
 @pytest.mark.parametrize(("work", "sentence"), [(failing, "^KeyError$"), (ending, "^no answer$")])
 def test_work_that_fails_says_so_without_values(work: Callable[[], bytes], sentence: str) -> None:
     with pytest.raises(WorkFailed, match=sentence):
-        run_apart(work, LONG)
+        run_in_child(work, LONG)
 
 
 def test_nothing_stays_when_the_process_ends_that_waits() -> None:
     code = (
-        "import os, time; from kanon_pg.worker.solvers.exact.apart import run_apart;"
-        "run_apart(lambda: os.write(1, b'at work\\n') and time.sleep(3600), 3600)"
+        "import os, time; from kanon_pg.worker.child_processes import run_in_child;"
+        "run_in_child(lambda: os.write(1, b'at work\\n') and time.sleep(3600), 3600)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as waiting:
         assert waiting.stdout is not None

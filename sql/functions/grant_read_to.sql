@@ -1,5 +1,5 @@
 -- Runs with the caller's rights: gives a role of kanon_pg what it needs to read a table.
-CREATE OR REPLACE FUNCTION kanon.lend_to(relation regclass, borrower name)
+CREATE OR REPLACE FUNCTION kanon.grant_read_to(relation regclass, grantee name)
 RETURNS void
 LANGUAGE plpgsql
 VOLATILE
@@ -13,24 +13,24 @@ DECLARE
 BEGIN
     SELECT c.oid, c.relname, c.relpersistence, c.relnamespace, n.nspname INTO base
     FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-    WHERE c.oid = lend_to.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f');
+    WHERE c.oid = grant_read_to.relation AND c.relkind IN ('r', 'p', 'v', 'm', 'f');
     IF NOT FOUND OR base.relpersistence = 't' THEN
         RETURN;  -- refused later, with a sentence of its own
     END IF;
     FOR attempt IN 1..3 LOOP
         BEGIN
-            IF NOT pg_catalog.has_schema_privilege(lend_to.borrower, base.relnamespace, 'USAGE')
+            IF NOT pg_catalog.has_schema_privilege(grant_read_to.grantee, base.relnamespace, 'USAGE')
                 AND pg_catalog.has_schema_privilege(base.relnamespace, 'USAGE WITH GRANT OPTION') THEN
-                EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', base.nspname, lend_to.borrower);
+                EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', base.nspname, grant_read_to.grantee);
             END IF;
-            IF NOT pg_catalog.has_table_privilege(lend_to.borrower, base.oid, 'SELECT')
+            IF NOT pg_catalog.has_table_privilege(grant_read_to.grantee, base.oid, 'SELECT')
                 AND pg_catalog.has_table_privilege(base.oid, 'SELECT WITH GRANT OPTION') THEN
                 EXECUTE pg_catalog.format('GRANT SELECT ON %I.%I TO %I', base.nspname, base.relname,
-                    lend_to.borrower);
+                    grant_read_to.grantee);
             END IF;
             RETURN;
         EXCEPTION
-            -- "tuple concurrently updated": another session lends at the same time, and has committed now.
+            -- "tuple concurrently updated": another session grants at the same time, and has committed now.
             WHEN internal_error THEN
                 IF attempt = 3 THEN
                     RAISE;
@@ -39,7 +39,7 @@ BEGIN
     END LOOP;
 END
 $function$;
-ALTER FUNCTION kanon.lend_to OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.lend_to FROM PUBLIC;
-COMMENT ON FUNCTION kanon.lend_to IS
+ALTER FUNCTION kanon.grant_read_to OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.grant_read_to FROM PUBLIC;
+COMMENT ON FUNCTION kanon.grant_read_to IS
 'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';

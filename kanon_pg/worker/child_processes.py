@@ -1,4 +1,4 @@
-"""Runs native code in a process of its own, which can be ended when it does not end by itself.
+"""Processes that end with their parent, and native code in a process that can be ended at any moment.
 
 The library for integer programs looks at its clock between steps, and a step on a large program can take
 minutes. A forked process shares the program that is in memory already, and takes what it holds with it.
@@ -11,8 +11,8 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
@@ -20,11 +20,34 @@ _CHUNK = 1 << 20
 _DONE, _FAILED = b"+", b"-"
 
 
+@contextmanager
+def ending_with(parent: int) -> Iterator[None]:
+    """End this process within the block as soon as its parent ends, whatever native code is doing.
+
+    The signal is not SIGKILL: where PostgreSQL's postmaster is process 1 (in containers), it inherits the
+    orphaned process and takes any end but status 0 or 1 for the crash of a backend, upon which it restarts
+    all sessions. C's ``_exit``, taken as the handler, is called with the number of the signal: SIGHUP is 1.
+    """
+    libc = ctypes.CDLL(None)
+    with suppress(OSError, AttributeError):  # only Linux has it
+        libc.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+        libc.signal.restype = ctypes.c_void_p
+        libc.signal(signal.SIGHUP, ctypes.cast(libc._exit, ctypes.c_void_p))
+        libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGHUP))
+    if os.getppid() != parent:
+        os._exit(1)
+    try:
+        yield
+    finally:
+        with suppress(OSError, AttributeError):
+            libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(0))
+
+
 class WorkFailed(Exception):
     """The work raised an error, whose class is named."""
 
 
-def run_apart(work: Callable[[], bytes], seconds: float) -> bytes | None:
+def run_in_child(work: Callable[[], bytes], seconds: float) -> bytes | None:
     """Return what a piece of work returns, or None if it takes longer than it may.
 
     Parameters
@@ -67,31 +90,15 @@ def run_apart(work: Callable[[], bytes], seconds: float) -> bytes | None:
 def _answer(work: Callable[[], bytes], writing: int, parent: int) -> NoReturn:
     """Do the work in the forked process, which ends here whatever happens."""
     try:
-        _end_with(parent)
-        try:
-            left = _DONE + work()
-        except Exception as error:
-            left = _FAILED + type(error).__name__.encode()
-        while left:
-            left = left[os.write(writing, left) :]
+        with ending_with(parent):
+            try:
+                left = _DONE + work()
+            except Exception as error:
+                left = _FAILED + type(error).__name__.encode()
+            while left:
+                left = left[os.write(writing, left) :]
     finally:
         os._exit(0)
-
-
-def _end_with(parent: int) -> None:
-    """End this process as soon as its parent ends.
-
-    With status 1, not by a signal: where PostgreSQL's postmaster is process 1, it would take that for the
-    crash of a backend (see `kanon_pg.worker.serving`).
-    """
-    with suppress(OSError, AttributeError):  # only Linux has it
-        libc = ctypes.CDLL(None)
-        libc.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
-        libc.signal.restype = ctypes.c_void_p
-        libc.signal(signal.SIGHUP, ctypes.cast(libc._exit, ctypes.c_void_p))
-        libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGHUP))
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def _read(reading: int, ends: float) -> bytes | None:

@@ -1,0 +1,124 @@
+"""All linear combinations of the sets of recorded answers, as far as they are remembered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanon_pg.worker.ledger.field import Matrix, PrimeField
+from kanon_pg.worker.ledger.linear_code import LinearCode, SystematicForm, forms_needed
+from kanon_pg.worker.ledger.rules import LedgerRules
+
+SpanFinding = Literal["safe", "unsafe", "undecided", "full"]
+
+_LEAST_WIDTH = 1024
+_ALIGNMENT = 256
+
+
+def field_for_rules(rules: LedgerRules, key: bytes) -> PrimeField:
+    """Return the field for some rules: room for the pivots of all forms, and for choosing them.
+
+    Parameters
+    ----------
+    key : bytes
+        The relation's secret.
+    """
+    width = max(_LEAST_WIDTH, (forms_needed(rules.k) + 1) * rules.rank)
+    return PrimeField(key, -(-width // _ALIGNMENT) * _ALIGNMENT)
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosedSpan:
+    """All linear combinations of the sets of recorded answers.
+
+    Parameters
+    ----------
+    older : LinearCode
+        The code that queries are checked against.
+    younger : LinearCode or None
+        In mode ``pairwise`` a code that began when the older one was half full, and takes over when that is
+        full; then everything before its beginning is forgotten. None in mode ``linear``: all is kept.
+    rank : int
+        Dimension at which a code is full.
+    """
+
+    older: LinearCode
+    younger: LinearCode | None
+    rank: int
+
+    @classmethod
+    def empty(cls, rules: LedgerRules, field: PrimeField) -> DisclosedSpan:
+        """Return the span of a relation about which nothing was disclosed."""
+        empty = LinearCode.empty(field, rules.k)
+        return cls(empty, empty if rules.mode == "pairwise" else None, rules.rank)
+
+    def try_add(self, vectors: Matrix) -> tuple[SpanFinding, DisclosedSpan]:
+        """Decide whether the sets may be disclosed, and return the span with them added.
+
+        Parameters
+        ----------
+        vectors : matrix, shape (any, width)
+            Vectors of all sets of one answer.
+
+        Returns
+        -------
+        finding : {'safe', 'unsafe', 'undecided', 'full'}
+            Only ``safe`` is leave to answer. What follows from recorded answers is always safe to repeat.
+        span : DisclosedSpan
+            To be kept if the answer is disclosed; unchanged unless ``safe``.
+        """
+        independent = self.older.independent_part(vectors)
+        if not len(independent):
+            return "safe", self._after(self.older, vectors)
+        if len(independent) > self.rank or (self.younger is None and self.older.rank >= self.rank):
+            return "full", self
+        older = self.older.extended(independent)
+        if self.younger is None and older.rank > self.rank:
+            return "full", self
+        finding = older.proof()
+        return finding, self._after(older, vectors) if finding == "safe" else self
+
+    def with_added(self, vectors: Matrix) -> DisclosedSpan:
+        """Return the span after another process disclosed these sets, without a check."""
+        return self._after(self.older.extended(self.older.independent_part(vectors)), vectors)
+
+    def _after(self, older: LinearCode, vectors: Matrix) -> DisclosedSpan:
+        if self.younger is None:
+            return replace(self, older=older)
+        younger = self.younger
+        if older.rank >= self.rank // 2:
+            younger = younger.extended(younger.independent_part(vectors))
+        if older.rank > self.rank and younger.rank:
+            return replace(self, older=younger, younger=LinearCode.empty(older.field, older.k))
+        return replace(self, older=older, younger=younger)
+
+    def arrays(self, name: str) -> dict[str, npt.NDArray[np.generic]]:
+        """Return the forms of both codes as arrays that `from_arrays` understands."""
+        codes = [code for code in (self.older, self.younger) if code is not None]
+        forms = [form for code in codes for form in code.forms]
+        found: dict[str, npt.NDArray[np.generic]] = {
+            f"{name}forms": np.array([len(code.forms) for code in codes], dtype=np.int64)
+        }
+        for number, form in enumerate(forms):
+            found[f"{name}rows{number}"] = form.rows.astype(np.int32)
+            found[f"{name}pivots{number}"] = form.pivots
+        return found
+
+    def from_arrays(self, arrays: dict[str, npt.NDArray[np.generic]], name: str) -> DisclosedSpan:
+        """Rebuild what `arrays` returned, under the rules and over the field of an empty span."""
+        codes = []
+        number = 0
+        for count in arrays[f"{name}forms"].tolist():
+            forms = [
+                SystematicForm(
+                    arrays[f"{name}rows{place}"].astype(np.float64),
+                    arrays[f"{name}pivots{place}"].astype(np.intp),
+                )
+                for place in range(number, number + count)
+            ]
+            codes.append(LinearCode(self.older.field, self.older.k, tuple(forms)))
+            number += count
+        return replace(self, older=codes[0], younger=codes[1] if len(codes) > 1 else None)
