@@ -11,7 +11,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InputError
 from kanon_pg.relations.canonical import CanonicalColumn
-from kanon_pg.relations.subject import Subject, notice_unknown_roles, require_usable, resolve
+from kanon_pg.relations.subject import ROWS_ARE_PEOPLE, Subject, notice_unknown_roles, require_usable, resolve
 
 
 class AuditColumn(CanonicalColumn):
@@ -48,7 +48,7 @@ def look_up(db: Database, relation: str | None) -> Subject:
     """
     subject = resolve(db, relation)
     if subject.counts_people:
-        db.notice("Whose rows they are is not published, so each row counts as a person.")
+        db.notice(ROWS_ARE_PEOPLE)
     notice_unknown_roles(db, subject)
     return subject
 

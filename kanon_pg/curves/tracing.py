@@ -24,6 +24,7 @@ from kanon_pg.relations.arguments import (
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.counting import Counted, count_row_types
 from kanon_pg.relations.subject import (
+    ROWS_ARE_PEOPLE,
     Roles,
     Subject,
     notice_unknown_roles,
@@ -112,6 +113,8 @@ def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[C
     """
     subject = resolve(db, request.relation)
     known = subject.roles or Roles()
+    if subject.hides_people or subject.counts_people:
+        db.notice(ROWS_ARE_PEOPLE)
     if request.quasi_identifiers is None:
         notice_unknown_roles(db, subject)
         names = tuple(column.name for column in subject.quasi_identifiers())

@@ -305,6 +305,10 @@ def _suppressed_column(relation: RelationFacts) -> ColumnFacts | None:
     return next(found, None)
 
 
+ROWS_ARE_PEOPLE = "Whose rows they are is not published, so each row counts as a person."
+"""What is said of a release whose people the operation cannot count."""
+
+
 def notice_unknown_roles(db: Database, subject: Subject) -> None:
     """Say what is taken for the roles of a release's columns where the caller may not know them."""
     if subject.is_release and subject.roles is None:

@@ -65,16 +65,12 @@ def load_csv(
     ----------
     connection : psycopg.Connection
         Open; a transaction is begun, or a savepoint if one is open.
-    file : CsvFile
-        The file.
     table : str
         Name as SQL writes it, with or without schema; quote mixed case.
     if_exists : {'fail', 'replace', 'append'}
         What to do with an existing table. Appending keeps its types; the file's columns must all exist.
     text_columns, all_text
         See `CsvFile.layout`; without effect when appending.
-    progress : callable, optional
-        See `LoadProgress`.
 
     Raises
     ------

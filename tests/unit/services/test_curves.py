@@ -60,6 +60,14 @@ def test_people_are_counted_not_rows(services: MemoryServices) -> None:
         services.curve("of_persons", ks=[2, 107, 211])
 
 
+def test_rows_of_a_release_are_counted_and_that_is_said(services: MemoryServices) -> None:
+    services.anonymize("of_persons", 3, method="greedy")
+    services.notices.clear()
+    found = services.curve("safe.of_persons", ks=[3], method="greedy")
+    assert (found.quasi_identifiers, found.people) == (tuple(COLUMNS), found.rows)
+    assert services.notices == ["Whose rows they are is not published, so each row counts as a person."]
+
+
 def test_too_large_k_are_refused_with_those_that_are_possible(services: MemoryServices) -> None:
     with pytest.raises(InfeasibleError) as raised:
         services.curve("people", ks=[300, 5, 2], quasi_identifiers=COLUMNS)
