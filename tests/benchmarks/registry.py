@@ -9,6 +9,7 @@ from rich.table import Table
 from tests.benchmarks import (
     ablation,
     audit,
+    bounds,
     gateway,
     generalization,
     grouping,
@@ -38,6 +39,7 @@ SPECS: dict[str, Spec] = {
     "ablation": ablation.stages,
     "peers": peers.cells_against_arx,
     "generalization": generalization.adult,
+    "generalized-gaps": bounds.generalized,
     "entities": real.diabetes,
     "census": real.census,
     "series": series.over_time,

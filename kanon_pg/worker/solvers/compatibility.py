@@ -61,6 +61,10 @@ class Compatibility:
     def __len__(self) -> int:
         return int(self.vector.size)
 
+    def row_costs(self, table: RowTypeTable, vector: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return what a row costs in instances with these vectors."""
+        return suppression_costs(vector, table.weights)
+
     @property
     def edges(self) -> int:
         """Number of pairs of a row type and an instance."""

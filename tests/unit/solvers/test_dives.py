@@ -62,7 +62,7 @@ def test_rows_are_assigned_to_given_instances_as_well_as_to_those_of_a_solution(
     _, held_by = problem_of(case.table, case.graph, case.start, case.k, False)
     found = assign_to(case.table, case.graph, np.unique(held_by), case.k)
     again = reassign(case.table, case.graph, case.start, case.k)
-    assert cost_after_recount(case, found) == pytest.approx(cost_of(case.table, again))
+    assert cost_after_recount(case, found) == pytest.approx(cost_of(case.table, case.graph, again))
 
 
 @pytest.mark.parametrize("seed", CASES)

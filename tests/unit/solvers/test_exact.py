@@ -12,7 +12,7 @@ import pytest
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.patterns import all_patterns, parse_patterns
+from kanon_pg.worker.patterns import all_patterns, parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
@@ -20,7 +20,6 @@ from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
 from kanon_pg.worker.solvers.exact.optimum import ALL_PATTERNS_NOT_SEARCHED, search_exactly
 from kanon_pg.worker.solvers.exact.sub_problem import Demand, SubProblem, solve_sub_problem
 from kanon_pg.worker.solvers.heuristics import search_greedily
-from kanon_pg.worker.solvers.refinement.flow import cost_of
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 from tests.fixtures.packing import pack
 
@@ -30,6 +29,10 @@ ROWS = [("a", 1), ("a", 1), ("a", 1), ("a", 2), ("b", 2), ("b", 3)]
 @pytest.fixture
 def table():
     return RowTypeTable.from_packed(pack(ROWS))
+
+
+def cost_of(table, solution):
+    return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())
 
 
 def test_three_equal_rows_give_one_away_to_the_only_row_that_needs_company(table):

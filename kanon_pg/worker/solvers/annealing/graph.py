@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,12 +112,13 @@ def thin(
     begin = np.zeros(int(stays.sum()) + 1, dtype=np.int64)
     np.cumsum(lengths[stays], out=begin[1:])
     member = graph.member[kept]
-    return Compatibility(
-        graph.vector[stays],
-        graph.cost[stays],
-        np.add.reduceat(table.people[member], begin[:-1]),
-        begin,
-        member,
+    return replace(
+        graph,
+        vector=graph.vector[stays],
+        cost=graph.cost[stays],
+        people=np.add.reduceat(table.people[member], begin[:-1]),
+        begin=begin,
+        member=member,
     )
 
 

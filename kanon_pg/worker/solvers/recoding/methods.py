@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult
+from kanon_pg.worker.solvers.bounds.prices import Prices
+from kanon_pg.worker.solvers.portfolio import GOAL
 from kanon_pg.worker.solvers.recoding.exact import search_small
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
 from kanon_pg.worker.solvers.recoding.groups import BOUND_METHOD, cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
-from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
+from kanon_pg.worker.solvers.recoding.prices import LevelPrices, raise_level_prices
+from kanon_pg.worker.solvers.recoding.refinement import refined
 from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of
 from kanon_pg.worker.solvers.recoding.task import Task, task_of
 
@@ -32,6 +37,10 @@ _SHARE_FOR_SEARCH = 0.4
 
 _SHARE_FOR_PRICES = 0.85
 """Share of the time that is left for the lower bound; the rest is for checking it."""
+
+_SHARE_BEFORE_PRICES = 0.15
+_SHARE_FOR_PRICES_BEFORE_REFINEMENT = 0.6
+"""Shares of the time that is left, where what the prices favour is searched afterwards."""
 
 PRICES_METHOD = "prices of rows"
 """What proves a bound by prices before they are checked."""
@@ -123,23 +132,54 @@ def _mondrian(task: Task) -> SearchResult:
     return _found(task, along_hierarchies(task))
 
 
-def _local(whole: Task, times: int = 1, *, is_thorough: bool = False) -> SearchResult:
+def _local(whole: Task) -> SearchResult:
     """Improve classes, then prove a bound by prices."""
-    start = start_of(whole, is_thorough=is_thorough)
-    start = _improved(start, whole.clock.part(_SHARE_FOR_SEARCH), times)
-    if whole.clock.is_over():
-        return _found(whole, start)
-    clock = whole.clock.part(_SHARE_FOR_PRICES)
-    raised = raise_level_prices(whole, _known(whole, start), start.cost, clock)
+    start = _improved(start_of(whole), whole.clock.part(_SHARE_FOR_SEARCH))
+    raised = None if whole.clock.is_over() else _raised(whole, start, whole.clock.part(_SHARE_FOR_PRICES))
+    return _found(whole, start) if raised is None else _certified(whole, start, raised.found)
+
+
+def _thorough(whole: Task, goal: float, times: int = 1) -> SearchResult:
+    """Improve classes, prove a bound by prices, and search among the classes that the prices favour.
+
+    Parameters
+    ----------
+    goal : float
+        Gap at which the search ends.
+    times : int
+        How many times the usual effort improvement spends.
+    """
+    if whole.request.models:
+        start = _improved(start_of(whole, is_thorough=True), whole.clock.part(_SHARE_FOR_SEARCH), times)
+        shares = _SHARE_FOR_PRICES
+    else:
+        start = _improved(start_of(whole), whole.clock.part(_SHARE_BEFORE_PRICES))
+        shares = _SHARE_FOR_PRICES_BEFORE_REFINEMENT
+    raised = None if whole.clock.is_over() else _raised(whole, start, whole.clock.part(shares))
     if raised is None:
         return _found(whole, start)
-    prices = np.empty_like(raised.found.prices)
-    prices[whole.order] = raised.found.prices
+    if not whole.request.models:
+        clock = whole.clock.without(2 * raised.found.pass_seconds)
+        start = refined(whole, start, raised, goal, clock)
+        start = _improved(start, clock, times)
+    found = _certified(whole, start, raised.found)
+    is_enough = start.cost > raised.found.bound >= (1.0 - goal) * start.cost
+    return replace(found, termination=Termination.GOAL) if is_enough else found
+
+
+def _raised(whole: Task, start: Start, clock: Clock) -> LevelPrices | None:
+    return raise_level_prices(whole, _known(whole, start), start.cost, clock)
+
+
+def _certified(whole: Task, start: Start, found: Prices) -> SearchResult:
+    """Return classes as a solution with prices that prove a bound."""
+    prices = np.empty_like(found.prices)
+    prices[whole.order] = found.prices
     solution = start.task.solution_of(start.class_of)
-    return SearchResult(solution, start.method, raised.found.bound, PRICES_METHOD, prices=prices)
+    return SearchResult(solution, start.method, found.bound, PRICES_METHOD, prices=prices)
 
 
-def _improved(start: Start, clock: Clock, times: int) -> Start:
+def _improved(start: Start, clock: Clock, times: int = 1) -> Start:
     task, class_of, method, _ = start
     improved = improve_classes(
         task.forest, task.codes, task.table, task.demands, class_of, clock,
@@ -151,11 +191,11 @@ def _improved(start: Start, clock: Clock, times: int) -> Start:
 
 
 def _auto(task: Task) -> SearchResult:
-    return search_small(task) or _local(task, is_thorough=True)
+    return search_small(task) or _thorough(task, GOAL)
 
 
 def _exact(task: Task) -> SearchResult:
-    return search_small(task) or _local(task, _LONG, is_thorough=True)
+    return search_small(task) or _thorough(task, 0.0, _LONG)
 
 
 def _row_assignment(task: Task) -> SearchResult:

@@ -150,7 +150,10 @@ On CMC (k = 5, 25; as in `refine`) half of the steps gives 0.02 to 0.15 % fewer 
 
 _STEPS = 150
 _STRIDE = 0.3
-"""The same after each round, from the prices of the round before."""
+"""The same after each round, from the prices of the round before.
+
+On CMC (k = 5, 25) half of the steps gives 0.11 to 0.25 % more cells, twice -0.13 to +0.33 %.
+"""
 
 _PACE = Pace(reach=1.005, patience=20)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.assignment import problem_of
@@ -54,7 +53,11 @@ def reassign(
         return solution
     _, held_by = problem_of(table, graph, solution, k, rest_may_be_small)
     better = _distributed(table, graph, np.unique(held_by), k, rest_may_be_small)
-    return solution if better is None or cost_of(table, better) >= cost_of(table, solution) else better
+    return (
+        solution
+        if better is None or cost_of(table, graph, better) >= cost_of(table, graph, solution)
+        else better
+    )
 
 
 def assign_to(
@@ -107,9 +110,9 @@ def _distributed(
     return Solution.of_parts(found.row_type, graph.vector[used[found.output]], found.rows)
 
 
-def cost_of(table: RowTypeTable, solution: Solution) -> float:
+def cost_of(table: RowTypeTable, graph: Compatibility, solution: Solution) -> float:
     """Return the weighted cost of a solution."""
-    return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())
+    return float((graph.row_costs(table, solution.vector) * solution.rows).sum())
 
 
 def proportional_costs(costs: NDArray[np.float64]) -> NDArray[np.int64]:

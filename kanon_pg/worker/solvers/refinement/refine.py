@@ -143,7 +143,7 @@ class _Search:
         starts = max(1, min(_MOST_STARTS, effort // (_EFFORT_PER_ROW * self.table.total_rows)))
         for turn in range(starts):
             found = self.annealed(best, seconds / starts, seed * _MOST_STARTS + turn)
-            if cost_of(self.table, found) < cost_of(self.table, best):
+            if cost_of(self.table, self.graph, found) < cost_of(self.table, self.graph, best):
                 best = found
             if self.clock.is_over():
                 break
@@ -181,7 +181,7 @@ class _Search:
             for turn in range(dives)
         ]  # fmt: skip
         usable = [one for one in found if one is not None]
-        return min(usable, key=lambda one: cost_of(self.table, one)) if usable else None
+        return min(usable, key=lambda one: cost_of(self.table, self.graph, one)) if usable else None
 
     def reassigned(self, solution: Solution) -> Solution:
         """Return the solution with all rows in their best places."""
