@@ -21,14 +21,23 @@ from tests.fixtures.cohorts import CohortCounts, Rules, fate
 
 K = 5
 _COLUMNS = [
-    "leavers", "version", "people", "rows shown", "pending", "withheld", "retained", "cells", "fresh", "ratio",
+    "leavers",
+    "version",
+    "people",
+    "rows shown",
+    "pending",
+    "withheld",
+    "retained",
+    "cells",
+    "fresh",
+    "ratio",
     "s",
-]  # fmt: skip
+]
 Codes = NDArray[np.int64]
 
 
 def over_time(settings: Settings) -> Iterator[Table]:
-    """Adult in 12 random batches; 20,000 rows of the census in 24, of whom 5 % leave each time; k = 5."""
+    """Adult in 12 random batches; 20,000 rows of the census in 24, 5 % of whom leave each time; k = 5."""
     versions = 4 if settings.quick else 24
     for name, columns, most, batches, leaving, rules in (
         ("adult", QI8, None, 12, 0.0, ("retain",)),
@@ -142,7 +151,18 @@ def _history(codes: Codes, batches: int, leaving: float, leavers: str) -> list[l
         held = int((here & (state.cohort >= 0) & ~published).sum())
         people = int(here.sum())
         rows.append(
-            [leavers, version, people, int(published.sum()), waits / people, held, int((published & ~here).sum()),
-             cells, fresh, cells / fresh, seconds]
-        )  # fmt: skip
+            [
+                leavers,
+                version,
+                people,
+                int(published.sum()),
+                waits / people,
+                held,
+                int((published & ~here).sum()),
+                cells,
+                fresh,
+                cells / fresh,
+                seconds,
+            ]
+        )
     return rows
