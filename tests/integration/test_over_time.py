@@ -362,6 +362,46 @@ def test_a_further_row_of_somebody_needs_a_cohort_too(interface: Interface) -> N
     assert fewest_people(versions, person_of) >= K
 
 
+def test_who_left_two_cohorts_does_not_stay_away_alone_from_one(interface: Interface) -> None:
+    run(
+        interface,
+        "create table visits (id integer primary key, who integer, age integer, secret integer);"
+        "insert into visits select i, i, 1, i from generate_series(1, 8) as i;"
+        "insert into visits select 10 + i, case i when 1 then 1 else 10 + i end, 2, 10 + i"
+        " from generate_series(1, 7) as i",
+    )
+    interface.declare("visits", quasi_identifiers=["age"], sensitive=["secret"], entity="who")
+    interface.anonymize("visits", K, over_time={})
+    versions: list[Version] = [version_of(interface, "visits")]
+    shown = after(interface, versions, "delete from visits where id in (1, 2, 3, 4, 11, 12, 13)")
+    assert len(shown) == 8
+    again = "insert into visits select 20 + i, i, 1, 20 + i from unnest(array{}) as i"
+    shown = after(interface, versions, again.format([2, 3, 4]))
+    assert len(shown) == 8, "1 would be known as the one who stays away"
+    assert figures(interface)[1] == 3
+
+
+def test_who_returns_with_other_rows_in_two_rounds(interface: Interface) -> None:
+    """Each round has a history of its own, so that a third row enters with those of one round alone."""
+    run(
+        interface,
+        "create table visits (id integer primary key, who integer, age integer, secret integer);"
+        "insert into visits select i, i, 1, i from generate_series(1, 9) as i;",
+    )
+    interface.declare("visits", quasi_identifiers=["age"], sensitive=["secret"], entity="who")
+    interface.anonymize("visits", K, over_time={})
+    versions: list[Version] = [version_of(interface, "visits")]
+    after(interface, versions, "delete from visits where id < 7")
+    again = "insert into visits select {0} + i, i, 1, {0} + i from unnest(array{1}) as i"
+    for first, people_of_round in ((20, [1, 2, 3]), (30, [4, 5, 6])):
+        shown = after(interface, versions, again.format(first, people_of_round))
+    assert len(shown) == 9
+    shown = after(interface, versions, again.format(40, [1, 2, 4]))
+    assert len(shown) == 9, "two of one round and one of the other have no history in common"
+    shown = after(interface, versions, again.format(40, [3]))
+    assert len(shown) == 12
+
+
 def people(interface: Interface) -> None:
     """Start a release of people without a key, who may have several rows."""
     run(
