@@ -1,5 +1,5 @@
--- Origins of which enough people wait. Of each departure that some return from, those who stay away
--- must be nobody or k people, too.
+-- Origins of which enough people wait. Of those who return, the ones that stay away must be nobody or k people too, in
+-- each departure by itself.
 SELECT waits.origin, waits.returns
 FROM (
     SELECT origin, returns, count(DISTINCT person) AS people
@@ -18,14 +18,11 @@ WHERE waits.people >= {{ k }}
         WHEN 'person' THEN NOT EXISTS (
             SELECT
             FROM {{ departed }} AS d
-            WHERE (d.cohort, d.version, d.since) IN (
-                    SELECT e.cohort, e.version, e.since
-                    FROM {{ departed }} AS e
-                    INNER JOIN {{ pending }} AS p ON p.person = e.person AND p.origin = waits.origin
-                )
-                AND NOT EXISTS (SELECT FROM {{ pending }} AS p WHERE p.person = d.person AND p.origin = waits.origin)
+            LEFT JOIN (SELECT DISTINCT person FROM {{ pending }} AS w WHERE w.origin = waits.origin) AS p
+                ON p.person = d.person
             GROUP BY d.cohort, d.version, d.since
-            HAVING count(DISTINCT d.person) BETWEEN 1 AND {{ k }} - 1
+            HAVING count(p.person) > 0
+                AND count(DISTINCT d.person) FILTER (WHERE p.person IS NULL) BETWEEN 1 AND {{ k }} - 1
         )
         ELSE true
     END
