@@ -139,6 +139,16 @@ def test_a_second_round_of_fewer_than_k_leavers(visits: Interface, leavers: str)
     assert fewest_people(versions) >= K
 
 
+@pytest.mark.parametrize("leavers", ["retain", "withhold"])
+def test_k_leavers_leave_no_two_behind(visits: Interface, leavers: str) -> None:
+    versions = start(visits, leavers=leavers)
+    after(visits, versions, "delete from visits where id in (1, 5, 9, 13)")
+    assert fewest_people(versions) >= K
+    shown = after(visits, versions, "delete from visits where id in (17, 21)")
+    assert set(versions[0]) - set(shown) == {1, 5, 9, 13, 17, 21}
+    assert fewest_people(versions) >= K
+
+
 def test_who_leaves_and_comes_back_alone_waits(visits: Interface) -> None:
     versions = start(visits)
     after(visits, versions, "delete from visits where id in (1, 5, 9)")

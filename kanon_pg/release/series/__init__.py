@@ -1,4 +1,4 @@
 """Releases over time: versions of one release that may be compared without singling anybody out.
 
-The construction and its proof are in ``docs/releases-over-time.md``.
+``docs/architecture.md`` has the construction and why it is so.
 """

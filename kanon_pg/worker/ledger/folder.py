@@ -4,7 +4,7 @@
 
     journal     queries and what was disclosed (`Journal`)
     numbers     numbers of rows and people (`RowNumbers`)
-    secret      key and seed
+    secret      key and seed, and a digest of them and of the journal's header
     marks       how long both files are at least: what is shorter was tampered with
     checkpoint  what reading the journal would otherwise have to rebuild; may be missing
     census      the last table snapshot; may be missing
@@ -25,7 +25,14 @@ from pathlib import Path
 from zlib import crc32
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.journal import DIGEST_BYTES, Journal, Mark, create_journal, sync_folder
+from kanon_pg.worker.ledger.journal import (
+    DIGEST_BYTES,
+    HEADER_BYTES,
+    Journal,
+    Mark,
+    create_journal,
+    sync_folder,
+)
 
 JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
 CHECKPOINT, TABLE_SNAPSHOT, USE = "checkpoint", "census", "use"
@@ -78,7 +85,7 @@ def create_folder(parent: Path) -> str:
         folder.mkdir(mode=0o700)
         marks = [_created(folder / journal) for journal in (JOURNAL, NUMBERS)]
         write_whole(folder / MARKS, _marked(*marks))
-        write_whole(folder / SECRET, secrets.token_bytes(_SECRET_BYTES))
+        write_whole(folder / SECRET, _bound(secrets.token_bytes(_SECRET_BYTES), folder))
         for made in (folder, parent, parent.parent):
             sync_folder(made)
     except OSError as error:
@@ -112,18 +119,25 @@ def existing_folder(parent: Path, name: str) -> Path:
 def read_secret(folder: Path) -> Secret:
     """Return the secret of a record.
 
+    A changed seed would give every row another hash, so that nothing would be compared with earlier answers:
+    the file ends with a digest, which also covers the header of the journal it was made with. A secret of
+    a version without the digest gets it here, as it is.
+
     Raises
     ------
     LedgerError
-        It cannot be read.
+        It cannot be read, was changed, or belongs to another journal.
     """
     try:
         data = (folder / SECRET).read_bytes()
+        whole = _bound(data[:_SECRET_BYTES], folder)
     except OSError as error:
         raise LedgerError("The ledger's secret cannot be read.", detail=error.strerror) from error
-    if len(data) != _SECRET_BYTES:
-        raise LedgerError("The ledger's secret is damaged.")
-    return Secret(data[:_KEY_BYTES], int.from_bytes(data[_KEY_BYTES:], signed=True))
+    if len(data) == _SECRET_BYTES:
+        _replace(folder, SECRET, whole)
+    elif data != whole:
+        raise LedgerError("The ledger's secret is damaged, or belongs to another journal.")
+    return Secret(data[:_KEY_BYTES], int.from_bytes(data[_KEY_BYTES:_SECRET_BYTES], signed=True))
 
 
 def read_marks(folder: Path) -> tuple[Mark, Mark]:
@@ -168,9 +182,13 @@ def read_sealed(folder: Path, name: str, key: bytes) -> bytes | None:
 
 def write_sealed(folder: Path, name: str, body: bytes, key: bytes) -> None:
     """Replace the file of a checkpoint or a table snapshot in one step."""
+    _replace(folder, name, _sealed(body, key) + body)
+
+
+def _replace(folder: Path, name: str, data: bytes) -> None:
     draft = folder / f".{name}.{os.getpid()}"
     try:
-        write_whole(draft, _sealed(body, key) + body)
+        write_whole(draft, data)
         draft.replace(folder / name)
     except OSError as error:
         raise LedgerError(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
@@ -205,6 +223,13 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def _sealed(body: bytes, key: bytes) -> bytes:
     return blake2b(body, key=key, digest_size=DIGEST_BYTES).digest()
+
+
+def _bound(secret: bytes, folder: Path) -> bytes:
+    """Return the secret with a digest of it and of the header of the folder's journal."""
+    with (folder / JOURNAL).open("rb") as journal:
+        header = journal.read(HEADER_BYTES)
+    return secret + blake2b(header + secret, digest_size=DIGEST_BYTES).digest()
 
 
 def _created(path: Path) -> Mark:

@@ -1,5 +1,6 @@
 -- The rows that wait for a better class in a later version: those of the dearest classes of a batch that cost more
--- than a row of the release does now, as long as not too many people wait and nobody in the class waited long enough.
+-- than a row of the release does now, as long as not too many people wait, half of the batch at most, and nobody in the
+-- class waited long enough.
 CREATE TABLE {{ waits }} AS
 WITH entered AS (
     SELECT
@@ -28,13 +29,16 @@ WITH entered AS (
 published AS (
     SELECT
         r.weighted_cost / greatest(1, r.rows) AS usual_loss,
-        {{ share }} * (r.people + (SELECT count(DISTINCT e.person) FROM entered AS e))
-        - (
-            SELECT count(DISTINCT p.person)
-            FROM {{ pending }} AS p
-            WHERE NOT EXISTS (SELECT FROM entered AS e WHERE e.kanon_row = p.row_id)
+        least(
+            batch.people / 2,
+            {{ share }} * (r.people + batch.people) - (
+                SELECT count(DISTINCT p.person)
+                FROM {{ pending }} AS p
+                WHERE NOT EXISTS (SELECT FROM entered AS e WHERE e.kanon_row = p.row_id)
+            )
         ) AS most
     FROM kanon.release AS r
+    CROSS JOIN (SELECT count(DISTINCT e.person) AS people FROM entered AS e) AS batch
     WHERE r.name = {{ release }}
 ),
 

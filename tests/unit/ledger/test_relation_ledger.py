@@ -359,6 +359,40 @@ def test_marks_and_secret_must_be_there(parent: Path, file: str, content: bytes 
         RelationLedger(parent, name)
 
 
+def test_every_changed_bit_of_the_secret_is_noticed(parent: Path) -> None:
+    name = create_folder(parent)
+    file = parent / name / SECRET
+    whole = file.read_bytes()
+    for bit in range(8 * len(whole)):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        file.write_bytes(changed)
+        with pytest.raises(LedgerError, match="secret"):
+            RelationLedger(parent, name)
+    file.write_bytes(whole)
+    RelationLedger(parent, name).close()
+
+
+def test_the_secret_of_another_record_is_refused(parent: Path) -> None:
+    one, other = create_folder(parent), create_folder(parent)
+    (parent / one / SECRET).write_bytes((parent / other / SECRET).read_bytes())
+    with pytest.raises(LedgerError, match="another journal"):
+        RelationLedger(parent, one)
+
+
+def test_a_secret_of_an_older_version_is_kept_and_protected_from_then_on(parent: Path) -> None:
+    name = create_folder(parent)
+    file = parent / name / SECRET
+    whole = file.read_bytes()
+    file.write_bytes(whole[:24])
+    ledger = RelationLedger(parent, name)
+    assert ledger.secret.seed == int.from_bytes(whole[16:24], signed=True)
+    assert ledger.secret.key == whole[:16]
+    ledger.close()
+    assert file.read_bytes() == whole
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
 def test_heads_tell_who_asked_what(parent: Path) -> None:
     name = create_folder(parent)
     journal = parent / name / "journal"
