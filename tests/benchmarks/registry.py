@@ -20,6 +20,7 @@ from tests.benchmarks import (
     peers,
     queries,
     real,
+    series,
     synthetic,
 )
 from tests.benchmarks.settings import Settings
@@ -41,6 +42,7 @@ SPECS: dict[str, Spec] = {
     "generalized-gaps": bounds.generalized,
     "entities": real.diabetes,
     "census": real.census,
+    "series": series.over_time,
     "synthetic": synthetic.phases,
     "growth-columns": growth.by_columns,
     "growth-k": growth.by_k,

@@ -362,6 +362,22 @@ def test_a_further_row_of_somebody_needs_a_cohort_too(interface: Interface) -> N
     assert fewest_people(versions, person_of) >= K
 
 
+def test_who_left_two_cohorts_does_not_stay_away_alone_from_one(interface: Interface) -> None:
+    run(
+        interface,
+        "create table visits (who integer, age integer, sex text, secret integer);"
+        "insert into visits select i, 1, 'm', i from generate_series(1, 8) as i;"
+        "insert into visits select i, 2, 'm', 100 + i from unnest(array[1, 9, 10, 11, 12, 13]) as i",
+    )
+    interface.declare("visits", quasi_identifiers=["age", "sex"], sensitive=["secret"], entity="who")
+    interface.anonymize("visits", K, over_time={})
+    versions: list[Version] = [version_of(interface, "visits")]
+    gone = after(interface, versions, "delete from visits where who in (1, 2, 3, 4, 9, 10)")
+    assert len(gone) == 7
+    back = "insert into visits select i, 1, 'm', 200 + i from generate_series(2, 4) as i"
+    assert after(interface, versions, back) == gone, "1 would be known to stay away"
+
+
 def people(interface: Interface) -> None:
     """Start a release of people without a key, who may have several rows."""
     run(

@@ -1,4 +1,5 @@
--- Origins of which enough people wait. Of those who return, the ones that stay away must be nobody or k people too.
+-- Origins of which enough people wait. Of those who return, the ones that stay away must be nobody or k people too, in
+-- each departure by itself.
 SELECT waits.origin, waits.returns
 FROM (
     SELECT origin, returns, count(DISTINCT person) AS people
@@ -14,13 +15,14 @@ WHERE waits.people >= {{ k }}
             WHERE pg_catalog.hash_record_extended(ROW(d.cohort, d.version, d.since), 1) = waits.origin
                 AND NOT EXISTS (SELECT FROM {{ pending }} AS p WHERE p.row_id = d.row_id AND p.origin = waits.origin)
         )
-        WHEN 'person' THEN (
-            SELECT count(*) = 0 OR count(*) >= {{ k }}
-            FROM (
-{% include "series/histories.sql" %}
-            ) AS h
-            WHERE h.origin = waits.origin
-                AND NOT EXISTS (SELECT FROM {{ pending }} AS p WHERE p.person = h.person AND p.origin = waits.origin)
+        WHEN 'person' THEN NOT EXISTS (
+            SELECT
+            FROM {{ departed }} AS d
+            LEFT JOIN (SELECT DISTINCT person FROM {{ pending }} AS w WHERE w.origin = waits.origin) AS p
+                ON p.person = d.person
+            GROUP BY d.cohort, d.version, d.since
+            HAVING count(p.person) > 0
+                AND count(DISTINCT d.person) FILTER (WHERE p.person IS NULL) BETWEEN 1 AND {{ k }} - 1
         )
         ELSE true
     END

@@ -1,0 +1,168 @@
+"""Releases over time: what they lose against a release made afresh, version by version, without a server."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+from rich.table import Table
+
+from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.worker.solvers.registry import solve
+from tests.benchmarks.columns import CENSUS8, QI8
+from tests.benchmarks.settings import DATA, Settings, missing, table
+from tests.fixtures.cohorts import CohortCounts, Rules, fate
+
+K = 5
+_COLUMNS = [
+    "leavers",
+    "version",
+    "people",
+    "rows shown",
+    "pending",
+    "withheld",
+    "retained",
+    "cells",
+    "fresh",
+    "ratio",
+    "s",
+]
+Codes = NDArray[np.int64]
+
+
+def over_time(settings: Settings) -> Iterator[Table]:
+    """Adult in 12 random batches; 20,000 rows of the census in 24, 5 % of whom leave each time; k = 5."""
+    versions = 4 if settings.quick else 24
+    for name, columns, most, batches, leaving, rules in (
+        ("adult", QI8, None, 12, 0.0, ("retain",)),
+        ("census_income_kdd", CENSUS8, 20_000, versions, 0.05, ("retain", "withhold")),
+    ):
+        file = DATA / f"{name}.csv.gz"
+        if not file.exists():
+            yield missing(name)
+            continue
+        codes = _codes(file, columns)
+        codes = codes[np.random.default_rng(1).permutation(len(codes))][:most]
+        rows = []
+        for leavers in rules:
+            rows += _history(codes, batches, leaving, leavers)
+        yield table(
+            f"{name}: {len(codes):,} rows in {batches} random batches, {leaving:.0%} leave each, k = {K}",
+            _COLUMNS,
+            rows,
+        )
+
+
+def _codes(file: object, columns: Sequence[str]) -> Codes:
+    read = pa.csv.read_csv(file, convert_options=pa.csv.ConvertOptions(include_columns=list(columns)))
+    encoded = [read[name].combine_chunks().dictionary_encode().indices for name in columns]
+    return np.column_stack([np.asarray(one).astype(np.int64) for one in encoded])
+
+
+def _patterns(codes: Codes) -> Codes:
+    """Anonymize rows by themselves; returns the pattern of each."""
+    types, type_of, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    spread = np.random.default_rng(2).integers(-(2**63), 2**63 - 1, int(codes.max()) + 1, dtype=np.int64)
+    packed = PackedRowTypes(
+        tuple(QuasiIdentifier(f"c{number}", "categorical") for number in range(codes.shape[1])),
+        np.arange(len(types), dtype=">i8").tobytes(),
+        counts.astype(">i8").tobytes(),
+        counts.astype(">i8").tobytes(),
+        tuple(spread[column].astype(">i8").tobytes() for column in types.T),
+        (None,) * codes.shape[1],
+    )
+    outcome = solve(packed, SolveRequest(K, "greedy"))
+    patterns = np.frombuffer(outcome.patterns, ">i8").astype(np.int64)[type_of.ravel()]
+    moved = (outcome.moved_types, outcome.moved_patterns, outcome.moved_rows)
+    for one, pattern, rows in zip(*(np.frombuffer(part, ">i8") for part in moved), strict=True):
+        chosen = np.flatnonzero((type_of.ravel() == one) & (patterns != pattern))[:rows]
+        patterns[chosen] = pattern
+    assert int(np.bitwise_count(patterns).sum()) == outcome.suppressed_cells
+    return patterns
+
+
+@dataclass
+class _Published:
+    """What is published of each row of a table, by its number."""
+
+    cohort: Codes
+    pattern: Codes
+    left_in: Codes
+    shown: dict[int, bool]
+    cohorts: int = 0
+
+    def enter(self, rows: Codes, codes: Codes) -> None:
+        patterns = _patterns(codes[rows])
+        kept = (patterns[:, None] >> np.arange(codes.shape[1])) & 1 == 0
+        cells = np.column_stack([np.where(kept, codes[rows], -1), patterns])
+        _, cohort = np.unique(cells, axis=0, return_inverse=True)
+        self.cohort[rows] = cohort.ravel() + self.cohorts
+        self.pattern[rows] = patterns
+        self.shown.update(dict.fromkeys(range(self.cohorts, self.cohorts + int(cohort.max()) + 1), True))
+        self.cohorts = len(self.shown)
+        sizes = np.bincount(cohort.ravel())
+        assert sizes.min() >= K
+
+    def leave(self, version: int, rules: Rules) -> None:
+        members = self.cohort >= 0
+        present = np.bincount(self.cohort[members & (self.left_in == 0)], minlength=self.cohorts)
+        left = np.bincount(self.cohort[members & (self.left_in > 0)], minlength=self.cohorts)
+        for cohort in np.flatnonzero(left):
+            rows = np.flatnonzero((self.cohort == cohort) & (self.left_in > 0))
+            here, gone = int(present[cohort]), int(left[cohort])
+            counts = CohortCounts(here, here, gone, gone, int(self.left_in[rows].min()), False)
+            found = fate(counts, version, rules)
+            self.shown[int(cohort)] = found in ("shown", "retained") or (found == "leaving" and here >= K)
+            if found == "leaving":
+                self.cohort[rows] = -1
+
+
+def _history(codes: Codes, batches: int, leaving: float, leavers: str) -> list[list[object]]:
+    chance = np.random.default_rng(3)
+    n = len(codes)
+    state = _Published(np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64), {})
+    here = np.zeros(n, bool)
+    rows: list[list[object]] = []
+    _patterns(codes[:1000])  # compiles
+    for version, batch in enumerate(np.array_split(np.arange(n), batches), 1):
+        gone = np.flatnonzero(here & (chance.random(n) < leaving))
+        here[gone] = False
+        state.left_in[gone] = version
+        here[batch] = True
+        began = time.perf_counter()
+        state.leave(version, Rules(K, leavers))
+        pending = np.flatnonzero(here & (state.cohort < 0))
+        if len(pending) >= K:
+            state.enter(pending, codes)
+        seconds = time.perf_counter() - began
+        published = (state.cohort >= 0) & np.array([state.shown.get(int(c), False) for c in state.cohort])
+        current = published & here
+        # A row that is there and not shown loses all its cells.
+        cells = int(np.bitwise_count(state.pattern[current]).sum())
+        cells += int((here & ~published).sum()) * codes.shape[1]
+        fresh = int(np.bitwise_count(_patterns(codes[here])).sum())
+        waits = int((here & (state.cohort < 0)).sum())
+        held = int((here & (state.cohort >= 0) & ~published).sum())
+        people = int(here.sum())
+        rows.append(
+            [
+                leavers,
+                version,
+                people,
+                int(published.sum()),
+                waits / people,
+                held,
+                int((published & ~here).sum()),
+                cells,
+                fresh,
+                cells / fresh,
+                seconds,
+            ]
+        )
+    return rows
