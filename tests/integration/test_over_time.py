@@ -378,6 +378,27 @@ def test_who_left_two_cohorts_does_not_stay_away_alone_from_one(interface: Inter
     assert after(interface, versions, back) == gone, "1 would be known to stay away"
 
 
+def test_who_returns_with_other_rows_in_two_rounds(interface: Interface) -> None:
+    """Each round has a history of its own, so that a third row enters with those of one round alone."""
+    run(
+        interface,
+        "create table visits (id integer primary key, who integer, age integer, secret integer);"
+        "insert into visits select i, i, 1, i from generate_series(1, 9) as i;",
+    )
+    interface.declare("visits", quasi_identifiers=["age"], sensitive=["secret"], entity="who")
+    interface.anonymize("visits", K, over_time={})
+    versions: list[Version] = [version_of(interface, "visits")]
+    after(interface, versions, "delete from visits where id < 7")
+    again = "insert into visits select {0} + i, i, 1, {0} + i from unnest(array{1}) as i"
+    for first, people_of_round in ((20, [1, 2, 3]), (30, [4, 5, 6])):
+        shown = after(interface, versions, again.format(first, people_of_round))
+    assert len(shown) == 9
+    shown = after(interface, versions, again.format(40, [1, 2, 4]))
+    assert len(shown) == 9, "two of one round and one of the other have no history in common"
+    shown = after(interface, versions, again.format(40, [3]))
+    assert len(shown) == 12
+
+
 def people(interface: Interface) -> None:
     """Start a release of people without a key, who may have several rows."""
     run(

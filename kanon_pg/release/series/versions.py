@@ -399,7 +399,7 @@ def _let_enter(version: _Version, work: Work) -> None:
             continue
         cohorts_ever = max(cohorts_ever, version.find("highest_cohort")[0]["highest"])
         if returns == "person":
-            version.run("split_departed", origin)
+            version.run("split_departed", origin, version.number)
         version.run("delete_returned")
         version.run("delete_entered")
 

@@ -139,7 +139,11 @@ Half and twice change no cell on CMC (k = 5, 25; 2 seconds of `refine`): so late
 
 _LEAST_ROOM = 64
 _ROOM_PER_PERSON = 8
-"""Items that one step may take out: at least `_LEAST_ROOM`, and so many times k."""
+"""Items that one step may take out: at least `_LEAST_ROOM`, and so many times k.
+
+On CMC (k = 5, 25; 2 seconds of `refine`, one seed) half of the second: 0 and -0.10 % cells;
+twice: 0 and -0.27 %.
+"""
 
 
 def anneal(

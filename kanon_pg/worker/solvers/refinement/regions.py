@@ -283,7 +283,7 @@ _MUCH_SMALLER = 0.8
 """How regions grow when one was solved, shrink when that took long, and when it was not solved."""
 
 _NODES = 20
-"""Most nodes of the search tree of one region."""
+"""Most nodes of the search tree of one region: half and twice change no cell on CMC (as in `refine`)."""
 
 EFFORT_PER_SECOND = 20_000_000
 """Effort that takes about a second: steps of the simplex method times pairs of the program."""
