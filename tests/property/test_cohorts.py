@@ -259,6 +259,21 @@ def test_who_left_two_cohorts_does_not_stay_away_alone_from_one() -> None:
     assert _stays_away_alone(Series(Rules(K), _as_it_is, has_entity=True)).found() == []
 
 
+@given(
+    st.lists(st.tuples(PEOPLE, AGES), min_size=12, max_size=12),
+    st.lists(
+        st.lists(CHANGES.filter(lambda change: change[0] != "erase"), max_size=8), min_size=8, max_size=10
+    ),
+    st.integers(0, 999),
+)
+@settings(max_examples=examples(200), deadline=None)
+def test_who_returns_in_long_histories_is_never_alone(first: Any, history: Any, seed: int) -> None:
+    world = world_after(
+        Series(Rules(K, "withhold"), random_plan(seed), has_entity=True), False, first, history
+    )
+    assert world.found() == []
+
+
 # --- the attacker sees what goes wrong without the construction --------------------------------------------
 
 
