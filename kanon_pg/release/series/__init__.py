@@ -1,4 +1,4 @@
 """Releases over time: versions of one release that may be compared without singling anybody out.
 
-``docs/architecture.md`` has the construction and why it is so.
+``docs/releases-over-time.md`` has the property, the construction and the proof.
 """
