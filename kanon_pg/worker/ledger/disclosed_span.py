@@ -43,17 +43,24 @@ class DisclosedSpan:
         full; then everything before its beginning is forgotten. None in mode ``linear``: all is kept.
     rank : int
         Dimension at which a code is full.
+    excused : frozenset of bytes
+        Of sets of k people that look like fewer, because people share columns (`word_fingerprint`).
     """
 
     older: LinearCode
     younger: LinearCode | None
     rank: int
+    excused: frozenset[bytes] = frozenset()
 
     @classmethod
     def empty(cls, rules: LedgerRules, field: PrimeField) -> DisclosedSpan:
         """Return the span of a relation about which nothing was disclosed."""
         empty = LinearCode.empty(field, rules.k)
         return cls(empty, empty if rules.mode == "pairwise" else None, rules.rank)
+
+    def excusing(self, words: frozenset[bytes]) -> DisclosedSpan:
+        """Return the span with more excused sets; they are of no meaning until they are added."""
+        return replace(self, excused=self.excused | words) if words - self.excused else self
 
     def try_add(self, vectors: Matrix) -> tuple[SpanFinding, DisclosedSpan]:
         """Decide whether the sets may be disclosed, and return the span with them added.
@@ -78,7 +85,7 @@ class DisclosedSpan:
         older = self.older.extended(independent)
         if self.younger is None and older.rank > self.rank:
             return "full", self
-        finding = older.proof()
+        finding = older.proof(self.excused)
         return finding, self._after(older, vectors) if finding == "safe" else self
 
     def with_added(self, vectors: Matrix) -> DisclosedSpan:
@@ -100,7 +107,8 @@ class DisclosedSpan:
         codes = [code for code in (self.older, self.younger) if code is not None]
         forms = [form for code in codes for form in code.forms]
         found: dict[str, npt.NDArray[np.generic]] = {
-            f"{name}forms": np.array([len(code.forms) for code in codes], dtype=np.int64)
+            f"{name}forms": np.array([len(code.forms) for code in codes], dtype=np.int64),
+            f"{name}excused": np.frombuffer(b"".join(sorted(self.excused)), dtype=np.uint8),
         }
         for number, form in enumerate(forms):
             found[f"{name}rows{number}"] = form.rows.astype(np.int32)
@@ -121,4 +129,6 @@ class DisclosedSpan:
             ]
             codes.append(LinearCode(self.older.field, self.older.k, tuple(forms)))
             number += count
-        return replace(self, older=codes[0], younger=codes[1] if len(codes) > 1 else None)
+        words = arrays[f"{name}excused"].tobytes()
+        excused = frozenset(words[start : start + 16] for start in range(0, len(words), 16))
+        return replace(self, older=codes[0], younger=codes[1] if len(codes) > 1 else None, excused=excused)

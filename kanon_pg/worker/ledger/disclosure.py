@@ -175,8 +175,8 @@ class DisclosureHistory:
             return self._allowed(
                 figures,
                 known,
-                self._state.span.with_added(figures.vectors),
-                self._state.known_span.with_added(known.vectors),
+                self._excusing(self._state.span, figures, population).with_added(figures.vectors),
+                self._excusing(self._state.known_span, known, population).with_added(known.vectors),
             )
         if answer.known is not None:
             problem = self._problem_of_known(answer, known, population) or self._problem_of_shares(
@@ -192,7 +192,7 @@ class DisclosureHistory:
             problem = "surprising"
         if problem is not None:
             return Decision(allowed=False, reason=problem, known=remembered)
-        return self._spanned(figures, known, remembered)
+        return self._spanned(figures, known, remembered, population)
 
     @property
     def _compares(self) -> bool:
@@ -253,24 +253,32 @@ class DisclosureHistory:
         return None
 
     def _spanned(
-        self, figures: SketchedAnswer, known: SketchedAnswer, remembered: AnswerSets | None
+        self,
+        figures: SketchedAnswer,
+        known: SketchedAnswer,
+        remembered: AnswerSets | None,
+        population: Population,
     ) -> Decision:
         """Decide about combinations, the last of all checks."""
         empty = DisclosedSpan.empty(self.rules, self._field)
         if not self._compares:
-            finding, _ = empty.try_add(figures.vectors)
+            finding, _ = self._excusing(empty, figures, population).try_add(figures.vectors)
             if finding == "unsafe":
                 return Decision(allowed=False, reason="combination")
             unchanged = _Disclosure((), (), self._state.span, self._state.known_span, self._state.span)
             return Decision(allowed=True, _disclosure=unchanged)
-        known_finding, known_span = self._state.known_span.try_add(known.vectors)
-        finding, span = self._state.span.try_add(figures.vectors)
+        known_before = self._excusing(self._state.known_span, known, population)
+        known_finding, known_span = known_before.try_add(known.vectors)
+        finding, span = self._excusing(self._state.span, figures, population).try_add(figures.vectors)
         if known_finding != "safe" and (remembered is not None or finding == "safe"):
             reason: Reason = NEAR if known_finding == "unsafe" else _FINDINGS[known_finding]
             return Decision(allowed=False, reason=reason)
         if finding != "safe":
             return Decision(allowed=False, reason=_FINDINGS[finding], known=remembered)
         return self._allowed(figures, known, span, known_span)
+
+    def _excusing(self, span: DisclosedSpan, answer: SketchedAnswer, population: Population) -> DisclosedSpan:
+        return span.excusing(answer.excused(population, self.rules.k, self._field))
 
     def _is_repeated(self, figures: SketchedAnswer, known: SketchedAnswer) -> bool:
         """Whether every set was disclosed before, and chosen by known columns as it is now."""
@@ -324,8 +332,10 @@ class DisclosureHistory:
         if answer.levels:
             figures = SketchedAnswer.of(answer.levels, population, self._field, self._sketch_width)
             self._state.remember(figures.sets(), ())
-            self._state.span = self._state.span.with_added(figures.vectors)
-            self._state.known_span = self._state.known_span.with_added(known.vectors)
+            before = self._excusing(self._state.span, figures, population)
+            known_before = self._excusing(self._state.known_span, known, population)
+            self._state.span = before.with_added(figures.vectors)
+            self._state.known_span = known_before.with_added(known.vectors)
 
     def to_bytes(self) -> bytes:
         """Return a checkpoint, so that the journal need not be replayed. It contains the secret."""

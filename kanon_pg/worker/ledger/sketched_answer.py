@@ -12,6 +12,7 @@ from pyroaring import BitMap
 from kanon_pg.worker.ledger.answers import Level, Population
 from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SetSketch, sketch_of
 from kanon_pg.worker.ledger.field import Matrix, PrimeField
+from kanon_pg.worker.ledger.linear_code import word_fingerprint
 
 SketchedSet: TypeAlias = tuple[BitMap, SetSketch]
 
@@ -52,6 +53,19 @@ class SketchedAnswer:
                 tuple((u, sketch_of(v, width, field.modulus)) for u, v in zip(sets, own, strict=True))
             )
         return cls(tuple(found), vectors, width)
+
+    def excused(self, population: Population, k: int, field: PrimeField) -> frozenset[bytes]:
+        """Return the fingerprints of sets of `k` people whose vectors look like fewer."""
+        weights = iter(np.count_nonzero(self.vectors, axis=1).tolist())
+        found = []
+        for level in self.levels:
+            own = level[:-1] if len(level) > 1 else level
+            found += [units for (units, _), weight in zip(own, weights, strict=False) if 0 < weight < k]
+        return frozenset(
+            word_fingerprint(field.vector(units, population.owners), field)
+            for units in found
+            if population.is_backed(units, k)
+        )
 
     def sets(self) -> tuple[SketchedSet, ...]:
         """Return the sets of all levels."""

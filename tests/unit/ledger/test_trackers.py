@@ -273,3 +273,40 @@ def test_more_people_than_columns(mode: Mode) -> None:
     assert analyst.ask(*wards) is None
     assert analyst.ask(frozenset(range(10_000)), frozenset(range(10_000, 20_000))) is None
     assert analyst.ask((wards[1] | wards[2]) - {11}) == "combination"
+
+
+CROWD = frozenset(range(3000))
+LIGHT = frozenset({7, 7 + 1024, 100, 200, 300})
+"""Five people, two of whom share a column of the code."""
+
+
+@both
+def test_a_group_of_exactly_k_people_is_answered_whatever_columns_they_share(mode: Mode) -> None:
+    analyst = Analyst(mode, units=CROWD)
+    assert analyst.ask(LIGHT) is None
+    assert analyst.ask(CROWD) is None
+    # nor does it stand in the way of others, or of itself after the history was read again
+    assert analyst.ask(frozenset(range(400, 460))) is None
+    checkpoint = analyst.ledger.to_bytes()
+    analyst.ledger = DisclosureHistory.from_bytes(checkpoint, analyst.ledger.rules, KEY)
+    assert analyst.ask(frozenset(range(500, 560))) is None
+
+
+@both
+def test_an_excused_group_hides_nobody(mode: Mode) -> None:
+    analyst = Analyst(mode, units=CROWD)
+    others = frozenset(range(600, 680))
+    for group in (LIGHT, others, frozenset(range(700, 780))):
+        assert analyst.ask(group) is None
+    others |= frozenset(range(700, 780))
+    # all three but for one of the five, or with one more
+    assert analyst.ask((LIGHT | others) - {7}) == "combination"
+    assert analyst.ask((LIGHT | others) - {100}) == "combination"
+    assert analyst.ask(LIGHT | others | {1500}) == "combination"
+
+
+def test_a_replayed_group_is_excused_too() -> None:
+    ledger = DisclosureHistory(LedgerRules(K, "linear"), KEY)
+    population = Population(BitMap(CROWD))
+    ledger.replay(AnswerSets(((BitMap(LIGHT),),)), population)
+    assert ledger.check(AnswerSets(((BitMap(range(400, 460)),),)), population).allowed

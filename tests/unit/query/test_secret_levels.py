@@ -34,7 +34,7 @@ def secret_sets(text: str) -> list[EntitySet]:
         (
             "select percentile_cont(0.5) within group (order by days) from stays where zip = '1'",
             ["days"],
-            ["zip"],
+            [],
         ),
         (
             "select count(*) from patients p join wards w on w.ward = p.ward"
