@@ -63,7 +63,7 @@ COMMENT ON COLUMN kanon.protection.lockout IS 'Seconds from the last of these wi
 COMMENT ON COLUMN kanon.protection.seconds IS 'Longest time that one query may take.';
 COMMENT ON COLUMN kanon.protection.rows IS 'Most rows of one answer.';
 COMMENT ON COLUMN kanon.protection.margin IS 'Times k: how many people those that known columns choose differ by from earlier ones, where sensitive columns choose among them.';
-COMMENT ON COLUMN kanon.protection.near_refusals IS 'Withheld answers to one login within a period, because people differ little, after which it is locked out; NULL for no limit.';
+COMMENT ON COLUMN kanon.protection.near_refusals IS 'Withheld answers to one login within a period, because people differ little, after which it is locked out; one because fewer had a secret than was to be expected counts eight times. NULL for no limit.';
 COMMENT ON COLUMN kanon.protection.share IS 'Part of what the ledger can compare that one login''s answers may take.';
 COMMENT ON COLUMN kanon.protection.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protection.protected_at IS 'When it was protected.';

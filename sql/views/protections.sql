@@ -61,7 +61,7 @@ COMMENT ON COLUMN kanon.protections.lockout IS 'Seconds from the last of these w
 COMMENT ON COLUMN kanon.protections.seconds IS 'Longest time that one query may take.';
 COMMENT ON COLUMN kanon.protections.rows IS 'Most rows of one answer.';
 COMMENT ON COLUMN kanon.protections.margin IS 'Times k: how many people those that known columns choose differ by from earlier ones, where sensitive columns choose among them.';
-COMMENT ON COLUMN kanon.protections.near_refusals IS 'Withheld answers to one login within a period, because people differ little, after which it is locked out; NULL for no limit.';
+COMMENT ON COLUMN kanon.protections.near_refusals IS 'Withheld answers to one login within a period, because people differ little, after which it is locked out; one because fewer had a secret than was to be expected counts eight times. NULL for no limit.';
 COMMENT ON COLUMN kanon.protections.share IS 'Part of what the ledger can compare that one login''s answers may take.';
 COMMENT ON COLUMN kanon.protections.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protections.protected_at IS 'When it was protected.';
