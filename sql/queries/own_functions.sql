@@ -9,6 +9,8 @@ WHERE (pg_catalog.starts_with(p.proname, 'kanon_') AND pg_catalog.pg_get_userbyi
         l.lanname = 'plpython3u'
         -- what PL/pgSQL calls is nowhere recorded
         OR p.proname IN ('query_log', 'restart_ledger')
+        -- what earlier versions had
+        OR p.proname IN ('lend', 'lend_to', 'take_back')
         OR EXISTS (
             SELECT
             FROM pg_catalog.pg_depend AS d
