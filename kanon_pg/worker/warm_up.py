@@ -30,9 +30,10 @@ from kanon_pg.worker.solvers.pairs import search_by_pairs
 from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
 from kanon_pg.worker.solvers.recoding.task import task_of
+from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.solvers.registry import solve
-from kanon_pg.worker.verification.certificate import certified_bound
+from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 
 _SECONDS = 0.02
 
@@ -101,6 +102,9 @@ def _satisfy(packed: PackedRowTypes) -> None:
     vectors = all_patterns(table.columns).vectors
     raised = raise_prices(table, vectors, request.k, Clock(), models=request.models)
     certified_bound(packed, vectors, request.k, raised.prices, models=request.models)
+    if not table.has_entity:
+        mask = all_patterns(table.columns)
+        dive_under_models(table, mask, request, Clock(), np.maximum(raised.prices, PRICE_UNIT))
 
 
 def _pair() -> None:

@@ -58,7 +58,7 @@ def reassign_sensitively(
     demand of its own here. Polynomial, in this library O(v^2 e log(v c)) for v nodes, e arcs and costs up
     to c.
     """
-    row_type, output, vectors = _compatible(table, solution, clock)
+    row_type, output, vectors = compatible_pairs(table, solution, clock)
     if row_type.size * 2 > MOST_ARCS:
         return None
     cost, _ = whole_costs(suppression_costs(vectors, table.weights))
@@ -66,7 +66,9 @@ def reassign_sensitively(
     return None if rows is None else Solution.of_parts(row_type, vectors[output], rows)
 
 
-def _compatible(table: RowTypeTable, solution: Solution, clock: Clock) -> tuple[Numbers, Numbers, Numbers]:
+def compatible_pairs(
+    table: RowTypeTable, solution: Solution, clock: Clock
+) -> tuple[Numbers, Numbers, Numbers]:
     """Return the pairs of a row type and a class that it fits into, and the vector of each class."""
     row_type, output, of_class = [], [], []
     count = 0

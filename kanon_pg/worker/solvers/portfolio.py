@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import MemoryExceeded, SolverError
+from kanon_pg.errors import InfeasibleError, MemoryExceeded, SolverError
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.patterns import PatternMask, suppression_costs
@@ -22,6 +22,7 @@ from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
 from kanon_pg.worker.solvers.exact.privacy_models import search_exactly_with_models
 from kanon_pg.worker.solvers.heuristics import search_greedily
+from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models, refine_under_models
 from kanon_pg.worker.solvers.refinement.refine import refine
 
 
@@ -209,14 +210,31 @@ def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
 
 
 def _with_models(context: SearchContext, found: SearchResult) -> SearchResult:
-    """Let integer programs search for better solutions under privacy models."""
+    """Dive from the prices, then let integer programs search for better solutions under privacy models."""
     table, mask, request, clock = context.table, context.mask, context.request, context.clock
+    prices = found.prices
+    if prices is not None and not table.has_entity and not request.rest_may_be_small:
+        found = _trying(found, lambda: _dived(context, found, prices))
+        if context.is_over(found):
+            return found
     return _trying(
         found,
         lambda: search_exactly_with_models(
             table, mask, request, clock, found, found.prices, nodes=context.nodes
         ),
     )
+
+
+def _dived(context: SearchContext, found: SearchResult, prices: NDArray[np.int64]) -> SearchResult:
+    """Return the better one of a solution and what dives and flows under privacy models find."""
+    table, mask, request, clock = context.table, context.mask, context.request, context.clock
+    try:
+        refined = refine_under_models(table, mask, request, clock, found.solution)
+        found = _taking(context, found, refined, "refined by flow")
+        dived = dive_under_models(table, mask, request, clock, prices)
+    except InfeasibleError:  # what was left over could not be given a class; the solution stays valid
+        return found
+    return found if dived is None else _taking(context, found, dived, "refined by flow")
 
 
 def _without_models(context: SearchContext, found: SearchResult) -> SearchResult:
@@ -324,9 +342,11 @@ def _refine(
     return found
 
 
-def _taking(context: SearchContext, found: SearchResult, solution: Solution) -> SearchResult:
+def _taking(
+    context: SearchContext, found: SearchResult, solution: Solution, how: str = "annealed and refined"
+) -> SearchResult:
     better = replace(found, solution=solution)
     if context.cost(better) >= context.cost(found):
         return found
-    method = found.method if "annealed" in found.method else f"{found.method}, annealed and refined"
+    method = found.method if how in found.method else f"{found.method}, {how}"
     return replace(better, method=method)

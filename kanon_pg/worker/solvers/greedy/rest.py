@@ -223,7 +223,8 @@ def _spared(
 ) -> NDArray[np.int32]:
     """Choose row types in turn that lessen the lack and without which their class satisfies everything.
 
-    Those that are not needed after all are dropped, dearest first. None is chosen if all do not suffice.
+    Those that are not needed after all are dropped, dearest first, where their class takes them back. None is
+    chosen if all do not suffice.
     """
     missing = lack(models, counts, k)
     taken = np.zeros(class_of.size, dtype=np.bool_)
@@ -245,8 +246,12 @@ def _spared(
     if missing <= 0.0:
         for item in chosen[np.argsort(-dearer[chosen], kind="mergesort")]:
             leave(models, counts, item)
-            if lack(models, counts, k) > 0.0:
+            taken[item] = False
+            members = order[begin[class_of[item]] : begin[class_of[item] + 1]]
+            # A class can satisfy a model without two row types, and violate it without one of them.
+            if lack(models, counts, k) > 0.0 or not is_class(models, members[~taken[members]], k):
                 join(models, counts, item)
+                taken[item] = True
                 chosen[kept] = item
                 kept += 1
     return chosen[:kept]

@@ -1,0 +1,76 @@
+"""Solutions from prices under privacy models satisfy k and the models, and cost no less than proven."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.errors import InfeasibleError
+from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.patterns import all_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.heuristics import search_greedily
+from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models, refine_under_models
+from kanon_pg.worker.verification.recount import recount, require_k, require_models
+from tests.fixtures.diversity import pack_sensitive
+
+MODELS = [
+    PrivacyModels(p=3),
+    PrivacyModels(l=2),
+    PrivacyModels(l=3),
+    PrivacyModels(l=2, diversity="entropy"),
+    PrivacyModels(t=0.4),
+    PrivacyModels(l=2, p=3, t=0.5),
+]
+
+
+def case(seed):
+    random = np.random.default_rng(seed)
+    size = int(random.integers(20, 80))
+    rows = [tuple(row) for row in random.integers(0, 3, (size, 3)).tolist()]
+    secrets = [(int(value),) for value in random.choice(5, size, p=[0.3, 0.25, 0.2, 0.15, 0.1])]
+    packed = pack_sensitive(rows, secrets)
+    return packed, RowTypeTable.from_packed(packed)
+
+
+def cost_after_recount(packed, types, solution, k, models):
+    """Recount a solution from the cells; return its cost."""
+    classes = classes_of(solution.parts_of(types), solution.vector)
+    counted = recount(packed, solution, classes.class_of)
+    require_k(counted, k)
+    require_models(packed, solution, classes.class_of, models)
+    return counted.weighted_cost
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+def test_dives_satisfy_the_models_and_cost_no_less_than_the_bound(models):
+    dives = 0
+    for seed in range(8):
+        packed, types = case(seed)
+        mask, request, k = all_patterns(types.columns), SolveRequest(3, models=models), 3
+        try:
+            raised = raise_prices(types, mask.vectors, k, Clock(), models=models, steps=200)
+            solution = dive_under_models(types, mask, request, Clock(), raised.prices)
+        except InfeasibleError:
+            continue
+        if solution is not None:
+            dives += 1
+            assert cost_after_recount(packed, types, solution, k, models) >= raised.bound
+    assert dives
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+def test_local_search_and_flow_never_make_a_solution_dearer(models):
+    for seed in range(8):
+        packed, types = case(seed)
+        mask, request, k = all_patterns(types.columns), SolveRequest(3, models=models), 3
+        try:
+            before = search_greedily(types, mask, request, Clock()).solution
+        except InfeasibleError:
+            continue
+        after = refine_under_models(types, mask, request, Clock(), before)
+        cost = cost_after_recount(packed, types, after, k, models)
+        assert cost <= cost_after_recount(packed, types, before, k, models) + 1e-9
