@@ -20,7 +20,7 @@ from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCH
 from tests.query.registers import REGISTERS, REGISTERS_FILE
 
 _TABLE = re.compile(r"create table (?:hospital|public)\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
-_COLUMN = re.compile(r"    (\w+) (double precision|\w+)(?:\([\d, ]+\))?(.*?),?")
+_COLUMN = re.compile(r"    (\w+) (double precision|\w+)(\([\d, ]+\))?(.*?),?")
 _TYPES = {"integer": "int4", "boolean": "bool", "double precision": "float8"}
 _FIRST_OID = 20_000
 
@@ -117,10 +117,15 @@ def _relation(name: str, body: str) -> Relation:
         match = _COLUMN.fullmatch(line)
         if match is None:
             raise ValueError(f"not a column of {name}: {line}")
-        column, written, rest = match.groups()
+        column, written, size, rest = match.groups()
         is_key = "primary key" in rest
         columns.append(
-            Column(column, _TYPES.get(written, written), nullable=not (is_key or "not null" in rest))
+            Column(
+                column,
+                _TYPES.get(written, written),
+                nullable=not (is_key or "not null" in rest),
+                one_scale=written == "numeric" and size is not None,
+            )
         )
         if is_key or "unique" in rest:
             keys.append(frozenset({column}))

@@ -10,6 +10,7 @@ FIRST = "birth_date >= date '1957-05-09' and birth_date < date '1958-11-18'"
 _ONE_SPELLING = harmless("equal values of people are shown in one spelling")
 _ZERO = "case when cost > 5000 then -1 else 1 end * 0::float8"
 _DECIMAL = "case when cost > 5000 then 1.00 else 1.0 end + 0"
+_RAREST = "case when cost > 60000 then 1." + 30 * "0" + " else 1.0 end"
 _WARDS = "case when ward = 'oncology' then 1.00 when ward = 'psychiatry' then 1.000 else 1.0 end + 0"
 _LENGTH = "case when cost > 5000 then interval '1 month' else interval '30 days' end"
 
@@ -49,6 +50,24 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.COST,
         # which of equal values comes first in the order is PostgreSQL's choice
         channel=Channel.EFFECT,
+        expect=_ONE_SPELLING,
+    ),
+    attack(
+        "decimals of a sum",
+        f"select sum({_RAREST}) from patients where {FIRST}",
+        secret=Secret.COST,
+        expect=_ONE_SPELLING,
+    ),
+    attack(
+        "decimals of a mean",
+        f"select avg({_RAREST}) from patients where {FIRST}",
+        secret=Secret.COST,
+        expect=_ONE_SPELLING,
+    ),
+    attack(
+        "decimals of a deviation",
+        f"select stddev({_RAREST} * extract(day from birth_date)) from patients where {FIRST}",
+        secret=Secret.COST,
         expect=_ONE_SPELLING,
     ),
     attack("the sign of zero", _grouped(_ZERO), secret=Secret.COST, expect=_ONE_SPELLING),

@@ -5,9 +5,14 @@ Which row that is follows from the order of the table, and a CASE chooses the sp
 (``CASE WHEN cost > 5000 THEN 1.00 ELSE 1.0 END + 0``), so that a group of any size shows whether a condition
 is true of one person in it. What is shown of people therefore has one spelling for equal values.
 
-Numbers get it by a function. Intervals have none that cannot fail on some value, so the only ones that are
-shown are differences of moments, which PostgreSQL itself spells in days and less than a day. The other types
-that can be read have one spelling for each value.
+Numbers get it by a function, unless they are a column whose type gives all its numbers the same decimals.
+Intervals have none that cannot fail on some value, so the only ones that are shown are differences of
+moments, which PostgreSQL itself spells in days and less than a day. The other types that can be read have
+one spelling for each value.
+
+A sum of decimals has as many decimals as the longest spelling among its rows, and so has, past sixteen
+digits, a mean or a deviation. A sum is written with the decimals that its value needs, a mean as that sum
+by the number of values, a deviation over values in one spelling: all are functions of the values then.
 """
 
 from __future__ import annotations
@@ -15,8 +20,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from kanon_pg.queries.check.functions import EXTREMES, VALUES
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, Operation, number_type
+from kanon_pg.queries.check.functions import EXTREMES, PERCENTILES, SUMS, VALUES
+from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, number_type
 from kanon_pg.queries.check.types import FLOATS, MOMENTS
 
 _SPELLED: Final = {
@@ -29,7 +34,7 @@ _SPELLED: Final = {
 def in_one_spelling(expression: Bound) -> Bound:
     """Return an expression whose equal values are spelled the same, and which equals the one given."""
     template = _SPELLED.get(number_type(expression))
-    if template is None:
+    if template is None or _has_one_scale(expression):
         return expression
     return Operation(
         type=expression.type,
@@ -41,11 +46,22 @@ def in_one_spelling(expression: Bound) -> Bound:
     )
 
 
+def _has_one_scale(expression: Bound) -> bool:
+    return isinstance(expression, ColumnRef) and expression.one_scale
+
+
 def shows_one_spelling(aggregate: Aggregate) -> Aggregate:
-    """Return an aggregate that, if it shows a value of its argument, shows it in one spelling."""
-    if aggregate.argument is None or aggregate.function not in VALUES | EXTREMES:
+    """Return an aggregate of the same value that does not show how the values of its argument are spelled."""
+    argument, function = aggregate.argument, aggregate.function
+    if argument is None or function in {"count", *PERCENTILES}:
         return aggregate
-    return replace(aggregate, argument=in_one_spelling(aggregate.argument))
+    if function in VALUES | EXTREMES:
+        return replace(aggregate, argument=in_one_spelling(argument))
+    if argument.type != "numeric" or _has_one_scale(argument):
+        return aggregate
+    if function in SUMS:
+        return replace(aggregate, is_spelled=True)
+    return replace(aggregate, argument=in_one_spelling(argument))
 
 
 def has_several_spellings(expression: Bound) -> bool:
