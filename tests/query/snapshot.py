@@ -30,16 +30,16 @@ _VIEWS = {
         "ward": "text",
         "birth_date": "date",
         "zip": "text",
-        "cost": "numeric",
+        "cost": "numeric(10, 2)",
         "days": "int4",
     },
-    "weather": {"station": "text", "day": "date", "temperature": "numeric"},
+    "weather": {"station": "text", "day": "date", "temperature": "numeric(10, 2)"},
     "monthly_report": {
         "patient_id": "int4",
         "birth_date": "date",
         "ward": "text",
         "diagnosis": "text",
-        "cost": "numeric",
+        "cost": "numeric(10, 2)",
     },
 }
 _COPIES = {
@@ -71,7 +71,10 @@ def hospital() -> CatalogSnapshot:
         name: _relation(name, body) for name, body in _TABLE.findall(SCHEMA_FILE.read_text(encoding="utf-8"))
     }
     for name, columns in _VIEWS.items():
-        made = tuple(Column(column, type_name) for column, type_name in columns.items())
+        made = tuple(
+            Column(column, type_name.partition("(")[0], one_scale="(" in type_name)
+            for column, type_name in columns.items()
+        )
         relations[name] = Relation(0, SCHEMA, name, _KINDS[name], made)
     for declaration in DECLARATIONS:
         relations[declaration.table] = _declared(relations[declaration.table], declaration)
