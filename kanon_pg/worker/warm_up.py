@@ -98,6 +98,9 @@ def _satisfy(packed: PackedRowTypes) -> None:
     satisfy_models(table, all_patterns(table.columns), request, Clock(), assigned, "nothing")
     ordered, _ = by_content(table)
     fill_rest(ordered, assigned, request.k, evaluator_of(ordered, request.models), Clock())
+    vectors = all_patterns(table.columns).vectors
+    raised = raise_prices(table, vectors, request.k, Clock(), models=request.models)
+    certified_bound(packed, vectors, request.k, raised.prices, models=request.models)
 
 
 def _pair() -> None:

@@ -14,9 +14,9 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.registry import solve
-from kanon_pg.worker.verification.certificate import PRICE_UNIT
+from kanon_pg.worker.verification.certificate import NO_MODELS, PRICE_UNIT
 from kanon_pg.worker.verification.level_certificate import certified_bound_of_levels
-from tests.fixtures.diversity import pack_sensitive
+from tests.fixtures.diversity import pack_sensitive, violated
 from tests.fixtures.examples import examples
 from tests.fixtures.recoding import Tree, with_trees
 from tests.property.test_recoding import VALUES, least_cost, packed_of, people_in, tables
@@ -29,9 +29,9 @@ checked = settings(
 ROUNDING = 1e-9
 
 
-def raised(packed, k):
+def raised(packed, k, models=NO_MODELS):
     """Return prices per row type, from a solution in which every cell is suppressed."""
-    task = task_of(packed, RowTypeTable.from_packed(packed), SolveRequest(k), Clock())
+    task = task_of(packed, RowTypeTable.from_packed(packed), SolveRequest(k, models=models), Clock())
     known = np.full(len(task.table), task.table.weights.sum())
     found = raise_level_prices(task, known, float((known * task.table.rows).sum()), Clock())
     assert found is not None
@@ -129,3 +129,28 @@ def test_hierarchies_cost_no_more_than_suppression(data, models, method):
         return
     found = solve(with_trees(plain, chosen), SolveRequest(3, method, models=models))
     assert found.weighted_cost <= suppressed.weighted_cost + ROUNDING
+
+
+@pytest.mark.parametrize(
+    "models",
+    [PrivacyModels(p=2), PrivacyModels(l=2), PrivacyModels(l=2, diversity="entropy"), PrivacyModels(t=0.3)],
+    ids=str,
+)
+@checked
+@given(table=tables(most_rows=6, may_share=False), data=st.data())
+def test_prices_under_models_prove_no_more_than_the_optimum(models, table, data):
+    rows, _, chosen, weights, k = table
+    assume(len(rows) >= k)
+    drawn = data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    secrets = [(secret,) for secret in drawn]
+
+    def is_allowed(part):
+        return len(part) >= k and not violated(models, part, secrets, None)
+
+    by_name = {f"c{number}": weight for number, weight in enumerate(weights)}
+    packed = with_trees(pack_sensitive(rows, secrets, weights=by_name), chosen)
+    optimum = least_cost(rows, chosen, weights, is_allowed)
+    assume(np.isfinite(optimum))
+    bound = certified_bound_of_levels(packed, k, raised(packed, k, models), models=models)
+    assert bound is not None
+    assert bound <= optimum + ROUNDING

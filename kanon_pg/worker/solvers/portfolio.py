@@ -267,7 +267,7 @@ def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchCon
     try:
         raised = raise_prices(
             context.table, context.mask.vectors, context.request.k, context.clock.part(_SHARE_FOR_PRICES),
-            target=context.cost(found), outside=context.mask.outside,
+            models=context.request.models, target=context.cost(found), outside=context.mask.outside,
             rest_may_be_small=context.request.rest_may_be_small,
         )  # fmt: skip
     except (SolverError, MemoryError) as error:

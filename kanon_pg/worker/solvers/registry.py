@@ -282,10 +282,10 @@ def _certified(
 ) -> float | None:
     """Return the bound that prices prove, None if they prove none."""
     if mask is None:
-        return certified_bound_of_levels(row_types, request.k, prices, heartbeat)
+        return certified_bound_of_levels(row_types, request.k, prices, heartbeat, request.models)
     return certified_bound(
         row_types, mask.vectors, request.k, prices, heartbeat,
-        rest_may_be_small=request.rest_may_be_small, outside=mask.outside,
+        models=request.models, rest_may_be_small=request.rest_may_be_small, outside=mask.outside,
     )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ people have a row of this type, so ``sum z_i >= k`` is necessary, whether people
 or not, whether they have rows of several types or not, and whether row types are divided or not. The check
 takes the worst ``y`` with this property for every group of row types that agree: all rows that cost more
 than `c`, and, if these have fewer than k people, the next most expensive rows, one for each person that
-lacks. If no such choice has prices above ``c * sum y_i``, no class has. Further demands on classes only
-remove classes.
+lacks. If no such choice has prices above ``c * sum y_i``, no class has. Privacy models remove classes, so
+that higher prices are valid; `kanon_pg.worker.verification.demanded_classes` has the worst ``y`` under them.
 
 All arithmetic is on integers. Weights are rounded down to millionths, so that a class is never held for
 more expensive than it is, and prices are whole millionths. Row types are grouped by comparing cells, never
@@ -36,13 +36,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
+from kanon_pg.core.request import PrivacyModels
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, demands_of, with_gain
 
 PRICE_UNIT = 1_000_000
 """Prices are whole numbers of this fraction of a cost unit."""
+
+NO_MODELS = PrivacyModels()
 
 _LARGEST = NO_CAP = 1 << 62
 """A price that no row has."""
@@ -71,13 +75,15 @@ def certified_bound(
     prices: NDArray[np.int64],
     heartbeat: Callable[[], None] = lambda: None,
     *,
+    models: PrivacyModels = NO_MODELS,
     rest_may_be_small: bool = False,
     outside: float = np.inf,
 ) -> float | None:
     """Return the lower bound that prices prove, None if they prove none; see `check_prices`."""
     return check_prices(
-        row_types, vectors, k, prices, heartbeat, rest_may_be_small=rest_may_be_small, outside=outside
-    ).bound
+        row_types, vectors, k, prices, heartbeat,
+        models=models, rest_may_be_small=rest_may_be_small, outside=outside,
+    ).bound  # fmt: skip
 
 
 def check_prices(
@@ -87,6 +93,7 @@ def check_prices(
     prices: NDArray[np.int64],
     heartbeat: Callable[[], None] = lambda: None,
     *,
+    models: PrivacyModels = NO_MODELS,
     rest_may_be_small: bool = False,
     outside: float = np.inf,
 ) -> Verdict:
@@ -104,6 +111,8 @@ def check_prices(
         Price of each row of a row type in units of 1 / `PRICE_UNIT`, >= 0.
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
+    models : PrivacyModels
+        What every class satisfies beside k, but for the fully suppressed one under the rule of the paper.
     rest_may_be_small : bool
         The rule of the paper: the fully suppressed class may have any size. Then no row may cost more
         than full suppression.
@@ -139,7 +148,7 @@ def check_prices(
     if rest_may_be_small:
         keep = vectors != full
         vectors, costs = vectors[keep], costs[keep]
-    broken = first_broken_class(priced, vectors, costs, k, heartbeat)
+    broken = first_broken_class(priced, vectors, costs, k, heartbeat, demands_of(row_types, models))
     if broken is not None:
         return Verdict(None, broken)
     total = sum(int(price) * int(rows) for price, rows in zip(prices, priced.rows, strict=True) if price)
@@ -279,6 +288,7 @@ def first_broken_class(
     costs: NDArray[np.int64],
     k: int,
     heartbeat: Callable[[], None],
+    demands: ClassDemands | None = None,
 ) -> BrokenClass | None:
     """Return a class that costs less than the prices of its rows, None if there is none.
 
@@ -286,6 +296,8 @@ def first_broken_class(
     ----------
     costs : ndarray of int64, shape (p,)
         Cost of one row per vector, in the unit of the prices.
+    demands : ClassDemands, optional
+        What classes must satisfy beside k.
     """
     found: list[BrokenClass] = []
 
@@ -293,7 +305,7 @@ def first_broken_class(
         found.append(BrokenClass(vector, int(groups.items[0])))
         return True
 
-    visit_broken_groups(priced, vectors, costs, k, stop, heartbeat)
+    visit_broken_groups(priced, vectors, costs, k, stop, heartbeat, demands)
     return found[0] if found else None
 
 
@@ -304,6 +316,7 @@ def visit_broken_groups(
     k: int,
     visit: Callable[[int, int, Groups], bool],
     heartbeat: Callable[[], None],
+    demands: ClassDemands | None = None,
 ) -> None:
     """Call `visit` with each vector that has broken groups, its cost, and these groups.
 
@@ -313,6 +326,8 @@ def visit_broken_groups(
         Returns whether to stop.
     heartbeat : callable
         Called at every node of the tree.
+    demands : ClassDemands, optional
+        What classes must satisfy beside k.
     """
     numbered = [number_values(cells) for cells in priced.cells]
     distinct = np.array([first.size for _, first in numbered])
@@ -320,7 +335,7 @@ def visit_broken_groups(
     # Row types are numbered by price, so that groups list them in the order in which memory holds them.
     max_cost_per_row = np.argsort(-priced.prices, kind="stable").astype(np.int32)
     codes = [numbered[column][0].astype(np.int32)[max_cost_per_row] for column in order]
-    counts = _Counts(
+    counts = PricedRows(
         priced.rows[max_cost_per_row], priced.people[max_cost_per_row], priced.prices[max_cost_per_row]
     )
     paths = np.zeros(vectors.size, dtype=np.int64)
@@ -333,31 +348,28 @@ def visit_broken_groups(
 
     tree = _Tree(
         counts, codes, [int(distinct[column]) for column in order],
-        paths[chosen], vectors[chosen], costs[chosen], k, visit_by_position, heartbeat,
+        paths[chosen], vectors[chosen], costs[chosen], k,
+        None if demands is None else demands.ordered(max_cost_per_row), visit_by_position, heartbeat,
     )  # fmt: skip
     items = np.arange(max_cost_per_row.size, dtype=np.int32)
     if chosen.size:
         _descend(tree, 0, chosen.size, 0, Groups(items, np.zeros(items.size, dtype=np.int32), 1))
 
 
-class _Counts(NamedTuple):
-    """Rows, people and price per row of row types, most expensive first."""
-
-    rows: NDArray[np.int64]
-    people: NDArray[np.int64]
-    prices: NDArray[np.int64]
-
-
 class _Tree(NamedTuple):
-    """The tree of vectors; paths are ascending, bit by bit from the first decided column."""
+    """The tree of vectors; paths are ascending, bit by bit from the first decided column.
 
-    counts: _Counts
+    Row types are in the order of their prices, most expensive first.
+    """
+
+    counts: PricedRows
     codes: list[NDArray[np.int32]]
     distinct: list[int]
     paths: NDArray[np.int64]
     vectors: NDArray[np.int64]
     costs: NDArray[np.int64]
     k: int
+    demands: ClassDemands | None
     visit: Callable[[int, int, Groups], bool]
     heartbeat: Callable[[], None]
 
@@ -367,6 +379,9 @@ def _descend(tree: _Tree, begin: int, end: int, depth: int, groups: Groups) -> b
     tree.heartbeat()
     cheapest = int(tree.costs[begin:end].min())
     left = Groups(*_still_broken(groups, tree.counts, tree.k, cheapest))
+    if left.groups and tree.demands is not None:
+        costs = np.full(left.groups, cheapest, dtype=np.int64)
+        left, _ = broken_under(tree.demands, tree.counts, left, costs, 0, tree.k)
     if not left.groups:
         return False
     width = len(tree.codes)
@@ -408,7 +423,7 @@ def split_groups(groups: Groups, codes: NDArray[np.int32], distinct: int) -> tup
 
 @kernel
 def _still_broken(
-    groups: Groups, counts: _Counts, k: int, cost: int
+    groups: Groups, counts: PricedRows, k: int, cost: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Keep the groups in which a class of this cost per row is cheaper than the prices of its rows."""
     rows, people, prices = counts
@@ -423,10 +438,59 @@ def _still_broken(
             more = min(people[item], k - taken[group])
             gain[group] -= more * (cost - prices[item])
             taken[group] += more
+    return keep_groups(groups, (taken >= k) & (gain > 0))
+
+
+def broken_under(
+    demands: ClassDemands,
+    counts: PricedRows,
+    groups: Groups,
+    costs: NDArray[np.int64],
+    rest: int,
+    k: int,
+) -> tuple[Groups, NDArray[np.int64]]:
+    """Keep the groups in which a class that satisfies demands gains, and their costs.
+
+    Parameters
+    ----------
+    groups : Groups
+        Their row types most expensive first.
+    costs : ndarray of int64
+        Cost of a row of each group.
+    rest : int
+        What a row of a class costs beyond that.
+    """
+    begin, members = list_members(groups)
+    is_kept = with_gain(demands, counts, begin, members, costs + rest, k)
+    return Groups(*keep_groups(groups, is_kept)), costs[is_kept]
+
+
+@kernel
+def list_members(groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return where each group begins, and the members group by group, in the order in which they were."""
+    begin = np.zeros(groups.groups + 1, dtype=np.int64)
+    for position in range(groups.items.size):
+        begin[groups.group[position] + 1] += 1
+    for group in range(groups.groups):
+        begin[group + 1] += begin[group]
+    place = begin[:-1].copy()
+    members = np.empty(groups.items.size, dtype=np.int32)
+    for position in range(groups.items.size):
+        group = groups.group[position]
+        members[place[group]] = groups.items[position]
+        place[group] += 1
+    return begin, members
+
+
+@kernel
+def keep_groups(
+    groups: Groups, is_kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
+    """Return the members of some groups, numbered anew."""
     number = np.full(groups.groups, -1, dtype=np.int32)
     count = 0
     for group in range(groups.groups):
-        if taken[group] >= k and gain[group] > 0:
+        if is_kept[group]:
             number[group] = count
             count += 1
     items = np.empty(groups.items.size, dtype=np.int32)

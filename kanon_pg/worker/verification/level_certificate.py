@@ -26,18 +26,22 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
+from kanon_pg.core.request import PrivacyModels
 from kanon_pg.errors import SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.verification.certificate import (
     NO_CAP,
+    NO_MODELS,
     PRICE_UNIT,
     Groups,
     GroupVisit,
     Priced,
+    broken_under,
     rounded_down,
     split_groups,
 )
+from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, demands_of
 
 
 class ColumnLevels(NamedTuple):
@@ -136,6 +140,7 @@ class LevelCosts:
 
     columns: list[ColumnLevels]
     k: int
+    demands: ClassDemands | None = None
 
     def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
         """Call `visit` with the groups of each level vector in which a class is cheaper than its prices."""
@@ -147,9 +152,10 @@ class LevelCosts:
         def visit_by_position(groups: Groups, costs: NDArray[np.int64]) -> bool:
             return visit(Groups(by_price[groups.items], groups.group, groups.groups), costs)
 
+        counts = PricedRows(priced.rows[by_price], priced.people[by_price], priced.prices[by_price])
         tree = _Tree(
-            priced.rows[by_price], priced.people[by_price], priced.prices[by_price], columns,
-            [sum(least[column:]) for column in range(len(least) + 1)], self.k, visit_by_position, heartbeat,
+            counts, columns, [sum(least[column:]) for column in range(len(least) + 1)], self.k,
+            None if self.demands is None else self.demands.ordered(by_price), visit_by_position, heartbeat,
         )  # fmt: skip
         items = np.arange(by_price.size, dtype=np.int32)
         everything = Groups(items, np.zeros(items.size, dtype=np.int32), 1)
@@ -157,17 +163,16 @@ class LevelCosts:
 
 
 class _Tree(NamedTuple):
-    """Rows, people and prices of row types, dearest first; columns in the order of decision.
+    """Row types, dearest first; columns in the order of decision.
 
     `rest` has for each column what it and all later ones cost at least.
     """
 
-    rows: NDArray[np.int64]
-    people: NDArray[np.int64]
-    prices: NDArray[np.int64]
+    counts: PricedRows
     columns: list[ColumnLevels]
     rest: list[int]
     k: int
+    demands: ClassDemands | None
     visit: GroupVisit
     heartbeat: Callable[[], None]
 
@@ -200,10 +205,12 @@ def _descend(tree: _Tree, depth: int, level: int, groups: Groups, costs: NDArray
 def _broken(
     tree: _Tree, groups: Groups, costs: NDArray[np.int64], rest: int
 ) -> tuple[Groups, NDArray[np.int64]]:
-    items, group, number, kept = _still_broken(
-        groups, costs, tree.rows, tree.people, tree.prices, tree.k, rest
-    )
-    return Groups(items, group, number), kept
+    rows, people, prices = tree.counts
+    items, group, number, kept = _still_broken(groups, costs, rows, people, prices, tree.k, rest)
+    left = Groups(items, group, number)
+    if number and tree.demands is not None:
+        return broken_under(tree.demands, tree.counts, left, kept, rest, tree.k)
+    return left, kept
 
 
 @kernel
@@ -271,6 +278,7 @@ def certified_bound_of_levels(
     k: int,
     prices: NDArray[np.int64],
     heartbeat: Callable[[], None] = lambda: None,
+    models: PrivacyModels = NO_MODELS,
 ) -> float | None:
     """Return the lower bound that prices prove on the cost of every recoding, None if they prove none.
 
@@ -282,6 +290,8 @@ def certified_bound_of_levels(
         Price of each row of a row type in units of 1 / `PRICE_UNIT`, >= 0.
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
+    models : PrivacyModels
+        What classes satisfy beside k.
 
     Raises
     ------
@@ -307,7 +317,7 @@ def certified_bound_of_levels(
         return True
 
     priced = Priced(cells, rows, _integers(row_types.people), prices)
-    LevelCosts(columns, k).visit_broken(priced, stop, heartbeat)
+    LevelCosts(columns, k, demands_of(row_types, models)).visit_broken(priced, stop, heartbeat)
     if broken:
         return None
     total = sum(int(price) * int(count) for price, count in zip(prices, rows, strict=True) if price)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.verification.demanded_classes import NO_CLASS, ClassDemands, PricedRows, greatest_gain
 
 # Measured by bound and CPU seconds of `raise_prices` on CMC (k = 5, 25) and Adult with 9 columns (k = 25),
 # with half and with twice each value, or as said.
@@ -144,6 +145,7 @@ def climb(
     *,
     pace: Pace = USUAL_PACE,
     usage: Usage | None = None,
+    demands: ClassDemands | None = None,
 ) -> Climb:
     """Raise the dual value of prices by deflected subgradient steps.
 
@@ -163,6 +165,8 @@ def climb(
         Factor of the first step, from 0 to 1.
     usage : Usage, optional
         Receives averages over the steps.
+    demands : ClassDemands, optional
+        What classes must satisfy beside k.
 
     Returns
     -------
@@ -175,7 +179,7 @@ def climb(
     Gradients are scaled by the rows of a row type. A group is looked at again only when prices have risen
     by as much as it had to spare, so a step costs time for the tight groups alone.
     """
-    ascent = _Ascent(pool, counts, prices, stride, pace, Usage.of(pool) if usage is None else usage)
+    ascent = _Ascent(pool, counts, prices, stride, pace, Usage.of(pool) if usage is None else usage, demands)
     for step in range(steps):
         if step % _HEARTBEAT_EVERY == 0:
             clock.report("bound", None)
@@ -199,10 +203,11 @@ class _Ascent:
         stride: float,
         pace: Pace,
         usage: Usage,
+        demands: ClassDemands | None,
     ) -> None:
         self._pool = pool._replace(member=pool.member.copy())
         self._front = _Front(np.zeros(pool.cost.size, dtype=np.int64), np.zeros(pool.cost.size))
-        self._counts, self._rows = counts, counts.rows.astype(np.float64)
+        self._counts, self._rows, self._demands = counts, counts.rows.astype(np.float64), demands
         self._prices, self._risen = prices.copy(), 0.0
         self._gradient, self._direction = np.empty(prices.size), np.zeros(prices.size)
         self._pace, self._usage, self._waited = pace, usage, 0
@@ -210,10 +215,17 @@ class _Ascent:
 
     def evaluate(self, step: int) -> float:
         """Return the value of the prices; note their gradient and which groups break them."""
-        value, broken = _value_and_gradient(
-            self._pool, self._front, self._counts, self._prices, self._risen, self._gradient,
-            self._usage.broken,
-        )  # fmt: skip
+        if self._demands is None:
+            value, broken = _value_and_gradient(
+                self._pool, self._front, self._counts, self._prices, self._risen, self._gradient,
+                self._usage.broken,
+            )  # fmt: skip
+        else:
+            priced = PricedRows(self._counts.rows, self._counts.people, self._prices.astype(np.int64))
+            value, broken = _value_and_gradient_under(
+                self._demands, self._pool, self._front, priced, self._counts.k, self._risen,
+                self._gradient, self._usage.broken,
+            )  # fmt: skip
         self._usage.note(broken, step)
         return value
 
@@ -319,3 +331,66 @@ def _find_worst(
         if together >= k:
             threshold = min(prices[member[end - 1]], cost)
     length[group] = end - begin
+
+
+@kernel
+def _value_and_gradient_under(
+    demands: ClassDemands,
+    pool: Pool,
+    front: _Front,
+    priced: PricedRows,
+    k: int,
+    risen: float,
+    gradient: NDArray[np.float64],
+    broken: NDArray[np.int64],
+) -> tuple[float, int]:
+    """Do what `_value_and_gradient` does, for classes that satisfy demands."""
+    rows, prices = priced.rows, priced.prices
+    value, count = 0.0, 0
+    for item in range(prices.size):
+        gradient[item] = rows[item]
+        value += np.float64(rows[item]) * prices[item]
+    for group in range(pool.cost.size):
+        if front.due[group] > risen:
+            continue
+        cost = np.int64(pool.cost[group])
+        members = pool.member[pool.begin[group] : pool.begin[group + 1]]
+        dearest = np.int64(0)
+        for item in members:
+            dearest = max(dearest, prices[item])
+        if dearest <= cost:
+            front.due[group] = risen + 1.0 + (cost - dearest)
+            continue
+        sort_by_price(members, prices)
+        gain = greatest_gain(demands, priced, members, cost, k)
+        if gain <= NO_CLASS:
+            front.due[group] = np.inf
+        elif gain <= 0:
+            # Half of what the worst class lacks per row: larger classes may lack less of it.
+            front.due[group] = risen + max(1.0, -0.5 * gain / max(1, demands.taken[: members.size].sum()))
+        else:
+            value -= gain
+            broken[count] = group
+            count += 1
+            for place in range(members.size):
+                gradient[members[place]] -= demands.taken[place]
+    return value, count
+
+
+_FEW = 32
+"""Members that are sorted by insertion, which is fast where they are nearly sorted."""
+
+
+@kernel
+def sort_by_price(members: NDArray[np.int32], prices: NDArray[np.int64]) -> None:
+    """Sort members in place, dearest first."""
+    if members.size > _FEW:
+        order = np.argsort(-prices[members], kind="mergesort")
+        members[:] = members[order]
+        return
+    for place in range(1, members.size):
+        item, spot = members[place], place
+        while spot > 0 and prices[members[spot - 1]] < prices[item]:
+            members[spot] = members[spot - 1]
+            spot -= 1
+        members[spot] = item

@@ -16,22 +16,27 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.request import PrivacyModels
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.row_types import RowTypeTable, mix
-from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, climb
+from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pool, climb, sort_by_price
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
 from kanon_pg.worker.verification.certificate import (
     NO_CAP,
+    NO_MODELS,
     PRICE_UNIT,
     Groups,
     GroupVisit,
     Priced,
+    list_members,
     price_cap,
     unit_costs,
     unit_weights,
     visit_broken_groups,
 )
+from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, demands_of, greatest_gain
 
 STEPS = 3_000
 """Steps of the ascent that usually come within some hundredths of a percent of the best bound.
@@ -83,6 +88,7 @@ def raise_prices(
     k: int,
     clock: Clock,
     *,
+    models: PrivacyModels = NO_MODELS,
     start: NDArray[np.int64] | None = None,
     target: float = np.inf,
     steps: int = STEPS,
@@ -97,6 +103,8 @@ def raise_prices(
         Allowed pattern vectors, the fully suppressed one among them.
     clock : Clock
         Ends the search early; the prices are valid whenever it ends.
+    models : PrivacyModels
+        What classes satisfy beside k.
     start : ndarray of int64, shape (n,), optional
         Valid prices to begin with, for example those for a smaller k. Without them those of
         `cheapest_reach`.
@@ -123,8 +131,9 @@ def raise_prices(
         return Prices(np.zeros(len(table), dtype=np.int64), 0.0, False)
     cap = price_cap(table.columns, rest_may_be_small, outside)
     if start is None:
-        start = _first_prices(table, cheapest_reach(table, vectors, k, clock))
-    costs = _class_costs(table, vectors, k, rest_may_be_small)
+        evaluator = evaluator_of(table, models) if models else None
+        start = _first_prices(table, cheapest_reach(table, vectors, k, clock, models=evaluator))
+    costs = _class_costs(table, vectors, k, rest_may_be_small, demands_of(table, models))
     return ascend(table, costs, np.minimum(start, cap), clock, cap=cap, target=target, steps=steps)
 
 
@@ -210,7 +219,7 @@ class _Search:
         reached = climb(
             self._collected.pool(), self._counts, self._prices.astype(np.float64),
             np.minimum(self._area.highest, cap).astype(np.float64), target * PRICE_UNIT,
-            steps, self._stride, self._clock.without(self.pass_seconds),
+            steps, self._stride, self._clock.without(self.pass_seconds), demands=self._costs.demands,
         )  # fmt: skip
         self.length = int(self.length * _MORE_STEPS)
         self._margin = max(_LEAST_MARGIN, self._margin * _SMALLER_MARGIN)
@@ -242,11 +251,15 @@ def fits(table: RowTypeTable, k: int) -> bool:
 
 
 def _class_costs(
-    table: RowTypeTable, vectors: NDArray[np.int64], k: int, rest_may_be_small: bool
+    table: RowTypeTable,
+    vectors: NDArray[np.int64],
+    k: int,
+    rest_may_be_small: bool,
+    demands: ClassDemands | None,
 ) -> ClassCosts:
     if rest_may_be_small:
         vectors = vectors[vectors != (1 << table.width) - 1]
-    return ClassCosts(vectors, unit_costs(vectors, unit_weights(table.columns)), k)
+    return ClassCosts(vectors, unit_costs(vectors, unit_weights(table.columns)), k, demands)
 
 
 def _better(table: RowTypeTable, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -264,6 +277,10 @@ class Formable(Protocol):
     def k(self) -> int:
         """Fewest people per class."""
 
+    @property
+    def demands(self) -> ClassDemands | None:
+        """What classes must satisfy beside k."""
+
     def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
         """Call `visit` with groups in which some class is cheaper than the prices of its rows."""
 
@@ -274,6 +291,7 @@ class ClassCosts(NamedTuple):
     vectors: NDArray[np.int64]
     costs: NDArray[np.int64]
     k: int
+    demands: ClassDemands | None = None
 
     def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
         """Visit the groups of each vector."""
@@ -281,7 +299,7 @@ class ClassCosts(NamedTuple):
         def visit_vector(_: int, cost: int, groups: Groups) -> bool:
             return visit(groups, np.full(groups.groups, cost, dtype=np.int64))
 
-        visit_broken_groups(priced, self.vectors, self.costs, self.k, visit_vector, heartbeat)
+        visit_broken_groups(priced, self.vectors, self.costs, self.k, visit_vector, heartbeat, self.demands)
 
 
 @dataclass(frozen=True)
@@ -379,8 +397,13 @@ def collect_and_repair(
     marks = mix(np.arange(1, len(table) + 1, dtype=np.uint64))
 
     def visit(groups: Groups, cost: NDArray[np.int64]) -> bool:
-        begin, members, signs = _listed(groups, marks)
-        _draw_down(begin, members, cost, costs.k, table.rows, table.people, repaired)
+        begin, members = list_members(groups)
+        signs = np.add.reduceat(marks[members], begin[:-1])
+        if costs.demands is None:
+            _draw_down(begin, members, cost, costs.k, table.rows, table.people, repaired)
+        else:
+            lowered = PricedRows(table.rows, table.people, repaired)
+            _draw_down_under(costs.demands, begin, members, cost, costs.k, lowered)
         if collected.members < MOST_MEMBERS:
             collected.add(cost, np.diff(begin), members, signs.tolist())
         return False
@@ -388,27 +411,6 @@ def collect_and_repair(
     priced = Priced(list(table.cells), table.rows, table.people, higher)
     costs.visit_broken(priced, visit, lambda: clock.report("bound", None))
     return Area(higher, repaired)
-
-
-@kernel
-def _listed(
-    groups: Groups, marks: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint64]]:
-    """Return where each group begins, the members group by group, and the signature of each group."""
-    begin = np.zeros(groups.groups + 1, dtype=np.int64)
-    signs = np.zeros(groups.groups, dtype=np.uint64)
-    for position in range(groups.items.size):
-        begin[groups.group[position] + 1] += 1
-        signs[groups.group[position]] += marks[groups.items[position]]
-    for group in range(groups.groups):
-        begin[group + 1] += begin[group]
-    place = begin[:-1].copy()
-    members = np.empty(groups.items.size, dtype=np.int32)
-    for position in range(groups.items.size):
-        group = groups.group[position]
-        members[place[group]] = groups.items[position]
-        place[group] += 1
-    return begin, members, signs
 
 
 @kernel
@@ -447,3 +449,39 @@ def _draw_down(
         for item in listed:
             if prices[item] > cost:
                 prices[item] = cost + np.int64(share * (prices[item] - cost))
+
+
+_MOST_DRAWS = 50
+"""Classes of one group whose prices are lowered one after the other."""
+
+
+@kernel
+def _draw_down_under(
+    demands: ClassDemands,
+    begin: NDArray[np.int64],
+    members: NDArray[np.int32],
+    costs: NDArray[np.int64],
+    k: int,
+    priced: PricedRows,
+) -> None:
+    """Lower the prices above the cost in the worst class of each group until no class gains."""
+    prices = priced.prices
+    for group in range(begin.size - 1):
+        listed = members[begin[group] : begin[group + 1]].copy()
+        cost = costs[group]
+        for draw in range(_MOST_DRAWS + 1):
+            sort_by_price(listed, prices)
+            if prices[listed[0]] <= cost:
+                break
+            gain = greatest_gain(demands, priced, listed, cost, k)
+            if gain <= 0:
+                break
+            excess = np.int64(0)
+            for place in range(listed.size):
+                excess += demands.taken[place] * max(0, prices[listed[place]] - cost)
+            # Where that takes too many classes, no price stays above the cost.
+            left = np.float64(excess - gain) / np.float64(excess) if draw < _MOST_DRAWS else 0.0
+            for place in range(listed.size):
+                item = listed[place]
+                if prices[item] > cost and (demands.taken[place] > 0 or draw == _MOST_DRAWS):
+                    prices[item] = cost + np.int64(left * (prices[item] - cost))

@@ -1,0 +1,322 @@
+"""The dearest class that k and the privacy models allow among row types that agree, in whole numbers.
+
+Prices prove a bound if no class that could be formed costs less than the prices of its rows. Privacy models
+allow fewer classes, so that higher prices are valid. For a group of row types and a cost per row, the kernels
+here find the most by which the prices of the rows of a class exceed its cost, the *gain*:
+
+k
+    All rows dearer than the cost; if these are too few people, the dearest of the others.
+At least p different values
+    The same with, before others are added, the dearest row of each of the values that lack. The sets of rows
+    that can be added are the bases of the union of a partition matroid and a uniform one, in which the greedy
+    choice is the best (Edmonds 1968, "Matroid partition").
+No value in more than 1/l of the class
+    If no value has more than m rows and the class has at least l m, it satisfies the model, and every class
+    that does is such a one. The best class for one m is the greedy choice, because the limits are nested. The
+    greatest gain for m is that of a linear program with whole vertices whose right-hand side is linear in m,
+    but for the greater of l m and k, which is convex: it is concave in m, so that bisection finds the best m.
+
+The other models imply numbers of different values: entropy of log l at least l; the equal distance t to the
+shares q of the whole table as many as are needed to have values of shares 1 - t together, because the shares
+of values that a class lacks add up to no more than its distance. Where several demands are made, or one of
+several columns, the gain is at most the least of those under each of them. Demands on people, where an entity
+tells them apart, are at most made stricter by what is left out here: classes have at least k people, and
+therefore k rows.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.request import PrivacyModels
+from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.numbering import number_values
+from kanon_pg.worker.row_types import RowTypeTable
+
+_TOLERANCE = Fraction(1, 10**8)
+"""More than distances that are held for equal differ by (1e-9), and than rounding adds."""
+
+NO_CLASS = np.int64(-(1 << 62))
+"""The gain where no class is allowed."""
+
+_TOO_FEW, _TOO_MANY = np.int64(NO_CLASS - 1), np.int64(NO_CLASS - 2)
+
+
+class ClassDemands(NamedTuple):
+    """What is demanded of classes beside k.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (s, n)
+        Value of each row type in each sensitive column, numbered from 0.
+    least : ndarray of int64, shape (s,)
+        Fewest different values of each column; 1 demands nothing.
+    share : int
+        No value may have more than one in so many rows; 1 demands nothing.
+    has_entity : int
+        1 if people are told apart by an entity, so that people and rows differ.
+    held : ndarray of int64
+        Working array: rows per value.
+    taken : ndarray of int64, shape (n,)
+        Rows of each member of the last group that the dearest class has.
+    """
+
+    codes: NDArray[np.int32]
+    least: NDArray[np.int64]
+    share: int
+    has_entity: int
+    held: NDArray[np.int64]
+    taken: NDArray[np.int64]
+
+    def ordered(self, order: NDArray[np.int32]) -> ClassDemands:
+        """Return the demands on row types in some order."""
+        return self._replace(codes=np.ascontiguousarray(self.codes[:, order]))
+
+
+def demands_of(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModels) -> ClassDemands | None:
+    """Return what models demand of classes, None if that is nothing."""
+    columns, rows = _sensitive(row_types)
+    if not models or not columns:
+        return None
+    codes = [number_values(cells)[0] for cells in columns]
+    share = models.l if models.l is not None and models.diversity == "frequency" else 1
+    asked = [models.p or 1, models.l or 1]
+    least = [max(*asked, _needed(code, rows, models)) for code in codes]
+    values = max(int(code.max()) for code in codes) + 1
+    return ClassDemands(
+        np.stack(codes).astype(np.int32), np.array(least, dtype=np.int64), share, int(row_types.has_entity),
+        np.zeros(values, dtype=np.int64), np.zeros(rows.size, dtype=np.int64),
+    )  # fmt: skip
+
+
+def _sensitive(
+    row_types: PackedRowTypes | RowTypeTable,
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Return the values of each sensitive column, and the rows, of each row type."""
+    if isinstance(row_types, RowTypeTable):
+        return list(row_types.sensitive), row_types.rows
+    buffers = [*row_types.sensitive_cells, row_types.rows]
+    *columns, rows = [np.frombuffer(one, dtype=">i8").astype(np.int64) for one in buffers]
+    return columns, rows
+
+
+def _needed(code: NDArray[np.int64], rows: NDArray[np.int64], models: PrivacyModels) -> int:
+    """Return how many different values a class has at least that is near enough to the whole table."""
+    if models.t is None or models.distance != "equal":
+        return 1
+    held = np.zeros(int(code.max()) + 1, dtype=np.int64)
+    np.add.at(held, code, rows)
+    covered = np.cumsum(np.sort(held)[::-1])
+    wanted = (1 - Fraction(models.t) - _TOLERANCE) * int(covered[-1])
+    return max(1, sum(int(together) < wanted for together in covered) + 1)
+
+
+class PricedRows(NamedTuple):
+    """Rows, people and price per row of row types."""
+
+    rows: NDArray[np.int64]
+    people: NDArray[np.int64]
+    prices: NDArray[np.int64]
+
+
+@kernel
+def greatest_gain(
+    demands: ClassDemands, priced: PricedRows, members: NDArray[np.int32], cost: np.int64, k: int
+) -> np.int64:
+    """Return the most by which the prices of the rows of a class exceed its cost; `taken` has its rows.
+
+    Parameters
+    ----------
+    members : ndarray of int32
+        Row types that agree, dearest first.
+    cost : int
+        Cost of a row in the unit of the prices.
+
+    Returns
+    -------
+    int
+        `NO_CLASS` if no class is allowed.
+
+    Notes
+    -----
+    O(n) per column for n members, with a limit of shares O(n log r) for r rows of a value.
+    """
+    least, at = np.int64(0), -1
+    for column in range(demands.codes.shape[0]):
+        codes = demands.codes[column]
+        for limit in range(2):
+            if limit == 0 and demands.share >= max(2, demands.least[column]) and not demands.has_entity:
+                continue  # the limit of shares demands as many values, and k rows are k people
+            if limit == 1 and demands.share <= 1:
+                continue
+            gain = _gain_under(demands, codes, limit, column, priced, members, cost, k)
+            if at < 0 or gain < least:
+                least, at = gain, 2 * column + limit
+            if least == NO_CLASS:
+                return least
+    last = 2 * demands.codes.shape[0] - (1 if demands.share > 1 else 2)
+    if at != last:
+        _gain_under(demands, demands.codes[at // 2], at % 2, at // 2, priced, members, cost, k)
+    return least
+
+
+@kernel
+def _gain_under(
+    demands: ClassDemands,
+    codes: NDArray[np.int32],
+    limit: int,
+    column: int,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    k: int,
+) -> np.int64:
+    if limit == 0:
+        return _gain_with_values(demands, codes, demands.least[column], priced, members, cost, k)
+    return _gain_with_shares(demands, codes, priced, members, cost, k)
+
+
+@kernel
+def _gain_with_values(
+    demands: ClassDemands,
+    codes: NDArray[np.int32],
+    least: np.int64,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    k: int,
+) -> np.int64:
+    """Return the greatest gain of a class with enough different values."""
+    held, taken = demands.held, demands.taken
+    gain, together, different = np.int64(0), np.int64(0), 0
+    for item in members:
+        held[codes[item]] = 0
+    cheap = members.size
+    for place in range(members.size):
+        item = members[place]
+        if priced.prices[item] <= cost:
+            cheap = place
+            break
+        taken[place] = priced.rows[item]
+        gain += priced.rows[item] * (priced.prices[item] - cost)
+        together += priced.people[item]
+        different += 1 - held[codes[item]]
+        held[codes[item]] = 1
+    taken[cheap : members.size] = 0
+    place = cheap
+    while place < members.size and different < least:
+        item = members[place]
+        if held[codes[item]] == 0:
+            held[codes[item]], taken[place] = 1, 1
+            different += 1
+            together += 1
+            gain -= cost - priced.prices[item]
+        place += 1
+    if different < least:
+        return NO_CLASS
+    place = cheap
+    while place < members.size and together < k:
+        item = members[place]
+        more = min(max(0, priced.people[item] - taken[place]), k - together)
+        taken[place] += more
+        together += more
+        gain -= more * (cost - priced.prices[item])
+        place += 1
+    return gain if together >= k else NO_CLASS
+
+
+@kernel
+def _gain_with_shares(
+    demands: ClassDemands,
+    codes: NDArray[np.int32],
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    k: int,
+) -> np.int64:
+    """Return the greatest gain of a class in which no value has more than its share."""
+    held, share = demands.held, demands.share
+    for item in members:
+        held[codes[item]] = 0
+    together, most = np.int64(0), np.int64(0)
+    for item in members:
+        held[codes[item]] += priced.rows[item]
+        together += priced.rows[item]
+        most = max(most, held[codes[item]])
+    low, high = np.int64(1), min(most, together // share)
+    while low < high:
+        middle = (low + high) // 2
+        here = _gain_with_limit(demands, codes, middle, priced, members, cost, k)
+        if here == _TOO_FEW:
+            low = middle + 1
+        elif here == _TOO_MANY:
+            high = middle - 1
+        else:
+            above = _gain_with_limit(demands, codes, middle + 1, priced, members, cost, k)
+            if above > here:
+                low = middle + 1
+            else:
+                high = middle
+    if low > high:
+        return NO_CLASS
+    return max(NO_CLASS, _gain_with_limit(demands, codes, low, priced, members, cost, k))
+
+
+@kernel
+def _gain_with_limit(
+    demands: ClassDemands,
+    codes: NDArray[np.int32],
+    limit: np.int64,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    k: int,
+) -> np.int64:
+    """Return the greatest gain of a class with at most so many rows of each value, and enough for that.
+
+    Where there is none: whether the limit is too low for k rows, or too high for the rows it asks for.
+    """
+    held, taken = demands.held, demands.taken
+    for item in members:
+        held[codes[item]] = 0
+    needed = np.int64(max(k, int(limit) * demands.share))
+    gain, together = np.int64(0), np.int64(0)
+    end = members.size
+    for place in range(members.size):
+        item = members[place]
+        more = min(priced.rows[item], limit - held[codes[item]])
+        if priced.prices[item] <= cost:
+            if together >= needed:
+                end = place
+                break
+            more = min(more, needed - together)
+        taken[place] = more
+        held[codes[item]] += more
+        together += more
+        gain += more * (priced.prices[item] - cost)
+    taken[end : members.size] = 0
+    if together >= needed:
+        return gain
+    return _TOO_MANY if together < limit * demands.share else _TOO_FEW
+
+
+@kernel
+def with_gain(
+    demands: ClassDemands,
+    priced: PricedRows,
+    begin: NDArray[np.int64],
+    members: NDArray[np.int32],
+    costs: NDArray[np.int64],
+    k: int,
+) -> NDArray[np.bool_]:
+    """Return for each group of members, listed dearest first, whether some class gains."""
+    gains = np.empty(begin.size - 1, dtype=np.bool_)
+    for group in range(gains.size):
+        listed = members[begin[group] : begin[group + 1]]
+        gains[group] = greatest_gain(demands, priced, listed, costs[group], k) > 0
+    return gains

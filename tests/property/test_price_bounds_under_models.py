@@ -1,0 +1,165 @@
+"""Bounds by prices that use privacy models never exceed the optimum; gains are those of some class."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from kanon_pg.core.request import PrivacyModels
+from kanon_pg.errors import InfeasibleError
+from kanon_pg.worker.clock import Clock
+from kanon_pg.worker.models.evaluator import require_feasible
+from kanon_pg.worker.patterns import all_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
+from kanon_pg.worker.verification.demanded_classes import NO_CLASS, PricedRows, demands_of, greatest_gain
+from tests.fixtures.brute_force import brute_force
+from tests.fixtures.diversity import pack_sensitive, types_of, violated
+from tests.fixtures.examples import examples
+
+checked = settings(
+    max_examples=examples(25),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+MODELS = [
+    PrivacyModels(p=2),
+    PrivacyModels(p=3),
+    PrivacyModels(l=2),
+    PrivacyModels(l=3),
+    PrivacyModels(l=2, diversity="entropy"),
+    PrivacyModels(l=3, diversity="distinct"),
+    PrivacyModels(t=0.2),
+    PrivacyModels(t=0.4),
+    PrivacyModels(t=0.25, distance="ordered"),
+    PrivacyModels(l=2, p=3, t=0.5),
+]
+
+EXACT = [models for models in MODELS if models.t is None and models.diversity != "entropy"]
+"""Models under which the greatest gain is that of a class, not of one that is nearly allowed."""
+
+ROUNDING = 1e-9
+MOST = 5_000
+
+
+@st.composite
+def tables(draw, sensitive=1):
+    width = draw(st.integers(1, 2))
+    size = draw(st.integers(3, 7))
+    rows = draw(st.lists(st.tuples(*[st.integers(0, 2)] * width), min_size=size, max_size=size))
+    secret = st.tuples(*[st.sampled_from([0, 1, 5, None])] * sensitive)
+    secrets = draw(st.lists(secret, min_size=size, max_size=size))
+    return rows, secrets, draw(st.integers(2, 4))
+
+
+def proven(packed, types, k, models):
+    vectors = all_patterns(types.columns).vectors
+    found = raise_prices(types, vectors, k, Clock(), models=models, steps=200)
+    bound = certified_bound(packed, vectors, k, found.prices, models=models)
+    assert bound is not None
+    return bound
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+@checked
+@given(table=tables())
+def test_bounds_do_not_exceed_the_optimum_of_divided_row_types(models, table):
+    rows, secrets, k = table
+    packed = pack_sensitive(rows, secrets, ordered=True)
+    types = RowTypeTable.from_packed(packed)
+    vectors = all_patterns(types.columns).vectors
+    assume(types.total_people >= k and vectors.size ** len(rows) <= MOST)
+    single = types.divide(np.array(types_of(rows, secrets)), np.ones(len(rows), dtype=np.int64))
+    optimum = brute_force(single, vectors, k, models)
+    assert np.isinf(optimum) or proven(packed, types, k, models) <= optimum + ROUNDING
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+@checked
+@given(table=tables(), data=st.data())
+def test_bounds_do_not_exceed_the_optimum_where_people_have_several_rows(models, table, data):
+    rows, secrets, k = table
+    who = st.one_of(st.none(), st.integers(0, len(rows)))
+    people = data.draw(st.lists(who, min_size=len(rows), max_size=len(rows)))
+    packed = pack_sensitive(rows, secrets, people=people, ordered=True)
+    types = RowTypeTable.from_packed(packed)
+    vectors = all_patterns(types.columns).vectors
+    assume(types.total_people >= k and vectors.size ** len(types) <= MOST)
+    optimum = brute_force(types, vectors, k, models)
+    assert np.isinf(optimum) or proven(packed, types, k, models) <= optimum + ROUNDING
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+@checked
+@given(table=tables(sensitive=2))
+def test_bounds_do_not_exceed_the_optimum_with_two_sensitive_columns(models, table):
+    rows, secrets, k = table
+    packed = pack_sensitive(rows, secrets, ordered=True)
+    types = RowTypeTable.from_packed(packed)
+    vectors = all_patterns(types.columns).vectors
+    assume(types.total_people >= k and vectors.size ** len(rows) <= MOST)
+    single = types.divide(np.array(types_of(rows, secrets)), np.ones(len(rows), dtype=np.int64))
+    optimum = brute_force(single, vectors, k, models)
+    assert np.isinf(optimum) or proven(packed, types, k, models) <= optimum + ROUNDING
+
+
+def greatest_by_trying(types, members, cost, k, prices, models):
+    """Return the greatest gain of all choices of rows that the definitions allow, None if there are none."""
+    secrets = [tuple(types.sensitive[:, item].tolist()) for item in range(len(types))]
+    gains = []
+    for taken in product(*(range(int(types.rows[item]) + 1) for item in members)):
+        held = [secrets[item] for item, rows in zip(members, taken, strict=True) for _ in range(rows)]
+        if len(held) >= k and not violated(models, list(range(len(held))), held, None):
+            gains.append(sum(rows * (int(prices[m]) - cost) for m, rows in zip(members, taken, strict=True)))
+    return max(gains, default=None)
+
+
+@pytest.mark.parametrize("models", EXACT, ids=str)
+@checked
+@given(table=tables(), data=st.data())
+def test_the_greatest_gain_is_that_of_trying_every_class(models, table, data):
+    _, secrets, k = table
+    types = RowTypeTable.from_packed(pack_sensitive([("a",)] * len(secrets) + [("b",)], [*secrets, (9,)]))
+    quarters = st.integers(0, 8).map(lambda number: number * PRICE_UNIT // 4)
+    prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
+    members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
+    members.sort(key=lambda item: -prices[item])
+    demands = demands_of(types, models)
+    assert demands is not None
+    priced = PricedRows(types.rows, types.people, prices)
+    gain = greatest_gain(demands, priced, np.array(members, dtype=np.int32), np.int64(PRICE_UNIT), k)
+    expected = greatest_by_trying(types, members, PRICE_UNIT, k, prices, models)
+    assert gain == (NO_CLASS if expected is None else expected)
+    if expected is not None:
+        taken = demands.taken[: len(members)].tolist()
+        held = [
+            tuple(types.sensitive[:, m].tolist())
+            for m, t in zip(members, taken, strict=True)
+            for _ in range(t)
+        ]
+        assert len(held) >= k
+        assert not violated(models, list(range(len(held))), held, None)
+        assert gain == sum(t * (int(prices[m]) - PRICE_UNIT) for m, t in zip(members, taken, strict=True))
+
+
+def test_a_model_that_is_ignored_proves_less():
+    rows = [("a", "x"), ("a", "x"), ("b", "y"), ("b", "y")]
+    secrets = [(0,), (0,), (1,), (1,)]
+    packed = pack_sensitive(rows, secrets)
+    types = RowTypeTable.from_packed(packed)
+    models = PrivacyModels(l=2)
+    require_feasible(types, models)
+    assert proven(packed, types, 2, PrivacyModels()) == 0.0
+    assert proven(packed, types, 2, models) == 8.0
+
+
+def test_no_model_allows_a_class_that_it_has_not():
+    packed = pack_sensitive([("a",), ("b",)], [(0,), (0,)])
+    types = RowTypeTable.from_packed(packed)
+    with pytest.raises(InfeasibleError):
+        require_feasible(types, PrivacyModels(l=2))
