@@ -238,6 +238,7 @@ def _column(column: Row, row: Row, roles: Mapping[str, ColumnRole | None]) -> Co
         role=role,
         deterministic=column["deterministic"],
         collation=column["collation"],
+        one_scale=column["one_scale"],
     )
 
 

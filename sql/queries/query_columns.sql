@@ -20,6 +20,7 @@ SELECT
     ) AS nullable,
     a.attcollation::bigint AS collation,
     coalesce(co.collisdeterministic, true) AS deterministic,
+    a.atttypid = 'pg_catalog.numeric'::regtype AND a.atttypmod >= 0 AS one_scale,
     pg_catalog.has_column_privilege($2::text::name, a.attrelid, a.attnum, 'SELECT') AS selectable,
     EXISTS (
         SELECT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -33,17 +34,20 @@ Rows = list[tuple[str | None, ...]]
 
 
 def comparable(rows: list[list[str | None]], types: list[str]) -> Rows:
-    """Return rows in one order, with as many digits of floating point as any order of adding gives."""
+    """Return rows in one order, numbers by value: floating point as exactly as any order of adding gives."""
     return sorted(
-        (
-            tuple(
-                f"{float(cell):.9g}" if kind.startswith("float") and cell is not None else cell
-                for cell, kind in zip(row, types, strict=True)
-            )
-            for row in rows
-        ),
+        (tuple(_by_value(cell, kind) for cell, kind in zip(row, types, strict=True)) for row in rows),
         key=repr,
     )
+
+
+def _by_value(cell: str | None, kind: str) -> str | None:
+    if cell is None:
+        return None
+    if kind.startswith("float"):
+        return f"{float(cell):.9g}"
+    # what is shown of people has one spelling for equal values
+    return f"{Decimal(cell).normalize():f}" if kind == "numeric" else cell
 
 
 def by_a_superuser(

@@ -39,7 +39,7 @@ OWN = (
     " using (patient_id)",
     "select discharge_date - admission_date, admission_date + 30, admission_date - interval '1"
     " month' from patients",
-    "select age(discharge_date, admission_date), count(*) from patients group by 1",
+    "select extract(day from age(discharge_date, admission_date)), count(*) from patients group by 1",
     "select to_char(visited_at, 'YYYY \"Q\"Q') q, count(*) from visits group by q order by q desc nulls last",
     "select sex, percentile_cont(0.25) within group (order by cost desc), percentile_disc(0.5) within group"
     " (order by birth_date) filter (where readmitted) from patients group by sex",

@@ -20,7 +20,7 @@ from tests.query.hospital import DECLARATIONS, DEPENDENT, FORBIDDEN, SCHEMA, SCH
 from tests.query.registers import REGISTERS, REGISTERS_FILE
 
 _TABLE = re.compile(r"create table (?:hospital|public)\.(\w+) \(\n(.*?)\n\)", re.DOTALL)
-_COLUMN = re.compile(r"    (\w+) (double precision|\w+)(?:\([\d, ]+\))?(.*?),?")
+_COLUMN = re.compile(r"    (\w+) (double precision|\w+)(\([\d, ]+\))?(.*?),?")
 _TYPES = {"integer": "int4", "boolean": "bool", "double precision": "float8"}
 _FIRST_OID = 20_000
 
@@ -30,16 +30,16 @@ _VIEWS = {
         "ward": "text",
         "birth_date": "date",
         "zip": "text",
-        "cost": "numeric",
+        "cost": "numeric(10, 2)",
         "days": "int4",
     },
-    "weather": {"station": "text", "day": "date", "temperature": "numeric"},
+    "weather": {"station": "text", "day": "date", "temperature": "numeric(10, 2)"},
     "monthly_report": {
         "patient_id": "int4",
         "birth_date": "date",
         "ward": "text",
         "diagnosis": "text",
-        "cost": "numeric",
+        "cost": "numeric(10, 2)",
     },
 }
 _COPIES = {
@@ -71,7 +71,10 @@ def hospital() -> CatalogSnapshot:
         name: _relation(name, body) for name, body in _TABLE.findall(SCHEMA_FILE.read_text(encoding="utf-8"))
     }
     for name, columns in _VIEWS.items():
-        made = tuple(Column(column, type_name) for column, type_name in columns.items())
+        made = tuple(
+            Column(column, type_name.partition("(")[0], one_scale="(" in type_name)
+            for column, type_name in columns.items()
+        )
         relations[name] = Relation(0, SCHEMA, name, _KINDS[name], made)
     for declaration in DECLARATIONS:
         relations[declaration.table] = _declared(relations[declaration.table], declaration)
@@ -117,10 +120,15 @@ def _relation(name: str, body: str) -> Relation:
         match = _COLUMN.fullmatch(line)
         if match is None:
             raise ValueError(f"not a column of {name}: {line}")
-        column, written, rest = match.groups()
+        column, written, size, rest = match.groups()
         is_key = "primary key" in rest
         columns.append(
-            Column(column, _TYPES.get(written, written), nullable=not (is_key or "not null" in rest))
+            Column(
+                column,
+                _TYPES.get(written, written),
+                nullable=not (is_key or "not null" in rest),
+                one_scale=written == "numeric" and size is not None,
+            )
         )
         if is_key or "unique" in rest:
             keys.append(frozenset({column}))

@@ -40,6 +40,9 @@ def _comparable(value: Any) -> Any:
         value = value.total_seconds()
     if isinstance(value, list):
         return tuple(map(_comparable, value))
+    if isinstance(value, Decimal):
+        # groups of people show equal numbers in one spelling
+        value = int(value) if value == value.to_integral_value() else value.normalize()
     if isinstance(value, Decimal | float | int) and not isinstance(value, bool):
         return f"{value:.10g}"
     return value

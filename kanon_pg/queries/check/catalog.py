@@ -62,6 +62,8 @@ class Column:
         ``pg_attribute.attcollation``: 0 for types without collation, 100 for the database's default.
     deterministic : bool
         Whether equality of the column's collation is equality of bytes (True for types without collation).
+    one_scale : bool
+        Whether the type gives all its numbers the same decimals, as ``numeric(10, 2)`` does.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Column:
     role: ColumnRole = ColumnRole.QUASI_IDENTIFIER
     deterministic: bool = True
     collation: int = 100
+    one_scale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

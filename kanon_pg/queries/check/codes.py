@@ -121,6 +121,7 @@ CATALOGUE: Final = (
     FindingCode("Q331", "A column of a public table or subquery is calculated with.", "Its author could choose a value that fails for one person.", "Calculate it in the subquery that returns it, or compare it as it is."),
     FindingCode("Q332", "Texts of different collations meet.", "PostgreSQL fails on the first row that compares them.", "Compare columns of one collation."),
     FindingCode("Q340", "A condition inside a calculated group hides which groups there can be.", "In the strict mode every group that the text names has to be there.", "Group by the condition itself, or by a CASE with constants only."),
+    FindingCode("Q341", "Intervals are group keys of people.", "Equal intervals look different (a month, thirty days), and a group would show one person's.", "Group by a part: extract(year from age(a, b)), or by the difference of two moments."),
     FindingCode("Q350", "A sensitive column influences what may be refused.", "Under the rule simulatable a refusal must tell nothing about it.", "Choose rows by other columns; use count, sum and avg."),
     FindingCode("Q400", "A LEFT JOIN has no condition.", _ONE_FORM, "Write ON a.key = b.key."),
     FindingCode("Q401", "A join can multiply rows.", "Repeated rows are weights, which encode single people.", "Join on all columns of a unique key, or return count(DISTINCT ...) only."),

@@ -54,6 +54,7 @@ def column_of(column: Column, instance: int, outer: bool) -> ColumnRef:
         name=column.name,
         nullable=column.nullable or outer,
         stored_type=column.type_name,
+        one_scale=column.one_scale,
         span=Span(0, 0),
     )
 

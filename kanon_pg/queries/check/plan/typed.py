@@ -45,12 +45,15 @@ class ColumnRef(Typed):
         Whether NULL can occur here (also through an outer join).
     stored_type : str
         Type in the catalog; differs from ``type`` for ``varchar`` and ``bpchar``.
+    one_scale : bool
+        Whether all its numbers have the same decimals.
     """
 
     instance: int
     name: str
     nullable: bool
     stored_type: str
+    one_scale: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +112,8 @@ class Aggregate(Typed):
         Constant of a percentile.
     descending : bool
         Order of a percentile.
+    is_spelled : bool
+        Whether the decimals of a sum or mean have to follow from its value (`plan.spellings`).
     """
 
     function: str
@@ -117,6 +122,7 @@ class Aggregate(Typed):
     condition: Bound | None = None
     fraction: str | None = None
     descending: bool = False
+    is_spelled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ from kanon_pg.queries.check.rules.percentiles import number_of_percentiles
 from kanon_pg.queries.check.rules.personal_columns import personal_columns
 from kanon_pg.queries.check.rules.selected_values import selected_values
 from kanon_pg.queries.check.rules.simulatable import simulatable
+from kanon_pg.queries.check.rules.spellings import spellings
 from kanon_pg.queries.check.rules.suppression import suppressible
 
 LEVEL_RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
@@ -46,6 +47,7 @@ LEVEL_RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
     number_of_percentiles,
     selected_values,
     mixed_columns,
+    spellings,
 )
 
 PLAN_RULES: Final[tuple[Callable[[Plan, Options], Iterator[Finding]], ...]] = (

@@ -25,6 +25,7 @@ from kanon_pg.queries.check.plan.people import (
     secret_values,
     uneven_percentiles,
 )
+from kanon_pg.queries.check.plan.spellings import in_one_spelling, shows_one_spelling
 from kanon_pg.queries.check.plan.typed import Bound
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
 from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted
@@ -146,12 +147,16 @@ class CanonicalWriter:
     def _level(self, level: Level) -> None:
         self._starts[level.number] = len(self._tables)
         writer = self.writer(level)
-        parts = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(level.keys)]
+        keys, aggregates = level.keys, level.aggregates()
+        if level.protected():
+            keys = tuple(map(in_one_spelling, keys))
+            aggregates = tuple(map(shows_one_spelling, aggregates))
+        parts = [f'{writer.write(key)} AS "k{position}"' for position, key in enumerate(keys)]
         windows = windows_of(level)
         apart = {position for item in windows for _, position in item.percentiles}
         parts += [
             f'{writer.aggregate(item)} AS "a{position}"'
-            for position, item in enumerate(level.aggregates())
+            for position, item in enumerate(aggregates)
             if position not in apart
         ]
         strict = self._suppresses or self._options.strict

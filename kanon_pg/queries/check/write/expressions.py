@@ -73,6 +73,12 @@ class Writer:
     def aggregate(self, aggregate: Aggregate) -> str:
         """Return the SQL that computes an aggregate of a group."""
         argument = self._arguments(aggregate.argument)
+        condition = (
+            f" FILTER (WHERE {self.write(aggregate.condition)})" if aggregate.condition is not None else ""
+        )
+        distinct = "DISTINCT " if aggregate.distinct else ""
+        if aggregate.is_spelled:
+            return decimals(aggregate.function, f"{distinct}{argument}", condition)
         if aggregate.function == "mode":
             order = " DESC" if aggregate.descending else ""
             call = f"pg_catalog.mode() WITHIN GROUP (ORDER BY {argument}{order})"
@@ -81,14 +87,29 @@ class Writer:
             inner = f"CAST({literal(aggregate.fraction)} AS pg_catalog.float8)"
             call = f"pg_catalog.{aggregate.function}({inner}) WITHIN GROUP (ORDER BY {argument}{order})"
         else:
-            call = f"pg_catalog.{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{argument})"
-        condition = aggregate.condition
-        return call if condition is None else f"{call} FILTER (WHERE {self.write(condition)})"
+            call = f"pg_catalog.{aggregate.function}({distinct}{argument})"
+        return f"{call}{condition}"
 
     def _arguments(self, argument: Bound | None) -> str:
         if isinstance(argument, Operation) and argument.name == PAIR:
             return ", ".join(map(self.write, argument.operands))
         return self.write(argument) if argument is not None else "*"
+
+
+def decimals(function: str, argument: str, condition: str) -> str:
+    """Return the SQL of a sum or mean of decimals, spelled by the sum and the number of values alone.
+
+    Parameters
+    ----------
+    condition : str
+        A FILTER clause with a space before it, or nothing.
+    """
+    total = f"pg_catalog.trim_scale(pg_catalog.sum({argument}){condition})"
+    if function == "sum":
+        return total
+    # without values the sum is NULL, and so is what is divided by 0
+    number = f"CAST(pg_catalog.count({argument}){condition} AS pg_catalog.numeric)"
+    return f"({total} OPERATOR(pg_catalog./) {number})"
 
 
 def _column(column: ColumnRef) -> str:

@@ -28,7 +28,7 @@ from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation, uneven_percentiles
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound
 from kanon_pg.queries.check.types import FLOATS, INTEGERS
-from kanon_pg.queries.check.write.expressions import Writer, entity_sql, from_and_where, literal
+from kanon_pg.queries.check.write.expressions import Writer, decimals, entity_sql, from_and_where, literal
 
 _EPOCH = "CAST('2000-01-01' AS pg_catalog.{0})"
 _WITH_INFINITY = frozenset({"date", "timestamp", "timestamptz"})
@@ -96,7 +96,7 @@ def percentiles_sql(windows: Windows, writer: Writer, answers: Mapping[Plan, str
     parts = [f'"k{position}"' for position in range(len(level.keys))]
     for number, (aggregate, position) in enumerate(windows.percentiles):
         inside = f"FILTER (WHERE {_inside(number)})"
-        shown = _shown(aggregate, f"pg_catalog.avg({_number(aggregate)}) {inside}")
+        shown = _shown(aggregate, _mean(aggregate, inside))
         if _ordered(aggregate) in _WITH_INFINITY:
             finite = f'pg_catalog.bool_and(pg_catalog.isfinite("x")) {inside}'
             shown = f"CASE WHEN {finite} THEN {shown} END"
@@ -210,6 +210,14 @@ def _number(aggregate: Aggregate) -> str:
     if kind == "time":
         return 'EXTRACT(epoch FROM "x")'
     return 'CAST("x" AS pg_catalog.numeric)'
+
+
+def _mean(aggregate: Aggregate, inside: str) -> str:
+    """Return the SQL of the mean over a window, whose decimals follow from the values' sum and number."""
+    number = _number(aggregate)
+    if _ordered(aggregate) in FLOATS:
+        return f"pg_catalog.avg({number}) {inside}"
+    return decimals("avg", number, f" {inside}")
 
 
 def _shown(aggregate: Aggregate, mean: str) -> str:
