@@ -60,6 +60,7 @@ GRANT EXECUTE ON FUNCTION
     kanon.ask,
     kanon.record_query,
     kanon.hold_relations,
+    kanon.keep_marks,
     kanon.serve_query
 TO kanon_analyst;
 GRANT USAGE ON TYPE

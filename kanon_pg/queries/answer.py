@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from kanon_pg.db.protocol import Database
@@ -20,6 +20,7 @@ from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.record import needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
 from kanon_pg.queries.run import full_scans, needs_sets, run_query, without_statistics
+from kanon_pg.runner.ledger_parent import JournalMark
 
 _SECONDS, _ROWS = 30.0, 10_000
 """Limits of queries that read public relations only."""
@@ -47,6 +48,7 @@ def answer_query(
     *,
     locked: Collection[int],
     folder: str | None = None,
+    keep_marks: Callable[[Sequence[JournalMark]], None] = lambda marks: None,
 ) -> AnswerTable:
     """Answer a query about public and protected relations.
 
@@ -58,6 +60,8 @@ def answer_query(
         OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
     folder : str, optional
         Folder of the records of queries; None in a server's backend, which has its own.
+    keep_marks : callable
+        As in `kanon_pg.queries.record.record_query`.
 
     Raises
     ------
@@ -88,7 +92,9 @@ def answer_query(
         start_ledger()
     with without_statistics(db), full_scans(db):
         outcome = _outcome(db, verdict, loaded, given, folder)
-        may_leave = not verdict.protected or _is_recorded(db, query_record, verdict, loaded, outcome, folder)
+        may_leave = not verdict.protected or _is_recorded(
+            db, query_record, verdict, loaded, outcome, folder, keep_marks
+        )
     if outcome.answer is None or not may_leave:
         raise withheld()
     return outcome.answer
@@ -101,10 +107,13 @@ def _is_recorded(
     loaded: LoadedCatalog,
     outcome: QueryOutcome,
     folder: str | None,
+    keep_marks: Callable[[Sequence[JournalMark]], None],
 ) -> bool:
     try:
         with db.savepoint():
-            return record_query(db, query_record, verdict, loaded.snapshot, outcome, folder=folder)
+            return record_query(
+                db, query_record, verdict, loaded.snapshot, outcome, folder=folder, keep_marks=keep_marks
+            )
     except KanonError:
         return False
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_pg.db.catalog import describe, require_readable
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import LedgerError, UnknownName
 from kanon_pg.queries.request import QueryRecord
@@ -125,6 +125,11 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
         )
     name = ledger_parent.create_record(ledger_context(db, folder).parent, db.checkpoint)
     db.execute(statement("replace_ledger" if has_record else "store_ledger"), facts.oid, name, role)
+
+
+def mark_of(row: Row) -> list[Any] | None:
+    """Return what the database says of a journal: records, bytes and digest; None if it says nothing."""
+    return None if row["records"] is None else [row["records"], row["length"], row["digest"]]
 
 
 def encoded_query(query_record: QueryRecord) -> str:

@@ -18,6 +18,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.load_catalog import NamedRelation, candidates
 from kanon_pg.queries.request import QueryRequest, withheld
+from kanon_pg.runner.ledger_parent import JournalMark
 
 _ATTEMPTS = 3
 
@@ -40,6 +41,8 @@ class PendingQuery:
         What `operation` returned.
     error : KanonError or None
         Why there is no result.
+    marks : list of JournalMark
+        Of journals, which the database has to know before the result leaves.
     """
 
     query: QueryRequest
@@ -49,6 +52,7 @@ class PendingQuery:
     locked: frozenset[int] = field(default_factory=frozenset)
     result: Any = None
     error: KanonError | None = None
+    marks: list[JournalMark] = field(default_factory=list)
 
 
 _pending: list[PendingQuery] = []
@@ -84,6 +88,8 @@ def serve_as_reader(db: Database, query: QueryRequest, operation: Operation) -> 
     with _as_pending(pending):
         db.row(statement("hold_relations"))
         db.row(statement("serve_query"))
+        if pending.error is None and pending.marks and not db.row(statement("cannot_write"))["read_only"]:
+            db.row(statement("keep_marks"))
     if pending.error is not None:
         raise pending.error
     return pending.result
@@ -147,6 +153,18 @@ def serve_pending(db: Database) -> None:
         if not db.row(statement("cannot_write"))["read_only"]:
             raise AssertionError("A query is served in a transaction that can write.")
         pending.result = pending.operation(db, pending)
+
+
+def keep_pending_marks(db: Database) -> None:
+    """Store the marks of the pending query, so that older copies of its journals are noticed.
+
+    A mark that a rollback takes back is stored by a later query: the journal itself stays.
+    """
+    pending = _current_pending()
+    with _refusing(db, pending):
+        for mark in pending.marks:
+            db.execute(statement("store_mark"), mark.name, mark.records, mark.length, mark.digest)
+            db.execute(statement("forget_marks"), mark.name, mark.records)
 
 
 @contextmanager

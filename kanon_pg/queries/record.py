@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LimitExceeded
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
@@ -21,13 +21,13 @@ from kanon_pg.queries.check.write.table_snapshot import (
     has_tids,
     table_snapshot_sql,
 )
-from kanon_pg.queries.ledgers import LedgerContext, encoded_query, has_folder, ledger_context
+from kanon_pg.queries.ledgers import LedgerContext, encoded_query, has_folder, ledger_context, mark_of
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
-from kanon_pg.runner.ledger_parent import Request
+from kanon_pg.runner.ledger_parent import JournalMark, Request
 
 _SECONDS_FOR_REFUSALS = 5.0
 """Time to record that no answer could be given."""
@@ -51,6 +51,7 @@ def record_query(
     outcome: QueryOutcome,
     *,
     folder: str | None = None,
+    keep_marks: Callable[[Sequence[JournalMark]], None] = lambda marks: None,
 ) -> bool:
     """Record a query and decide whether its answer may leave.
 
@@ -68,6 +69,8 @@ def record_query(
         The answer, or the reason why there is none.
     folder : str, optional
         Folder of all records; None in a server's backend, for the one in the data directory.
+    keep_marks : callable
+        Receives the marks of journals that the database should know before the answer leaves.
 
     Returns
     -------
@@ -83,7 +86,18 @@ def record_query(
     if not has_folder(folder) and not needs_ledger(verdict, rules):
         return outcome.answer is not None
     context = ledger_context(db, folder)
-    query = _Recording(db, query_record, verdict, snapshot, rules, context, outcome.sets, outcome.left_out)
+    query = _Recording(
+        db,
+        query_record,
+        verdict,
+        snapshot,
+        rules,
+        context,
+        outcome.sets,
+        outcome.left_out,
+        # what the database says is about the journals in its own data directory
+        keep_marks if folder is None else None,
+    )
     if outcome.failure in _ABORTED:
         # a savepoint here, too: messages of the server at the level debug5 count them
         with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
@@ -155,12 +169,14 @@ class _Recording:
     context: LedgerContext
     sets: Mapping[int, Sequence[bytes]]
     left_out: bool
+    keep_marks: Callable[[Sequence[JournalMark]], None] | None
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
         """Return whether the answer may leave; without `reads` nothing is read of the relations."""
         # partitions and children share the record of the table that is protected
         roots = {rule.relation: rule for rule in self.rules.values()}
-        names = self._names(list(roots))
+        records = self._records(list(roots))
+        names = {oid: row["name"] for oid, row in records.items()}
         known = ledger_parent.states(
             self.context.parent, self.context.epoch, list(names.values()), self.db.checkpoint
         )
@@ -176,14 +192,19 @@ class _Recording:
                 **_terms(roots[root]),
                 "failure": failure,
                 "left_out": self.left_out,
+                "mark": None if self.keep_marks is None else mark_of(records[root]),
                 **(self._contents(request, root, state, failure) if reads else _NOTHING),
             }
             for (root, name), state in zip(names.items(), known, strict=True)
         ]
-        return ledger_parent.decide(request, self.db.checkpoint)
+        decision = ledger_parent.decide(request, self.db.checkpoint)
+        if self.keep_marks is not None:
+            old = {row["name"] for row in records.values() if row["is_old"]}
+            self.keep_marks([mark for mark in decision.marks if mark.name in old])
+        return decision.allowed
 
-    def _names(self, roots: list[int]) -> dict[int, str]:
-        found = {row["relation"]: row["name"] for row in self.db.rows(statement("fetch_ledgers"), roots)}
+    def _records(self, roots: list[int]) -> dict[int, Row]:
+        found = {row["relation"]: row for row in self.db.rows(statement("fetch_ledgers"), roots)}
         if found.keys() != set(roots):
             raise LedgerError(
                 "There is no record of queries about a protected relation.",

@@ -10,7 +10,7 @@ from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.queries.check.write.table_snapshot import content_description
-from kanon_pg.queries.ledgers import ledger_context
+from kanon_pg.queries.ledgers import ledger_context, mark_of
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.runner import ledger_parent
 
@@ -41,9 +41,13 @@ def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, 
         The worker failed.
     """
     found = db.rows(statement("protected_records"))
-    names = [row["name"] for row in found if row["name"] is not None]
-    read = ledger_parent.verify(ledger_context(db, folder).parent, names, db.checkpoint) if names else []
-    by_name = dict(zip(names, read, strict=True))
+    records = [
+        {"name": row["name"], "mark": mark_of(row) if folder is None else None}
+        for row in found
+        if row["name"] is not None
+    ]
+    read = ledger_parent.verify(ledger_context(db, folder).parent, records, db.checkpoint) if records else []
+    by_name = {record["name"]: state for record, state in zip(records, read, strict=True)}
     return [_record_state(db, row, by_name.get(row["name"])) for row in found]
 
 

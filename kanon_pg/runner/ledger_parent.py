@@ -119,15 +119,48 @@ def states(
     return _asked("state", request, checkpoint, lambda answer: list(answer.fields["records"]))
 
 
-def decide(request: Request, checkpoint: Callable[[], None]) -> bool:
-    """Have a query decided and recorded; return whether its answer may leave.
+@dataclass(frozen=True, slots=True)
+class JournalMark:
+    """How far a record's journal was written: what has to stand in the file from then on.
+
+    Parameters
+    ----------
+    name : str
+        The record's.
+    records, length : int
+        Records and bytes.
+    digest : str
+        Chain digest of everything up to there, in hexadecimal.
+    """
+
+    name: str
+    records: int
+    length: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether an answer may leave, and the journals after it was recorded."""
+
+    allowed: bool
+    marks: tuple[JournalMark, ...]
+
+
+def decide(request: Request, checkpoint: Callable[[], None]) -> Decision:
+    """Have a query decided and recorded.
 
     Raises
     ------
     KanonError
         Nothing may leave; whether something was recorded is not known.
     """
-    return _asked("decide", request, checkpoint, lambda answer: answer.fields["allowed"] is True)
+
+    def read(answer: Message) -> Decision:
+        marks = tuple(JournalMark(name, *mark) for name, mark in answer.fields["marks"].items())
+        return Decision(answer.fields["allowed"] is True, marks)
+
+    return _asked("decide", request, checkpoint, read)
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
@@ -147,15 +180,22 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
     return _asked("log", Request({"parent": parent, "names": list(names)}), checkpoint, read)
 
 
-def verify(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[Mapping[str, Any]]:
+def verify(
+    parent: str, records: Sequence[Mapping[str, Any]], checkpoint: Callable[[], None]
+) -> list[Mapping[str, Any]]:
     """Have whole records read; return for each the ``error``, or None, and the ``description`` of its rows.
+
+    Parameters
+    ----------
+    records : sequence of mapping
+        ``name`` and ``mark``: what the database says of the journal, or None.
 
     Raises
     ------
     KanonError
         The worker failed.
     """
-    request = Request({"parent": parent, "names": list(names)})
+    request = Request({"parent": parent, "records": list(records)})
     return _asked("verify", request, checkpoint, lambda answer: list(answer.fields["records"]))
 
 

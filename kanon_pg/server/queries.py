@@ -63,6 +63,11 @@ def serve_query() -> None:
     serve(pending_query.serve_pending)
 
 
+def keep_marks() -> None:
+    """Serve ``kanon.keep_marks``."""
+    serve(pending_query.keep_pending_marks)
+
+
 def protect(*arguments: SqlValue) -> None:
     """Serve ``kanon_protect``."""
 
@@ -96,7 +101,14 @@ def query_log() -> list[dict[str, Any]]:
 
 def _answer(db: Database, sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> AnswerTable:
     def operation(reader: Database, pending: PendingQuery) -> AnswerTable:
-        return answer_query(reader, pending.query, pending.role, pending.login, locked=pending.locked)
+        return answer_query(
+            reader,
+            pending.query,
+            pending.role,
+            pending.login,
+            locked=pending.locked,
+            keep_marks=pending.marks.extend,
+        )
 
     request = QueryRequest(_text(sql), _texts("parameters", parameters), _path(schemas))
     answer: AnswerTable = pending_query.serve_as_reader(db, request, operation)

@@ -133,6 +133,7 @@ def test_names_mean_what_the_callers_search_path_says(ada: psycopg.Connection[An
         ("select kanon_query('select count(*) from patients', '{{a,b},{c,d}}')", "KA100", "ARRAY"),
         ("select kanon.serve_query()", "KA102", "kanon_query"),
         ("select kanon.hold_relations()", "KA102", "kanon_query"),
+        ("select kanon.keep_marks()", "KA102", "kanon_query"),
     ],
 )
 def test_bad_input_gets_a_sentence_that_says_what_to_do(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import signal
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -362,6 +364,104 @@ def test_a_file_that_was_exchanged_is_noticed_by_an_open_session(hall: Hall) -> 
     assert ask(hall.session(), among(table, "age <= 30"))
     replace(hall.folder(table) / "journal")
     assert ask(hall.session(), among(table, "age > 20")) is None
+
+
+def put_back(folder: Path, copy: Path) -> None:
+    """Exchange a record's folder by an older copy with the same owners and rights."""
+    found = {file.name: file.stat() for file in folder.iterdir()}
+    owner = folder.stat()
+    shutil.rmtree(folder)
+    shutil.copytree(copy, folder)
+    folder.chmod(stat.S_IMODE(owner.st_mode))
+    os.chown(folder, owner.st_uid, owner.st_gid)
+    for file in folder.iterdir():
+        was = found.get(file.name, owner)
+        file.chmod(0o600)
+        os.chown(file, was.st_uid, was.st_gid)
+
+
+def marks(hall: Hall, table: str) -> list[int]:
+    """Return how many records the database knows that a table's journal had."""
+    rows = hall.admin.execute(
+        "select m.records from kanon.ledger_mark m join kanon.ledger l using (name)"
+        " where l.relation = %s::regclass order by m.records",
+        [table],
+    )
+    return [row[0] for row in rows.fetchall()]
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["same session", "new session"])
+@pytest.mark.parametrize("answered_before", [0, 1])
+def test_an_older_copy_of_a_record_that_is_put_back_ends_answers(
+    hall: Hall, tmp_path: Path, answered_before: int, again: bool
+) -> None:
+    table = hall.table()
+    if answered_before:
+        assert ask(hall.session(), among(table, "age > 50"))
+    hall.new_sessions()
+    shutil.copytree(hall.folder(table), tmp_path / "copy")
+    hall.admin.execute("update kanon.ledger_mark set written_at = written_at - interval '1 minute'")
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert marks(hall, table) == [answered_before + 1]
+    if again:
+        hall.new_sessions()
+    put_back(hall.folder(table), tmp_path / "copy")
+    assert ask(hall.session(), among(table, "age <= 29")) is None
+    assert ask(hall.session(), among(table, "age > 20")) is None
+    assert ask(hall.session(BOB), among(table, "age > 20")) is None
+    ok, problem, remedy = hall.admin.execute(
+        "select ok, problem, remedy from kanon.record_states() where relation = %s::text::regclass", [table]
+    ).fetchone()
+    assert not ok
+    assert "journal" in problem
+    assert "restart_ledger" in remedy
+    hall.admin.execute("select kanon.restart_ledger(%s::text::regclass)", [table])
+    assert ask(hall.session(), among(table, "age > 20"))
+
+
+def test_a_record_with_another_history_is_noticed_by_a_session_that_has_read_further(
+    hall: Hall,
+) -> None:
+    table = hall.table()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert ask(hall.session(), among(table, "age <= 40"))
+    hall.admin.execute(
+        "update kanon.ledger_mark m set digest = sha256('another') from kanon.ledger l"
+        " where l.name = m.name and l.relation = %s::regclass",
+        [table],
+    )
+    assert ask(hall.session(), among(table, "age <= 50")) is None
+
+
+def test_a_record_that_is_ahead_of_the_database_is_the_right_one(hall: Hall) -> None:
+    table, session = hall.table(), hall.session()
+    session.execute("begin")
+    assert ask(session, among(table, "age <= 30"))
+    session.execute("rollback")
+    assert marks(hall, table) == []
+    assert ask(session, among(table, "age <= 29")) is None
+    assert ask(session, among(table, "age <= 40"))
+    assert marks(hall, table) == [3]
+    session.execute("begin read only")
+    assert ask(session, among(table, "age <= 50"))
+    session.execute("commit")
+    assert marks(hall, table) == [3]
+
+
+def test_marks_are_stored_now_and_then_and_earlier_ones_are_forgotten(hall: Hall) -> None:
+    table = hall.table()
+    for age in (30, 40, 50):
+        assert ask(hall.session(), among(table, f"age <= {age}"))
+    assert marks(hall, table) == [1]
+    hall.admin.execute("update kanon.ledger_mark set written_at = written_at - interval '1 minute'")
+    waiting = hall.session(BOB)
+    waiting.execute("begin")
+    assert ask(waiting, among(table, "age <= 20"))
+    # nobody waits for a transaction that has not ended, and it takes nothing back
+    assert ask(hall.session(), among(table, "age <= 10"))
+    assert marks(hall, table) == [1, 5]
+    waiting.execute("commit")
+    assert marks(hall, table)[-1] == 5
 
 
 def test_a_missing_record_needs_a_curator(hall: Hall) -> None:

@@ -104,7 +104,7 @@ def test_a_role_that_was_switched_to_asks_with_its_own_rights(own_hospital: Guar
         assert found.value.sqlstate == "KA901"
 
 
-@pytest.mark.parametrize("function", ["kanon.serve_query()", "kanon.hold_relations()"])
+@pytest.mark.parametrize("function", ["kanon.serve_query()", "kanon.hold_relations()", "kanon.keep_marks()"])
 def test_inner_functions_serve_nobody_who_calls_them(
     function: str, interface: Interface, curator: str
 ) -> None:

@@ -194,6 +194,7 @@ MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
 """Longest record."""
 
 _POLL_SECONDS = 0.0005
+_NOT_THE_ONE = "The ledger's journal is not the one that was written here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,7 @@ class Journal:
 
     def __init__(self, path: Path, *, start: Mark | None = None, anchor: Mark | None = None) -> None:
         self._path = path
-        self._anchor = anchor
+        self._anchors = [anchor] if anchor is not None else []
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
@@ -244,7 +245,7 @@ class Journal:
             if not is_header(header):
                 raise LedgerError("The ledger's journal is damaged.", detail="It does not begin like one.")
             self._mark = start or Mark(0, HEADER_BYTES, next_digest(b"", header))
-            self._check_anchor()
+            self._check_anchors()
         except BaseException:
             self.close()
             raise
@@ -255,7 +256,7 @@ class Journal:
         return self._mark
 
     def expect(self, anchor: Mark) -> None:
-        """Demand that the file contains a mark, unless this view begins behind it.
+        """Demand that the file contains a mark.
 
         Raises
         ------
@@ -263,8 +264,18 @@ class Journal:
             It contains another one; if it is too short, that is noticed when it is read.
         """
         if anchor.records >= self._mark.records:
-            self._anchor = anchor
-            self._check_anchor()
+            self._anchors.append(anchor)
+            self._check_anchors()
+        elif anchor.records > 0 and not self._has_passed(anchor):
+            raise LedgerError(_NOT_THE_ONE)
+
+    def _has_passed(self, anchor: Mark) -> bool:
+        """Tell whether the records before a mark, which this view has read, end with its digest."""
+        try:
+            found = read_span(self._descriptor, anchor.length - DIGEST_BYTES, anchor.length)
+        except OSError as error:
+            raise LedgerError("The ledger's journal cannot be read.", detail=error.strerror) from error
+        return anchor.length <= self._mark.length and found == anchor.digest
 
     def close(self) -> None:
         """Close the file, and release it if it is held."""
@@ -325,12 +336,12 @@ class Journal:
         if not private or opened.st_uid != os.geteuid():
             raise LedgerError("The ledger's journal must be a file that its owner alone can read and write.")
 
-    def _check_anchor(self) -> None:
-        anchor = self._anchor
-        if anchor is not None and self._mark.records == anchor.records:
-            if self._mark != anchor:
-                raise LedgerError("The ledger's journal is not the one that was written here.")
-            self._anchor = None
+    def _check_anchors(self) -> None:
+        here = [anchor for anchor in self._anchors if anchor.records == self._mark.records]
+        if any(anchor != self._mark for anchor in here):
+            raise LedgerError(_NOT_THE_ONE)
+        if here:
+            self._anchors = [anchor for anchor in self._anchors if anchor not in here]
 
     def _read_new_records(self) -> list[bytes]:
         payloads: list[bytes] = []
@@ -346,9 +357,9 @@ class Journal:
             payload, digest, after = found
             self._mark = Mark(self._mark.records + 1, self._mark.length + after - position, digest)
             position = after
-            self._check_anchor()
+            self._check_anchors()
             payloads.append(payload)
-        if self._anchor is not None:
+        if self._anchors:
             raise LedgerError("The ledger's journal is shorter than what was written here.")
         if position < len(data):
             # a writer died before its record was confirmed, so nothing was answered because of it

@@ -16,7 +16,7 @@ from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use
-from kanon_pg.worker.ledger.journal import read_heads
+from kanon_pg.worker.ledger.journal import Mark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
     LedgerTerms,
     PackedRows,
@@ -73,9 +73,10 @@ class _OpenLedgers:
             if job.kind == "state":
                 return Reply("state", {"records": [self._state(fields, name) for name in fields["names"]]})
             if job.kind == "decide":
-                return Reply("decided", {"allowed": self._decide(fields, parts)})
+                return Reply("decided", self._decide(fields, parts))
             if job.kind == "verify":
-                return Reply("verified", {"records": [_verified(fields, name) for name in fields["names"]]})
+                records = [_verified(fields["parent"], record) for record in fields["records"]]
+                return Reply("verified", {"records": records})
             if job.kind == "log":
                 return Reply("log", {}, [json.dumps(_log(fields)).encode()])
         raise LedgerError("The ledger does not know this kind of job.")
@@ -97,7 +98,7 @@ class _OpenLedgers:
         ledger.load_snapshot(fields["epoch"])
         return {"seed": ledger.secret.seed, "state": ledger.state, "sets": ledger.cached_keys()}
 
-    def _decide(self, fields: Fields, parts: Parts) -> bool:
+    def _decide(self, fields: Fields, parts: Parts) -> dict[str, Any]:
         start = time.monotonic()
         records = {record["name"]: record for record in fields["records"]}
         ledgers = {name: self._ledger(fields, name) for name in records}
@@ -118,7 +119,13 @@ class _OpenLedgers:
             for ledger in ledgers.values():
                 ledger.save_marks()
                 ledger.add_work(time.monotonic() - start)
-        return decision.allowed
+            marks = {
+                name: part.session.journal.mark for name, part in zip(records, relation_parts, strict=True)
+            }
+        return {
+            "allowed": decision.allowed,
+            "marks": {name: [mark.records, mark.length, mark.digest.hex()] for name, mark in marks.items()},
+        }
 
 
 def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
@@ -130,14 +137,26 @@ def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
             ledger.state = record["state"]
         answer = ledger.answer([_sent(item, parts) for item in record["sets"]])
     failure = record["failure"]
+    session = ledger.session(_terms(record))
+    mark = _mark(record)
+    if mark is not None:
+        session.journal.expect(mark)
     return RelationPart(
-        ledger.session(_terms(record)),
+        session,
         ledger.population(),
         answer,
         failure or "size",
         failed=failure is not None,
         left_out=record["left_out"],
     )
+
+
+def _mark(record: Fields) -> Mark | None:
+    """Return what the database says of a journal, None if it says nothing."""
+    if record["mark"] is None:
+        return None
+    records, length, digest = record["mark"]
+    return Mark(records, length, bytes.fromhex(digest))
 
 
 def _terms(record: Fields) -> LedgerTerms:
@@ -167,12 +186,12 @@ def _pieces(item: Fields, parts: Parts) -> PackedSets | str | None:
     )
 
 
-def _verified(fields: Fields, name: str) -> dict[str, Any]:
+def _verified(parent: str, record: Fields) -> dict[str, Any]:
     """Return what is wrong with a record, None if nothing is, and what its rows are made of."""
     try:
-        parent = Path(fields["parent"])
-        description = verified(parent, name)
-        return {"error": None, "description": description, "use": read_use(parent / name)}
+        folder = Path(parent)
+        description = verified(folder, record["name"], _mark(record))
+        return {"error": None, "description": description, "use": read_use(folder / record["name"])}
     except LedgerError as error:
         return {"error": error.message, "description": None, "use": None}
 

@@ -27,7 +27,7 @@ from kanon_pg.worker.ledger.folder import (
     write_sealed,
     write_use,
 )
-from kanon_pg.worker.ledger.journal import Journal
+from kanon_pg.worker.ledger.journal import Journal, Mark
 from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersWriter
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerSession
@@ -183,8 +183,13 @@ def _each_once(found: Iterable[Parts]) -> Parts:
     return distinct(part for parts in found for part in parts)
 
 
-def verified(parent: Path, name: str) -> Description | None:
+def verified(parent: Path, name: str, mark: Mark | None = None) -> Description | None:
     """Read a whole record from its files, as the first query of a session does.
+
+    Parameters
+    ----------
+    mark : Mark, optional
+        What the database says of the journal.
 
     Returns
     -------
@@ -201,6 +206,8 @@ def verified(parent: Path, name: str) -> Description | None:
         with ledger.row_numbers.exclusive():
             journal = Journal(ledger.folder / JOURNAL, anchor=ledger.anchor)
             try:
+                if mark is not None:
+                    journal.expect(mark)
                 with journal.exclusive() as writer:
                     writer.new_records()
             finally:

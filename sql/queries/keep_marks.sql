@@ -1,0 +1,2 @@
+-- Stores the marks of the query of the current call.
+SELECT kanon.keep_marks()::text AS done
