@@ -32,10 +32,8 @@ _SHORTER = 0.65
 """
 
 _SHORTEST = 1e-4
-"""Steps with a smaller factor do not matter: half and twice change no bound by 0.005 %."""
-
-_GAIN = 1e-5
-"""A value counts as better if it is so by this share: half and twice change no bound by 0.005 %."""
+"""Steps with a smaller factor end the climb: half and twice change no bound by 0.005 %, nor do no end at all
+within 8 s; the time is worth more elsewhere."""
 
 _MEMORY = 0.03
 """Weight of a step in the averages of `Usage`; the first steps weigh more."""
@@ -231,10 +229,9 @@ class _Ascent:
 
     def note(self, value: float) -> None:
         """Keep the prices if they are the best, and take shorter steps if none have been for long."""
-        is_clearly_better = value > self.best_value + _GAIN * abs(self.best_value)
-        self._waited = 0 if is_clearly_better else self._waited + 1
+        self._waited += 1
         if value > self.best_value:
-            self.best_value, self.best = value, self._prices.copy()
+            self._waited, self.best_value, self.best = 0, value, self._prices.copy()
         if self._waited >= self._pace.patience:
             self._waited, self.stride = 0, self.stride * _SHORTER
 

@@ -42,7 +42,12 @@ Half: up to 0.31 % more cells, 1.1 instead of 1.7 s. Twice: up to 0.12 % fewer (
 """
 
 _MORE_UNDER_MODELS = 10
-"""How many times these limits hold under privacy models. No measurement is on record."""
+"""How many times these limits hold under privacy models.
+
+Measured with l = 3, l = 2 by entropy, p = 2 and t = 0.3 on Adult, CMC and hospital stays, k = 5 and 25: half
+costs up to 5.0 % more cells (Adult, t = 0.3; elsewhere none) and saves a fifth of 14.5 CPU s; twice saves
+0.3 % of them at most, for a third more time.
+"""
 
 _WORK_PER_STEP = 10_000_000
 """Progress is reported, and the clock looked at, after so many."""
@@ -54,7 +59,11 @@ Half: up to 0.01 % fewer cells; twice: up to 0.03 % more; the same time.
 """
 
 _WORTH_A_SWEEP = 0.0005
-"""A sweep that gains less than this share of the cost is the last: half and twice change no cell."""
+"""A sweep that gains less than this share of the cost is the last.
+
+Half and twice change no cell. Sweeps until nothing is gained save at most 0.004 % of the cells; under privacy
+models 0.023 %, for a fifth more time.
+"""
 
 
 def improve(
