@@ -13,7 +13,7 @@ def check(certificate):
     weights, people, cost, types = [*map(Fraction, certificate["weights"])], Counter(), 0, []
     for price, cells, parts in certificate["row_types"]:
         for rows, hidden in parts:
-            require(type(price) is type(rows) is int and rows > 0 <= price, "a number is no such number")
+            require(type(price) is type(rows) is int and rows > 0, "a number is no such number")
             require(patterns is None or hidden in patterns, "a pattern is none of those that are allowed")
             people[tuple(hidden), tuple(x for c, x in enumerate(cells) if c not in hidden)] += rows
             cost += rows * sum(weights[column] for column in hidden)
