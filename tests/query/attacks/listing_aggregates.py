@@ -134,6 +134,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "regr_count where y is null for all others",
         f"regr_count(case when {V} then cost end, 1)",
         Secret.PRESENCE,
+        WITHHELD,
     ),
     _lists(
         "sum of distinct values", f"sum(distinct cost) - sum(distinct case when {V} then 0 else cost end)"

@@ -83,9 +83,10 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, PERCENTILES, SUMS, VALUES
 from kanon_pg.queries.check.plan.classes import classes_of
+from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.steps import birthday, is_linear_in_time, is_step, is_whole
+from kanon_pg.queries.check.plan.steps import birthday, duration, is_linear_in_time, is_step, is_whole
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
@@ -179,13 +180,22 @@ def _argument(
     if replaced is not None and aggregate.function in PERCENTILES:
         sentence = "coalesce inside a percentile moves people to one end: its neighbor is an extreme value."
         yield _finding(replaced, sentence, "Leave coalesce out: percentiles pass over NULL.")
-    if aggregate.function not in SUMS and len(set(columns_in(argument))) > 1:
+    if (
+        aggregate.function not in SUMS
+        and len(set(columns_in(argument))) > 1
+        and not (aggregate.function in PERCENTILES and _is_value_like_a_column(argument, level))
+    ):
         sentence = f"{aggregate.function} takes one column."
         hint = (
             "Count by classes: GROUP BY floor(extract(epoch from a - b) / 86400); or let a curator declare"
             " a view with the result as a column."
         )
         yield _finding(argument, sentence, hint)
+
+
+def _is_value_like_a_column(argument: Bound, level: Level) -> bool:
+    """Tell whether an expression is the time between two columns, all known or all sensitive."""
+    return duration(argument) is not None and not ColumnKinds(level).are_mixed(argument)
 
 
 def _foreign(column: ColumnRef, level: Level) -> Finding:
