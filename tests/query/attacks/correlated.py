@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import NEAR, PAIRWISE
-from tests.query.cases import BROKEN_OFF, EXPLAINED, REFUSED, WITHHELD, Attack, Secret, V, attack, of_kind
+from tests.query.cases import BROKEN_OFF, EXPLAINED, WITHHELD, Attack, Secret, V, attack, of_kind
 
 _IN_ONCOLOGY = (
     "exists (select 1 from visits v where v.patient_id = p.patient_id and v.department = 'oncology')"
@@ -48,17 +48,11 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.VISITS,
     ),
     attack(
-        "EXISTS with an aggregate, which always has a row",
-        "select count(*) from patients p where exists (select count(*) from visits v"
-        f" where v.patient_id = p.patient_id and v.department = 'oncology') and p.{V}",
-        secret=Secret.VISITS,
-    ),
-    attack(
-        "the victim's cost beside the mean of the same day of birth",
-        "select count(*) from patients p where p.cost >= (select avg(x.cost) from patients x"
-        f" where x.birth_date = p.birth_date) and p.{NEAR}",
+        "the victim's cost beside the mean of each sex",
+        "select count(*) from patients p where p.cost > (select avg(x.cost) from patients x"
+        f" where x.sex = p.sex) and p.{V}",
         secret=Secret.COST,
-        expect=REFUSED,
+        expect=WITHHELD,
     ),
     attack(
         "people above the victim's cost, ward by ward",
@@ -68,17 +62,18 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=WITHHELD,
     ),
     attack(
-        "a mean of rows of the same person",
-        "select count(*) from patients p where p.cost > (select sum(v.fee) from visits v"
-        " where v.patient_id = p.patient_id)",
+        "a sum over the rows of the same person",
+        "select count(*) from patients p where 50000 < (select sum(x.cost) from patients x"
+        f" where x.patient_id = p.patient_id) and p.{V}",
         secret=Secret.COST,
     ),
     attack(
         "the only one without a partner, in the numbers of both sides",
         "select p.sex, count(distinct p.patient_id), count(distinct v.patient_id) from patients p"
-        f" left join visits v on v.patient_id = p.patient_id and not p.{V} group by p.sex",
+        f" left join visits v on v.patient_id = p.patient_id and v.department = 'oncology' and not p.{V}"
+        " group by p.sex",
         "select p.sex, count(distinct p.patient_id), count(distinct v.patient_id) from patients p"
-        " left join visits v on v.patient_id = p.patient_id group by p.sex",
+        " left join visits v on v.patient_id = p.patient_id and v.department = 'oncology' group by p.sex",
         secret=Secret.VISITS,
         expect=BROKEN_OFF,
         policy=PAIRWISE,
@@ -93,7 +88,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
     attack(
         "those without a partner, by HAVING",
         "select p.zip from patients p left join visits v on v.patient_id = p.patient_id"
-        " and v.department = 'oncology' group by p.zip having count(v.visit_id) = 0",
+        f" and v.department = 'oncology' where p.{V} group by p.zip having count(v.visit_id) = 0",
         secret=Secret.VISITS,
         expect=WITHHELD,
     ),

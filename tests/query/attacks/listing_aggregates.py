@@ -29,6 +29,12 @@ def _lists(
 ATTACKS: tuple[Attack, ...] = of_kind(
     "listing aggregates",
     _lists("string_agg", "string_agg(ward, ',' order by birth_date)", Secret.WARD),
+    _lists(
+        "string_agg of different values",
+        "string_agg(distinct ward, ',' order by ward)",
+        Secret.WARD,
+        WITHHELD,
+    ),
     _lists("array_agg", "array_agg(cost order by birth_date)"),
     _lists("array_agg of rows", "array_agg(row(birth_date, ward))", Secret.WARD),
     _lists("json_agg", "json_agg(ward order by birth_date)", Secret.WARD),

@@ -177,12 +177,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=harmless("a mean of days over at least k + 2 people; no sensitive column takes part"),
     ),
     attack(
-        "the percentile of a difference with a sensitive number",
-        "select percentile_disc(0.5) within group (order by (discharge_date - birth_date) * 100000 + cost)"
-        " from patients where birth_date between date '1957-02-21' and date '1957-08-14'",
-        secret=Secret.COST,
-    ),
-    attack(
         "several percentiles of two columns in an array",
         "select percentile_cont(array[0.4, 0.5, 0.6]) within group"
         " (order by (birth_date - date '1900-01-01') * 1000000000.0 + cost)"

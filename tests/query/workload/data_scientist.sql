@@ -98,7 +98,7 @@ select corr(minutes, fee) from visits;
 
 -- name: regression by department
 -- tags: regr
--- expect: answered
+-- expect: may be withheld: few people may have no fee
 select department, regr_slope(fee, minutes), regr_count(fee, minutes) from visits group by department;
 
 -- name: sums for a regression of one's own

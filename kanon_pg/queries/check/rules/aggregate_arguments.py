@@ -1,7 +1,8 @@
 """Arguments of aggregates weigh all people alike: linear combinations of columns, nothing that selects.
 
 Sums and averages take several columns, because the sum of a combination is the combination of the sums.
-Percentiles and spreads take one: the percentile of ``born * 1000000000 + cost`` is one person's cost beside
+Percentiles and spreads take one, percentiles also the time between two moments that are both known or both
+sensitive, which the owner could have stored as a column: the percentile of ``born * 1000000000 + cost`` is one person's cost beside
 their day of birth, and the variance of ``cost + born`` has the product of both in it, a sum of costs weighed
 by a number that somebody knows.
 
@@ -17,7 +18,7 @@ divided from those who have not (`plan.classes`).
 A column that is zero for all but one person of a set (which its sum tells) makes a product with it a mask
 that nobody counts. So a divisor, a factor, and one side of corr, covar_pop and regr_slope have to be whole
 numbers: then the rows are divided by it, and each of its values has k people (`plan.classes`). In the same
-way mode, bool_or and bool_and show a value that k people have, and max the largest of a public table's.
+way mode, bool_or, bool_and and string_agg(DISTINCT ...) show values that k people have, and max the largest of a public table's.
 
 Codes: Q310.
 
@@ -34,6 +35,8 @@ Refused::
     SELECT sum(c.size) FROM people p JOIN cities c ON c.city = p.city
 
     SELECT stddev(income + age) FROM people
+
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY income + age) FROM people
 
     SELECT avg(extract(year from age(seen, born))) FROM people
 
@@ -68,6 +71,8 @@ Accepted::
     SELECT corr(income, age), corr(round(income, -3)::int, score) FROM people
 
     SELECT mode() WITHIN GROUP (ORDER BY city), bool_or(income > 40000) FROM people
+
+    SELECT age, string_agg(DISTINCT city, ', ' ORDER BY city) FROM people GROUP BY age
 
     SELECT c.country, count(*) / max(c.size) FROM people p JOIN cities c ON c.city = p.city GROUP BY c.country
 
