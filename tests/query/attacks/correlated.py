@@ -52,7 +52,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select count(*) from patients p where p.cost > (select avg(x.cost) from patients x"
         f" where x.sex = p.sex) and p.{V}",
         secret=Secret.COST,
-        expect=WITHHELD,
     ),
     attack(
         "people above the victim's cost, ward by ward",

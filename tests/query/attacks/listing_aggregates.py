@@ -29,11 +29,11 @@ def _lists(
 ATTACKS: tuple[Attack, ...] = of_kind(
     "listing aggregates",
     _lists("string_agg", "string_agg(ward, ',' order by birth_date)", Secret.WARD),
-    _lists(
+    attack(
         "string_agg of different values",
-        "string_agg(distinct ward, ',' order by ward)",
-        Secret.WARD,
-        WITHHELD,
+        f"select string_agg(distinct ward, ',' order by ward) from patients where {V}",
+        secret=Secret.WARD,
+        expect=WITHHELD,
     ),
     _lists("array_agg", "array_agg(cost order by birth_date)"),
     _lists("array_agg of rows", "array_agg(row(birth_date, ward))", Secret.WARD),

@@ -1,10 +1,10 @@
 """Arguments of aggregates weigh all people alike: linear combinations of columns, nothing that selects.
 
 Sums and averages take several columns, because the sum of a combination is the combination of the sums.
-Percentiles and spreads take one, percentiles also the time between two moments that are both known or both
-sensitive, which the owner could have stored as a column: the percentile of ``born * 1000000000 + cost`` is one person's cost beside
+Percentiles and spreads take one: the percentile of ``born * 1000000000 + cost`` is one person's cost beside
 their day of birth, and the variance of ``cost + born`` has the product of both in it, a sum of costs weighed
-by a number that somebody knows.
+by a number that somebody knows. The time between two moments that are both known, or both sensitive, has
+percentiles like a column in which the owner could have stored it.
 
 Rounding selects, too: what is left of ``(cost * 0.0000001 + 1e12) / 1e12`` after sixteen digits says who
 has more than a limit that the constants set. So nothing below a division adds, and nothing is added to
@@ -18,7 +18,8 @@ divided from those who have not (`plan.classes`).
 A column that is zero for all but one person of a set (which its sum tells) makes a product with it a mask
 that nobody counts. So a divisor, a factor, and one side of corr, covar_pop and regr_slope have to be whole
 numbers: then the rows are divided by it, and each of its values has k people (`plan.classes`). In the same
-way mode, bool_or, bool_and and string_agg(DISTINCT ...) show values that k people have, and max the largest of a public table's.
+way mode, bool_or, bool_and and string_agg(DISTINCT ...) show values that k people have, and max the largest
+of a public table's.
 
 Codes: Q310.
 
