@@ -189,6 +189,9 @@ _ANY = (
 )
 _EXTREME = tuple(Summary(name, name) for name in _ANY)
 
+LIST: Final = "string_agg"
+"""Lists different values; it takes a separator, too."""
+
 AGGREGATES: Final[dict[str, tuple[Summary, ...]]] = {
     "sum": _summaries(
         int2="int8", int4="int8", int8="numeric", numeric="numeric", float4="float4", float8="float8"
@@ -201,22 +204,31 @@ AGGREGATES: Final[dict[str, tuple[Summary, ...]]] = {
     "percentile_disc": _EXTREME,
     "mode": (*_EXTREME, Summary("bool", "bool")),
     **dict.fromkeys(("bool_or", "bool_and", "every"), (Summary("bool", "bool"),)),
+    LIST: (Summary("text", "text"),),
 }
-"""All take one argument; ``count`` takes any, and none."""
+"""All take one argument, but for the separator of a list; ``count`` takes any, and none."""
 
 PAIRS: Final = frozenset({"corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2"})
 """Take two numbers, computed as float8."""
 
-VALUES: Final = frozenset({"mode", "bool_or", "bool_and", "every"})
-"""Show a value that occurs."""
+PAIRS_COUNT: Final = "regr_count"
+"""Counts the rows that have both numbers."""
+
+VALUES: Final = frozenset({"mode", "bool_or", "bool_and", "every", LIST})
+"""Show a value that occurs, or all of them."""
 
 PERCENTILES: Final = frozenset({"percentile_cont", "percentile_disc"})
 EXTREMES: Final = frozenset({"min", "max"})
 SUMS: Final = frozenset({"sum", "avg"})
 
+LIST_HINT: Final = (
+    "Lists show single people: SELECT a, b, count(*) ... GROUP BY a, b lists values that people share, and"
+    " string_agg(DISTINCT a, ', ' ORDER BY a) lists texts of which each has enough."
+)
+
 _ADVICE_FOR: Final[dict[str, tuple[str, ...]]] = {
-    "Lists show single people: SELECT a, b, count(*) ... GROUP BY a, b lists values that people share.": (
-        "string_agg",
+    LIST_HINT: (
+        LIST,
         "array_agg",
         "json_agg",
         "jsonb_agg",

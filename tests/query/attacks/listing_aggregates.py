@@ -29,6 +29,12 @@ def _lists(
 ATTACKS: tuple[Attack, ...] = of_kind(
     "listing aggregates",
     _lists("string_agg", "string_agg(ward, ',' order by birth_date)", Secret.WARD),
+    attack(
+        "string_agg of different values",
+        f"select string_agg(distinct ward, ',' order by ward) from patients where {V}",
+        secret=Secret.WARD,
+        expect=WITHHELD,
+    ),
     _lists("array_agg", "array_agg(cost order by birth_date)"),
     _lists("array_agg of rows", "array_agg(row(birth_date, ward))", Secret.WARD),
     _lists("json_agg", "json_agg(ward order by birth_date)", Secret.WARD),
@@ -134,6 +140,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "regr_count where y is null for all others",
         f"regr_count(case when {V} then cost end, 1)",
         Secret.PRESENCE,
+        WITHHELD,
     ),
     _lists(
         "sum of distinct values", f"sum(distinct cost) - sum(distinct case when {V} then 0 else cost end)"

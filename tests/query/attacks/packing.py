@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import beforehand, in_session
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, harmless, of_kind
 from tests.query.hospital import ADA
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -174,6 +174,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " where birth_date between date '1957-02-21' and date '1957-08-14'",
         secret=Secret.DIAGNOSIS,
         channel=Channel.EFFECT,
+        expect=harmless("a mean of days over at least k + 2 people; no sensitive column takes part"),
     ),
     attack(
         "several percentiles of two columns in an array",

@@ -194,6 +194,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " 'Dr. Only')",
         secret=Secret.VISITS,
         channel=Channel.EFFECT,
+        expect=WITHHELD,
     ),
     attack(
         "membership under OR",

@@ -54,7 +54,7 @@ group by p.sex, v.kind, l.test;
 
 -- name: left join keeps patients without a visit
 -- tags: left join protected
--- expect: may be refused: an outer join of protected tables
+-- expect: answered
 select p.ward, count(distinct p.patient_id) as people, count(v.visit_id) as visits
 from patients p
 left join visits v on v.patient_id = p.patient_id and v.kind = 'emergency'
@@ -98,7 +98,7 @@ select corr(minutes, fee) from visits;
 
 -- name: regression by department
 -- tags: regr
--- expect: may be refused: aggregates of two columns
+-- expect: may be withheld: few people may have no fee
 select department, regr_slope(fee, minutes), regr_count(fee, minutes) from visits group by department;
 
 -- name: sums for a regression of one's own
@@ -221,7 +221,7 @@ select ward, count(*) from patients where diagnosis in (select code from icd_cod
 
 -- name: patients who ever had an abnormal result
 -- tags: exists
--- expect: may be refused: a subquery; a join and count(distinct patient_id) say the same
+-- expect: answered
 select ward, count(*) from patients p
 where exists (select 1 from lab_results l where l.patient_id = p.patient_id and l.abnormal) group by ward;
 

@@ -14,7 +14,7 @@ from typing import Final
 from kanon_pg.queries.check.bind.conversion import as_type
 from kanon_pg.queries.check.bind.expressions import Scope, bind_expression
 from kanon_pg.queries.check.findings import Refusal
-from kanon_pg.queries.check.functions import AGGREGATES, PAIRS, PERCENTILES, SUMS
+from kanon_pg.queries.check.functions import AGGREGATES, LIST, LIST_HINT, PAIRS, PERCENTILES, SUMS
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,
@@ -26,7 +26,7 @@ from kanon_pg.queries.check.plan.typed import (
     number_type,
     walk,
 )
-from kanon_pg.queries.check.read.syntax import ArrayLiteral, Call, Expression, OrderItem, Windowed
+from kanon_pg.queries.check.read.syntax import ArrayLiteral, Call, Constant, Expression, OrderItem, Windowed
 from kanon_pg.queries.check.types import INTEGERS, UNKNOWN, common_type
 
 
@@ -51,8 +51,8 @@ def bind_aggregate(call: Call, rows: Scope) -> Bound:
     condition = as_type(bind_expression(call.condition, rows), "bool") if call.condition is not None else None
     if call.function in PERCENTILES:
         return _percentiles(call, condition, rows)
-    if call.function == "mode":
-        return _mode(call, condition, rows)
+    if call.function in _SHOWING:
+        return _SHOWING[call.function](call, condition, rows)
     if call.within is not None:
         raise Refusal("Q212", call.span, "WITHIN GROUP belongs to percentiles and mode.")
     if call.function in PAIRS:
@@ -94,6 +94,30 @@ def _mode(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
         descending=call.within.descending,
         span=call.span,
     )
+
+
+def _list(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
+    """Bind a list of different texts; equal ones would tell how many there are of each in a row."""
+    separator = call.arguments[1] if len(call.arguments) == 2 else None
+    if not call.distinct or not isinstance(separator, Constant) or separator.kind != "string":
+        raise Refusal(
+            "Q213", call.span, f"{call.function} takes DISTINCT, a column and a separator.", LIST_HINT
+        )
+    if call.within is not None and call.within.expression != call.arguments[0]:
+        raise Refusal("Q213", call.span, "A list is sorted by the values that it has.", LIST_HINT)
+    kind, argument = _summarized(call, bind_expression(call.arguments[0], rows))
+    return Aggregate(
+        type=kind,
+        function=call.function,
+        argument=argument,
+        condition=condition,
+        descending=call.within is not None and call.within.descending,
+        separator=separator.text,
+        span=call.span,
+    )
+
+
+_SHOWING: Final = {"mode": _mode, LIST: _list}
 
 
 def _pair(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:

@@ -1,4 +1,4 @@
-"""Aggregates of CASE, written as aggregates with FILTER.
+"""Aggregates of CASE, and numbers of pairs, written as aggregates with FILTER.
 
 ``sum(CASE WHEN c THEN x ELSE 0 END)`` adds up x over the rows where c holds, which is what
 ``sum(x) FILTER (WHERE c)`` does. A CASE may not stand inside an aggregate over people, because nobody
@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
+from kanon_pg.queries.check.bind.conversion import as_type
+from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.plan.divisions import may_be_null
 from kanon_pg.queries.check.plan.typed import Bound
 from kanon_pg.queries.check.read.syntax import Apply, Call, Case, Cast, Constant, Expression
@@ -51,6 +53,25 @@ def as_filtered(call: Call, bind: Bind) -> Expression | None:
         return _of_constant(call, condition, value, empty)
     filtered = replace(call, arguments=(value,), condition=_both(call.condition, condition))
     return filtered if call.function == "sum" or empty is None else _mean(call, filtered, bind(value))
+
+
+def rows_with_both(call: Call, bind: Bind) -> Call:
+    """Return ``regr_count(a, b)`` as the number of rows in which neither is NULL.
+
+    Raises
+    ------
+    Refusal
+        Q211 for anything but two arguments.
+    """
+    if call.star or call.distinct or len(call.arguments) != 2:
+        raise Refusal(
+            "Q211", call.span, f"{call.function} takes two columns.", f"Write {call.function}(a, b)."
+        )
+    condition = call.condition
+    for argument in call.arguments:
+        if may_be_null(as_type(bind(argument), "float8")):
+            condition = _both(condition, _apply("not", _apply("is null", argument)))
+    return _rows(call, condition)
 
 
 def _mean(call: Call, filtered: Call, value: Bound) -> Expression | None:

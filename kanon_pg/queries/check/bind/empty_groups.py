@@ -1,4 +1,4 @@
-"""Public tables with their people counted: ``FROM wards w LEFT JOIN stays s ON ... GROUP BY w.ward``.
+"""Groups with their people, also those without: ``FROM wards w LEFT JOIN stays s ON ... GROUP BY w.ward``.
 
 A row without people has no place in a level that counts people. But groups of a public table are public,
 and the figures of those in which there is somebody are the answer of an inner join. So the query is
@@ -7,8 +7,12 @@ rewritten to
     SELECT ... FROM (SELECT DISTINCT keys FROM wards) g LEFT JOIN (SELECT keys, figures FROM wards JOIN stays
         ... GROUP BY keys) n ON g.keys = n.keys
 
-in which a count that is missing is 0. That a group has nobody is said by its absence, too. What is not such a
-query, with figures that pass over rows without a partner, is left as it is, and refused.
+in which a count that is missing is 0. That a group has nobody is said by its absence, too.
+
+Of people LEFT JOINed to rows of theirs, ``FROM patients p LEFT JOIN visits v ON ... GROUP BY p.ward``, both
+parts are answers about people: numbers of different people on the left, which no partner repeats, and figures
+of those who have partners. They are parts of one query, so that those without are nobody or enough.
+What is not such a query, with figures that pass over rows without a partner, is left as it is, and refused.
 """
 
 from __future__ import annotations
@@ -56,17 +60,24 @@ class _Rewriting:
 
     Parameters
     ----------
+    left : tuple of _Source
+        The tables before LEFT JOIN.
+    joined : _Source
+        The protected one after it.
     keys : tuple of Name
-        Group keys, each a column of a public table.
+        Group keys, each a column of a table on the left.
     figures : dict
-        Names of the aggregates in the inner query.
+        Names of the aggregates over rows with a partner.
+    people : dict
+        Names of the numbers of different people on the left.
     """
 
-    public: tuple[_Source, ...]
-    protected: _Source
+    left: tuple[_Source, ...]
+    joined: _Source
     merged: frozenset[str]
     keys: tuple[Name, ...]
     figures: dict[Call, str] = field(default_factory=dict)
+    people: dict[Call, str] = field(default_factory=dict)
 
     def of(self, expression: Expression) -> Expression | None:
         """Return an expression over the groups in terms of the rewritten query; None if there is none."""
@@ -109,6 +120,8 @@ class _Rewriting:
         taken = call.within.expression if call.within is not None else None
         if taken is None and len(call.arguments) == 1 and not call.star:
             taken = call.arguments[0]
+        if taken is not None and self._counts_people(call, taken):
+            return _column(call.span, "g", self.people.setdefault(call, f"p{len(self.people)}"))
         if taken is None or not self._is_null_without_partner(taken):
             return None
         name = self.figures.setdefault(call, f"a{len(self.figures)}")
@@ -118,71 +131,80 @@ class _Rewriting:
         zero = Constant(span=call.span, kind="number", text="0")
         return Call(span=call.span, function="coalesce", arguments=(column, zero))
 
+    def _counts_people(self, call: Call, taken: Expression) -> bool:
+        """Tell whether a figure counts different people on the left, however often a join repeats them."""
+        column = self.column(taken) if isinstance(taken, Name) else None
+        protection = column[0].relation.protection if column is not None else None
+        if column is None or column[0] is self.joined or protection is None:
+            return False
+        plain = call.function == "count" and call.distinct and call.condition is None
+        return plain and protection.entity == column[1]
+
     def _is_null_without_partner(self, expression: Expression) -> bool:
         """Tell whether an expression over rows is NULL in a row without people."""
         if isinstance(expression, Name):
             column = self.column(expression)
-            return column is not None and column[0] is self.protected
+            return column is not None and column[0] is self.joined
         if isinstance(expression, Cast):
             return self._is_null_without_partner(expression.operand)
         if isinstance(expression, Apply) and expression.operator in _STRICT:
             return any(map(self._is_null_without_partner, expression.operands))
         return False
 
-    def is_public(self, expression: Expression) -> bool:
-        """Tell whether an expression over rows reads public tables only."""
+    def is_left(self, expression: Expression) -> bool:
+        """Tell whether an expression over rows reads tables on the left only."""
         if isinstance(expression, Name):
             column = self.column(expression)
-            return column is not None and column[0] is not self.protected
+            return column is not None and column[0] is not self.joined
         parts = tuple(subexpressions(expression))
         known = isinstance(expression, Constant | Apply | Cast | Interval)
-        return known and all(map(self.is_public, parts))
+        return known and all(map(self.is_left, parts))
 
     def column(self, name: Name) -> tuple[_Source, str] | None:
         """Return the source and the column that a name means, None if that is not certain."""
         *table, column = name.parts
-        sources = [item for item in (*self.public, self.protected) if item.relation.column(column)]
+        sources = [item for item in (*self.left, self.joined) if item.relation.column(column)]
         if table:
             sources = [item for item in sources if tuple(table) in item.names]
         elif column in self.merged:
-            sources = [item for item in sources if item is not self.protected]
+            sources = [item for item in sources if item is not self.joined]
         return (sources[0], column) if len(sources) == 1 else None
 
 
 def empty_groups(
     select: Select, order: tuple[OrderItem, ...], environment: CommonTables, snapshot: CatalogSnapshot
 ) -> tuple[Select, tuple[OrderItem, ...]] | None:
-    """Return a query of a public table LEFT JOINed to people as a join of two answers, or None."""
+    """Return a query of a table LEFT JOINed to people as a join of two answers, or None."""
     left = any(join.kind == "left" for join in select.sources)
     rewriting = _matched(select, environment, snapshot) if left else None
     if rewriting is None or not all(map(_is_never_null(rewriting), rewriting.keys)):
         return None
-    if select.where is not None and not rewriting.is_public(select.where):
+    if select.where is not None and not rewriting.is_left(select.where):
         return None
     return _rewritten(select, order, rewriting)
 
 
 def _matched(select: Select, environment: CommonTables, snapshot: CatalogSnapshot) -> _Rewriting | None:
-    """Return the parts of a query that may be one about a public table and people, None if it is none."""
+    """Return the parts of a query that may be one about groups and people, None if it is none."""
     *before, last = select.sources
     kinds = [join.kind for join in select.sources]
     if not select.group or select.sets or select.distinct or kinds.index("left") + 1 != len(kinds):
         return None
-    public = tuple(_source(join, environment, snapshot) for join in before)
-    protected = _source(last, environment, snapshot)
-    if protected is None or protected.relation.protection is None:
+    sources = tuple(_source(join, environment, snapshot) for join in before)
+    joined = _source(last, environment, snapshot)
+    if joined is None or joined.relation.protection is None:
         return None
-    known = tuple(item for item in public if item is not None and item.relation.protection is None)
+    left = tuple(item for item in sources if item is not None)
     keys = _keys(select)
-    if len(known) != len(public) or keys is None:
+    if len(left) != len(sources) or keys is None:
         return None
-    return _Rewriting(known, protected, frozenset(last.using), keys)
+    return _Rewriting(left, joined, frozenset(last.using), keys)
 
 
 def _is_never_null(rewriting: _Rewriting) -> Callable[[Name], bool]:
     def check(key: Name) -> bool:
         found = rewriting.column(key)
-        if found is None or found[0] is rewriting.protected:
+        if found is None or found[0] is rewriting.joined:
             return False
         column = found[0].relation.column(found[1])
         return column is not None and not column.nullable
@@ -244,6 +266,11 @@ def _rewritten(
         OutputItem(span=call.span, expression=call, alias=name) for call, name in rewriting.figures.items()
     )
     groups = replace(select, items=keys, sources=select.sources[:-1], distinct=True, group=(), having=None)
+    if any(item.relation.protection is not None for item in rewriting.left):
+        people = tuple(
+            OutputItem(span=call.span, expression=call, alias=name) for call, name in rewriting.people.items()
+        )
+        groups = replace(groups, items=(*keys, *people), distinct=False, group=rewriting.keys)
     counted = replace(
         select,
         items=(*keys, *figures),

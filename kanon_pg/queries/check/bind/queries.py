@@ -10,6 +10,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from kanon_pg.queries.check.bind.conversion import in_common_type
+from kanon_pg.queries.check.bind.correlated import correlated
 from kanon_pg.queries.check.bind.empty_groups import empty_groups
 from kanon_pg.queries.check.bind.per_person import per_person
 from kanon_pg.queries.check.bind.selects import bind_select, ordinal
@@ -155,6 +156,7 @@ class Binder:
     ) -> list[Level]:
         simpler = per_person(select, environment, self._snapshot)
         select = simpler if simpler is not None else select
+        select, order = correlated(select, order, environment, self._snapshot)
         rewritten = empty_groups(select, order, environment, self._snapshot)
         select, order = rewritten if rewritten is not None else (select, order)
         binder = SourceBinder(self._snapshot, self.plan, self._count)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kanon_pg.queries.check.bind.aggregates import bind_aggregate, bind_window
-from kanon_pg.queries.check.bind.case_aggregates import as_filtered
+from kanon_pg.queries.check.bind.case_aggregates import as_filtered, rows_with_both
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.findings import Refusal, Span
+from kanon_pg.queries.check.functions import PAIRS_COUNT
 from kanon_pg.queries.check.plan.typed import Bound, KeyRef, Operation
 from kanon_pg.queries.check.read.syntax import (
     Call,
@@ -202,6 +203,8 @@ class GroupScope:
 
     def aggregate(self, call: Call) -> Bound:
         """Bind an aggregate over the rows of a group."""
+        if call.function == PAIRS_COUNT:
+            call = rows_with_both(call, lambda value: bind_expression(value, self.rows))
         if self.rows.protected:
             filtered = as_filtered(call, lambda value: bind_expression(value, self.rows))
             if filtered is not None:

@@ -18,8 +18,8 @@ from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Instance, Plan
 from kanon_pg.queries.check.plan.typed import Bound, ColumnRef
+from kanon_pg.queries.check.read.correlation import conjunction
 from kanon_pg.queries.check.read.syntax import (
-    Apply,
     Call,
     Case,
     Cast,
@@ -170,7 +170,7 @@ class SourceBinder:
         roots += [*select.group, *(part for sets in select.sets for keys in sets for part in keys)]
         roots += [part for part in (select.having,) if part is not None]
         roots += [item.expression for item in order]
-        roots += _conjunction(select.where) if select.where is not None else []
+        roots += conjunction(select.where)
         for scalar in (found for root in roots for found in scalar_queries(root)):
             if scalar not in collected.rows.scalars:
                 collected.rows.scalars[scalar] = self._scalar(scalar, environment)
@@ -204,7 +204,7 @@ class SourceBinder:
         protected relations, and each row finds at most one of them: the join selects rows and never
         repeats them, whatever the query returns, be it a value twice or NULL.
         """
-        for part in _conjunction(condition):
+        for part in conjunction(condition):
             if isinstance(part, InQuery):
                 collected.where.append(self._membership(part, environment, collected))
             else:
@@ -324,12 +324,6 @@ class SourceBinder:
             condition = equal if condition is None else bind_operator("and", (condition, equal), join.span)
             collected.rows.merged[name] = left[0]
         return condition
-
-
-def _conjunction(condition: Expression) -> list[Expression]:
-    if isinstance(condition, Apply) and condition.operator == "and":
-        return [part for operand in condition.operands for part in _conjunction(operand)]
-    return [condition]
 
 
 def named_outputs(select: Select, rows: RowScope) -> list[tuple[str, Bound]]:

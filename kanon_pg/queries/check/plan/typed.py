@@ -111,7 +111,9 @@ class Aggregate(Typed):
     fraction : str or None
         Constant of a percentile.
     descending : bool
-        Order of a percentile.
+        Order of a percentile, or of a list.
+    separator : str or None
+        What stands between the values of a list, which are different ones.
     is_spelled : bool
         Whether the decimals of a sum or mean have to follow from its value (`plan.spellings`).
     """
@@ -122,6 +124,7 @@ class Aggregate(Typed):
     condition: Bound | None = None
     fraction: str | None = None
     descending: bool = False
+    separator: str | None = None
     is_spelled: bool = False
 
 

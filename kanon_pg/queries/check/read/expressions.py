@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.functions import ADVICE
+from kanon_pg.queries.check.functions import ADVICE, LIST
 from kanon_pg.queries.check.read.raw_tree import (
     RawNode,
     child,
@@ -374,6 +374,11 @@ def _call(node: RawNode) -> Call:
     only(node, "this", "expressions")
     function = _function_name(node)
     arguments = children(node, "expressions")
+    order = None
+    if function == LIST and len(arguments) == 1 and arguments[0].kind == "Order":
+        only(arguments[0], "this", "expressions")
+        order = _single_order(arguments[0])
+        arguments = (child(arguments[0], "this"),)
     distinct = len(arguments) == 1 and arguments[0].kind == "Distinct"
     if distinct:
         only(arguments[0], "expressions")
@@ -385,7 +390,7 @@ def _call(node: RawNode) -> Call:
         only(arguments[0])
         return Call(span=node.span, function=function, arguments=(), star=True, distinct=distinct)
     read = tuple(read_expression(argument) for argument in arguments)
-    return Call(span=node.span, function=function, arguments=read, distinct=distinct)
+    return Call(span=node.span, function=function, arguments=read, distinct=distinct, within=order)
 
 
 def _dot(node: RawNode) -> Expression:
@@ -437,10 +442,17 @@ def _within(node: RawNode) -> Expression:
     call = _aggregate_of(child(node, "this"))
     order = child(node, "expression")
     only(order, "expressions")
+    if call.function == LIST:
+        raise Refusal("Q021", node.span, f"{LIST} is sorted by ORDER BY inside it.")
+    return replace(call, span=node.span, within=_single_order(order))
+
+
+def _single_order(order: RawNode) -> OrderItem:
     items = children(order, "expressions")
     if len(items) != 1:
-        raise Refusal("Q021", node.span, "WITHIN GROUP takes one column.", "Write ORDER BY with one column.")
-    return replace(call, span=node.span, within=read_order_item(items[0]))
+        sentence = "WITHIN GROUP, and ORDER BY inside an aggregate, take one column."
+        raise Refusal("Q021", order.span, sentence, "Write ORDER BY with one column.")
+    return read_order_item(items[0])
 
 
 def read_order_item(node: RawNode) -> OrderItem:

@@ -11,6 +11,7 @@ from typing import Final
 
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import QueryLimits
+from kanon_pg.queries.check.read.correlation import as_membership
 from kanon_pg.queries.check.read.expressions import read_expression, read_order_item, read_subqueries_by
 from kanon_pg.queries.check.read.raw_tree import RawNode, child, children, identifier, only, optional, unknown
 from kanon_pg.queries.check.read.sqlglot_parser import parse_text
@@ -104,8 +105,8 @@ def _too_many(node: RawNode) -> Refusal:
 def _where(node: RawNode) -> Expression:
     """Read a condition of WHERE.
 
-    Only a part that has to hold by itself may be a membership in the answer of a query: under OR and NOT it
-    would not be a join.
+    Only a part that has to hold by itself may be a membership in the answer of a query, EXISTS among them:
+    under OR and NOT it would not be a join.
     """
     if node.kind == "Paren":
         only(node, "this")
@@ -118,6 +119,14 @@ def _where(node: RawNode) -> Expression:
         only(node, "this", "query")
         value = read_expression(child(node, "this"))
         return InQuery(span=node.span, value=value, query=_query(child(node, "query")))
+    if node.kind == "Exists":
+        only(node, "this")
+        membership = as_membership(_query(child(node, "this")), node.span)
+        if membership is None:
+            sentence = "EXISTS takes a query with one equality between a column of its own and one around it."
+            hint = "Write EXISTS (SELECT 1 FROM t WHERE t.key = q.key AND ...), or join it."
+            raise Refusal("Q021", node.span, sentence, hint)
+        return membership
     return read_expression(node)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from kanon_pg.queries.check.findings import Span
-from kanon_pg.queries.check.functions import AGGREGATES, PAIRS
+from kanon_pg.queries.check.functions import AGGREGATES, PAIRS, PAIRS_COUNT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +226,7 @@ class Query(Node):
 
 def is_aggregate(function: str) -> bool:
     """Tell whether the function is an aggregate."""
-    return function == "count" or function in AGGREGATES or function in PAIRS
+    return function in {"count", PAIRS_COUNT} or function in AGGREGATES or function in PAIRS
 
 
 def holds_aggregate(expression: Expression) -> bool:

@@ -3,7 +3,8 @@
 Sums and averages take several columns, because the sum of a combination is the combination of the sums.
 Percentiles and spreads take one: the percentile of ``born * 1000000000 + cost`` is one person's cost beside
 their day of birth, and the variance of ``cost + born`` has the product of both in it, a sum of costs weighed
-by a number that somebody knows.
+by a number that somebody knows. The time between two moments that are both known, or both sensitive, has
+percentiles like a column in which the owner could have stored it.
 
 Rounding selects, too: what is left of ``(cost * 0.0000001 + 1e12) / 1e12`` after sixteen digits says who
 has more than a limit that the constants set. So nothing below a division adds, and nothing is added to
@@ -17,7 +18,8 @@ divided from those who have not (`plan.classes`).
 A column that is zero for all but one person of a set (which its sum tells) makes a product with it a mask
 that nobody counts. So a divisor, a factor, and one side of corr, covar_pop and regr_slope have to be whole
 numbers: then the rows are divided by it, and each of its values has k people (`plan.classes`). In the same
-way mode, bool_or and bool_and show a value that k people have, and max the largest of a public table's.
+way mode, bool_or, bool_and and string_agg(DISTINCT ...) show values that k people have, and max the largest
+of a public table's.
 
 Codes: Q310.
 
@@ -34,6 +36,8 @@ Refused::
     SELECT sum(c.size) FROM people p JOIN cities c ON c.city = p.city
 
     SELECT stddev(income + age) FROM people
+
+    SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY income + age) FROM people
 
     SELECT avg(extract(year from age(seen, born))) FROM people
 
@@ -69,6 +73,8 @@ Accepted::
 
     SELECT mode() WITHIN GROUP (ORDER BY city), bool_or(income > 40000) FROM people
 
+    SELECT age, string_agg(DISTINCT city, ', ' ORDER BY city) FROM people GROUP BY age
+
     SELECT c.country, count(*) / max(c.size) FROM people p JOIN cities c ON c.city = p.city GROUP BY c.country
 
     SELECT avg(extract(year from current_date) - extract(year from born)) FROM people
@@ -83,9 +89,10 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, PERCENTILES, SUMS, VALUES
 from kanon_pg.queries.check.plan.classes import classes_of
+from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.steps import birthday, is_linear_in_time, is_step, is_whole
+from kanon_pg.queries.check.plan.steps import birthday, duration, is_linear_in_time, is_step, is_whole
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
@@ -179,13 +186,22 @@ def _argument(
     if replaced is not None and aggregate.function in PERCENTILES:
         sentence = "coalesce inside a percentile moves people to one end: its neighbor is an extreme value."
         yield _finding(replaced, sentence, "Leave coalesce out: percentiles pass over NULL.")
-    if aggregate.function not in SUMS and len(set(columns_in(argument))) > 1:
+    if (
+        aggregate.function not in SUMS
+        and len(set(columns_in(argument))) > 1
+        and not (aggregate.function in PERCENTILES and _is_value_like_a_column(argument, level))
+    ):
         sentence = f"{aggregate.function} takes one column."
         hint = (
             "Count by classes: GROUP BY floor(extract(epoch from a - b) / 86400); or let a curator declare"
             " a view with the result as a column."
         )
         yield _finding(argument, sentence, hint)
+
+
+def _is_value_like_a_column(argument: Bound, level: Level) -> bool:
+    """Tell whether an expression is the time between two columns, all known or all sensitive."""
+    return duration(argument) is not None and not ColumnKinds(level).are_mixed(argument)
 
 
 def _foreign(column: ColumnRef, level: Level) -> Finding:

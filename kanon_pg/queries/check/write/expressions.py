@@ -86,6 +86,11 @@ class Writer:
             order = " DESC" if aggregate.descending else ""
             inner = f"CAST({literal(aggregate.fraction)} AS pg_catalog.float8)"
             call = f"pg_catalog.{aggregate.function}({inner}) WITHIN GROUP (ORDER BY {argument}{order})"
+        elif aggregate.separator is not None:
+            order = " DESC" if aggregate.descending else ""
+            separator = f"CAST({literal(aggregate.separator)} AS pg_catalog.text)"
+            listed = f"DISTINCT {argument}, {separator} ORDER BY {argument}{order}"
+            call = f"pg_catalog.{aggregate.function}({listed})"
         else:
             call = f"pg_catalog.{aggregate.function}({distinct}{argument})"
         return f"{call}{condition}"

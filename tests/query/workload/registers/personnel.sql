@@ -136,7 +136,7 @@ SELECT gender, count(*) FROM employees WHERE salary > (SELECT avg(salary) FROM e
 
 -- name: employees above the mean salary of their grade
 -- reads: employees
--- expect: may be refused: it would look at single people
+-- expect: answered
 SELECT e.gender, count(*) FROM employees e WHERE e.salary > (SELECT avg(x.salary) FROM employees x WHERE x.grade = e.grade) GROUP BY e.gender;
 
 -- name: salary relative to the firm
@@ -219,7 +219,7 @@ SELECT d.name, string_agg(e.name, ', ' ORDER BY e.name) FROM employees e JOIN de
 
 -- name: sites of a department as a list
 -- reads: employees
--- expect: may be refused: a list may hold a value that one person has
+-- expect: answered
 SELECT department, string_agg(DISTINCT site, ', ' ORDER BY site) AS sites FROM employees GROUP BY department;
 
 -- name: departments with many seniors

@@ -68,7 +68,7 @@ SELECT channel, 100.0 * count(*) FILTER (WHERE shipped_at - ordered_at > interva
 
 -- name: median delivery time
 -- reads: orders
--- expect: may be refused: one column can decide the order, the other the value
+-- expect: answered
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch from shipped_at - ordered_at) / 3600) AS hours FROM orders WHERE shipped_at IS NOT NULL;
 
 -- name: revenue per square metre
@@ -192,12 +192,12 @@ SELECT c.segment, avg(o.ordered_at::date - c.signup) AS days FROM orders o JOIN 
 
 -- name: customers with and without orders
 -- reads: customers, orders
--- expect: may be refused: rows without a partner would show who is missing
+-- expect: answered
 SELECT c.segment, count(DISTINCT c.customer_id) AS customers, count(DISTINCT o.customer_id) AS buyers FROM customers c LEFT JOIN orders o ON o.customer_id = c.customer_id GROUP BY c.segment;
 
 -- name: customers who bought in a store
 -- reads: customers, orders
--- expect: may be refused: people are not compared by what names them, but joined
+-- expect: answered
 SELECT segment, count(*) FROM customers WHERE customer_id IN (SELECT customer_id FROM orders WHERE channel = 'store') GROUP BY segment;
 
 -- name: best customers
