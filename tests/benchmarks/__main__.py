@@ -1,9 +1,10 @@
-"""``python -m tests.benchmarks [SPEC ...] [--quick] [--list]``."""
+"""``python -m tests.benchmarks [SPEC ...] [--quick] [--figures FOLDER] [--list]``."""
 
 from __future__ import annotations
 
 import os
 import platform
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ def main(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer values of k, smaller tables, one run.")
     ] = False,
+    figures: Annotated[Path | None, typer.Option(help="Folder for figures.")] = None,
     only_list: Annotated[bool, typer.Option("--list", help="List the specs and stop.")] = False,
 ) -> None:
     """Measure and print one table per spec."""
@@ -33,7 +35,7 @@ def main(
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"load {os.getloadavg()[0]:.1f} at the start"
     )
-    settings = Settings(repeats=1 if quick else 3, quick=quick)
+    settings = Settings(repeats=1 if quick else 3, quick=quick, figures=figures)
     for name in chosen:
         for table in SPECS[name](settings):
             console.print(table)

@@ -13,6 +13,10 @@ CMC = (
     "wife_age", "wife_education", "husband_education", "num_children", "wife_religion", "wife_working",
     "husband_occupation", "standard_of_living", "media_exposure", "contraceptive_method",
 )  # fmt: skip
+CREDIT11 = (
+    "checking_status", "duration", "credit_history", "purpose", "employment", "personal_status",
+    "residence_since", "age", "housing", "job", "foreign_worker",
+)  # fmt: skip
 CENSUS8 = (
     "age", "sex", "race", "marital_stat", "education", "country_of_birth_self", "class_of_worker",
     "major_occupation_code",

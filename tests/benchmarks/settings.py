@@ -28,10 +28,13 @@ class Settings:
         Measured calls per figure, after one that warms up; the median is shown.
     quick : bool
         Fewer values of k and smaller tables.
+    figures : Path, optional
+        Folder for figures; none are drawn unless given.
     """
 
     repeats: int
     quick: bool
+    figures: Path | None = None
 
     @property
     def ks(self) -> Sequence[int]:

@@ -62,6 +62,22 @@ def test_within_the_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.termination is Termination.GOAL
 
 
+@pytest.mark.parametrize("method", ["auto", "exact"])
+def test_no_integer_program_is_begun_that_cannot_be_built_in_time(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """Once, a call with a limit of one second took 13 on 200,000 rows."""
+    begun = []
+    monkeypatch.setattr(portfolio, "search_exactly", lambda *given, **_: begun.append(given) or given[4])
+    monkeypatch.setattr(portfolio, "GOAL", 0.0)
+    ended(method=method, seconds=2.0)
+    assert begun
+    begun.clear()
+    monkeypatch.setattr(portfolio, "_PAIRS_PER_SECOND", 1)
+    assert ended(method=method, seconds=2.0) is Termination.TIME
+    assert not begun
+
+
 def test_memory_that_runs_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any, **__: Any) -> None:
         raise MemoryError
