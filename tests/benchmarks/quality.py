@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -145,31 +145,35 @@ def _table(found: Sequence[Measured], limits: Sequence[float]) -> Table:
 
 
 def draw(found: Sequence[Measured]) -> Figure:
-    """Return a figure: for each work the cost by seconds, the proven bound, and what the other tool costs."""
+    """Return a figure: for each work by how much found and published costs exceed the best proven bound."""
     figure = Figure(figsize=(14, 5.6), layout="constrained")
     places = figure.subplots(2, (len(found) + 1) // 2, squeeze=False).ravel().tolist()
     for axes, one in zip(places, found, strict=False):
         _draw(axes, one)
     for axes in places[len(found) :]:
         axes.set_visible(False)
-    places[0].legend(fontsize=8, frameon=False)
+    handles, labels = places[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=3, fontsize=8, frameon=False)
     figure.supxlabel("seconds (logarithmic)", fontsize=9)
-    figure.supylabel("cost in cells", fontsize=9)
+    figure.supylabel("% above the highest bound proven", fontsize=9)
     return figure
 
 
 def _draw(axes: Axes, one: Measured) -> None:
-    line: Callable[..., object] = partial(axes.plot, one.seconds)
+    bound = max(one.bounds)
+
+    def line(costs: Sequence[float], **style: Any) -> None:
+        axes.plot(one.seconds, [100 * (cost / bound - 1) for cost in costs], **style)
+
     line(one.costs, color=_FOUND, marker="o", markersize=4, label="found")
     line(one.bounds, color=_BOUND, linestyle=(0, (4, 2)), linewidth=1, label="proven bound")
     if one.published is not None:
-        axes.axhline(one.published, color=_TOOL, linewidth=1, label="ARX 3.9.2")
+        line([one.published] * len(one.costs), color=_TOOL, linewidth=1, label="ARX 3.9.2")
     axes.set_xscale("log")
     axes.set_xticks([limit for limit in SECONDS if limit <= max(one.seconds) * 1.5])
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.set_ylim(0, 1.1 * max(*one.costs, one.published or 0.0))
+    axes.set_ylim(top=1.15 * axes.get_ylim()[1])
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=8)
     axes.set_title(f"{one.work.title}, k = {one.work.k}", fontsize=9, loc="left")
