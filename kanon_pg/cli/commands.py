@@ -118,6 +118,12 @@ COMMANDS = {
         "curve", "curve", RELEASES, "Show what each of several k would cost a table, with proven bounds."
     ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
+    "certificate": CommandEntry(
+        "certificate",
+        "certificate",
+        RELEASES,
+        "Write what proves the bound of a release, without values, to a file.",
+    ),
     "hierarchy build": CommandEntry(
         "hierarchy", "build", HIERARCHIES, "Build a hierarchy over the values of a column, and store it."
     ),

@@ -18,6 +18,7 @@ from kanon_pg.errors import InstallError
 COMMANDS_OF_FUNCTIONS = {
     "kanon_anonymize": "anonymize",
     "kanon_audit": "audit",
+    "kanon_certificate": "certificate",
     "kanon_check_query": "check-query",
     "kanon_curve": "curve",
     "kanon_declare": "declare",

@@ -24,6 +24,7 @@ from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
 from kanon_pg.hierarchies.request import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
+from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
@@ -46,6 +47,14 @@ class ServerInterface:
             self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
             row = _call(db, ANONYMIZE, "call_anonymize", arguments)
             return ReleaseReport(**{**row, "termination": Termination(row["termination"])})
+
+    def certificate(self, arguments: Arguments, advance: Advance) -> str:
+        """Return what proves the bound of a release, see `kanon_pg.client.certificate`."""
+        with self._calling() as db:
+            db.row(statement("set_progress_notices"))
+            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
+            text: str = _call(db, CERTIFICATE, "call_certificate", arguments)["certificate"]
+            return text
 
     def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
@@ -114,6 +123,10 @@ class ClientInterface:
     def anonymize(self, arguments: Arguments, advance: Advance) -> ReleaseReport:
         """Publish a release, see `kanon_pg.client.anonymize`."""
         return client.anonymize(self.connection, on_progress=with_notes(advance), **arguments)
+
+    def certificate(self, arguments: Arguments, advance: Advance) -> str:
+        """Return what proves the bound of a release, see `kanon_pg.client.certificate`."""
+        return client.certificate(self.connection, on_progress=with_notes(advance), **arguments)
 
     def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""

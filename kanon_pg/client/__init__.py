@@ -62,7 +62,9 @@ from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest
+from kanon_pg.release import certificate as certificates
 from kanon_pg.release import declaration, releasing
+from kanon_pg.release.certificate import CertificateRequest
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
 
@@ -70,6 +72,7 @@ __all__ = [
     "anonymize",
     "audit",
     "build_hierarchy",
+    "certificate",
     "check_query",
     "curve",
     "declare",
@@ -142,6 +145,16 @@ def anonymize(
     request.check()
     with as_owner(target, relation, on_progress) as (db, role):
         return releasing.anonymize(db, request, role=role)
+
+
+def certificate(
+    target: Target, release: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> str:
+    """Return what proves the bound of a release, in JSON, see `CertificateRequest`; treat it as the table."""
+    request = CertificateRequest(release, *arguments, **options)
+    request.check()
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        return certificates.certificate(db, request, role=role)
 
 
 def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:

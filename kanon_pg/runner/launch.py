@@ -33,6 +33,9 @@ AUDITOR = "kanon_pg.worker.audit.auditor"
 GROUPER = "kanon_pg.worker.grouping.grouper"
 """Module whose function ``work`` the worker calls to group the values of one attribute."""
 
+CERTIFIER = "kanon_pg.worker.certifier"
+"""Module whose function ``certify`` the worker calls to write the certificate of a release."""
+
 WARM_UP = "kanon_pg.worker.warm_up"
 """Module whose function ``warm_up`` compiles the solvers."""
 
@@ -134,6 +137,7 @@ def start_process(code: CodeFolder | None = None) -> Worker:
         "solver": SOLVER,
         "auditor": AUDITOR,
         "grouper": GROUPER,
+        "certifier": CERTIFIER,
         "warm_up": WARM_UP,
         "temporary_folder": str(code.folder) if code.temporary else None,
     }

@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from kanon_pg.core.certificate import CertificateTask
 from kanon_pg.core.code_folders import folders, is_complete
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
@@ -30,6 +31,7 @@ Found = TypeVar("Found")
 
 _MAX_OUTCOME_BYTES = 1024 * 1024
 _MAX_AUDIT_BYTES = 512 * 1024 * 1024
+_MAX_CERTIFICATE_BYTES = 512 * 1024 * 1024
 
 
 def _start() -> launch.Worker:
@@ -164,6 +166,32 @@ def group_in_child(
     return _done(job, "values", lambda answer: _grouped(answer, values, checkpoint))
 
 
+def certify_in_child(
+    row_types: PackedRowTypes,
+    task: CertificateTask,
+    *,
+    checkpoint: Callable[[], None],
+    progress: Callable[[str, float | None], None],
+    memory_bytes: int,
+) -> str:
+    """Have the certificate of a release written in this session's worker; returns it as text.
+
+    Parameters
+    ----------
+    checkpoint, progress, memory_bytes
+        As in `solve_in_child`.
+
+    Raises
+    ------
+    KanonError
+        As in `solve_in_child`.
+    """
+    header = json.dumps([row_types.header(), task.header()]).encode()
+    parts = [header, *row_types.buffers(), *task.mapping.buffers()]
+    job = Job("certify", parts, memory_bytes, checkpoint, progress)
+    return _done(job, "row types", lambda answer: _certified(answer, checkpoint))
+
+
 def compile_solvers(
     kernels: str,
     *,
@@ -195,7 +223,13 @@ def solvers_are_compiled(kernels: str) -> bool:
     return is_complete(kernels, folders(_session.current().code_folder))
 
 
-_ANSWERS = {"solve": "solved", "audit": "audited", "group": "grouped", "compile": "compiled"}
+_ANSWERS = {
+    "solve": "solved",
+    "audit": "audited",
+    "group": "grouped",
+    "certify": "certified",
+    "compile": "compiled",
+}
 """What an answer is called, by what its request is called."""
 
 
@@ -233,6 +267,11 @@ def _grouped(answer: Message, values: int, checkpoint: Callable[[], None]) -> Gr
     if len(parts) != 3 or len(parts[1]) != values:
         raise MessageError("the classes do not match the values")
     return parsed(lambda: GroupingAnswer.from_parts(json.loads(parts[0]), parts[1], parts[2]))
+
+
+def _certified(answer: Message, checkpoint: Callable[[], None]) -> str:
+    (text,) = answer.copy_parts(_MAX_CERTIFICATE_BYTES, tick=checkpoint)
+    return parsed(text.decode)
 
 
 def memory_budget(db: Database) -> int:

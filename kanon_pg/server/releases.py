@@ -13,7 +13,9 @@ from kanon_pg.db.operation import SqlValue, read_json
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.hierarchies import operations
 from kanon_pg.hierarchies.request import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
+from kanon_pg.release import certificate as certificates
 from kanon_pg.release import declaration, releasing
+from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 
@@ -38,6 +40,15 @@ def anonymize(*arguments: SqlValue) -> dict[str, Any]:
         return report | {"elapsed": f"{report['elapsed']:.6f} seconds"}
 
     return serve(operation)
+
+
+def certificate(*arguments: SqlValue) -> str:
+    """Serve ``kanon_certificate``."""
+    return serve(
+        lambda db: certificates.certificate(
+            db, CERTIFICATE.request(*arguments), role=requesting_role(db, "certificate")
+        )
+    )
 
 
 def refresh(release: SqlValue) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kanon_pg.core.certificate import MAPPING_BUFFERS, CertificateTask
 from kanon_pg.core.code_folders import CODE_FOLDER, mark
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import PackedRowTypes
@@ -30,6 +31,7 @@ Progress = Callable[[str, float | None], None]
 Solve = Callable[[PackedRowTypes, SolveRequest, Progress], SolveOutcome]
 Audit = Callable[[str, list[PackedRowTypes], dict[str, Any], Progress], dict[str, Any]]
 Group = Callable[[GroupingTask, Progress], GroupingAnswer]
+Certify = Callable[[PackedRowTypes, CertificateTask, Progress], str]
 
 
 def main(
@@ -39,6 +41,7 @@ def main(
     solver: str,
     auditor: str,
     grouper: str,
+    certifier: str,
     warm_up: str,
     idle_seconds: float,
     temporary_folder: str | None,
@@ -57,6 +60,8 @@ def main(
         Module whose function ``work`` is called for audits.
     grouper : str
         Module whose function ``work`` is called to group the values of one attribute.
+    certifier : str
+        Module whose function ``certify`` writes the certificate of a release.
     warm_up : str
         Module whose function ``warm_up`` compiles the solvers.
     idle_seconds : float
@@ -73,6 +78,8 @@ def main(
             return _audit(job, auditor, _Reporter(connection))
         if job.kind == "group":
             return _group(job, grouper, _Reporter(connection))
+        if job.kind == "certify":
+            return _certify(job, certifier, _Reporter(connection))
         return _solve(job, solver, _Reporter(connection))
 
     try:
@@ -135,6 +142,17 @@ def _group(job: Message, grouper: str, progress: Progress) -> Reply:
         question = GroupingTask.from_parts(json.loads(bytes(text)), [bytes(one) for one in buffers])
         answer = work(question, progress)
     return Reply("grouped", {}, [json.dumps(answer.header()).encode(), answer.class_of, answer.boxes])
+
+
+def _certify(job: Message, certifier: str, progress: Progress) -> Reply:
+    with _importing():
+        certify: Certify = importlib.import_module(certifier).certify
+    with limited_memory(job.fields["memory_bytes"]):
+        text, *buffers = job.map_parts()
+        header, asked = json.loads(bytes(text))
+        row_types = PackedRowTypes.from_buffers(header, buffers[:-MAPPING_BUFFERS])
+        answer = certify(row_types, CertificateTask.from_parts(asked, buffers[-MAPPING_BUFFERS:]), progress)
+    return Reply("certified", {}, [answer.encode()])
 
 
 def _compile(warm_up: str, kernels: str, progress: Progress) -> Reply:

@@ -34,6 +34,7 @@ FUNCTIONS = (
     "kanon_anonymize",
     "kanon_is_anonymous",
     "kanon_measure",
+    "kanon_certificate",
     "kanon_refresh",
     "kanon_erase",
     "kanon_drop",

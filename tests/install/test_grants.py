@@ -44,6 +44,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.hierarchies": "curator owner",
     "SELECT * FROM kanon.hierarchy": "",
     "SELECT * FROM kanon.hierarchy_value": "",
+    "SELECT kanon_certificate('patients')": "reader owner",
     "SELECT kanon_refresh('patients')": "curator owner",
     "SELECT kanon_drop('patients')": "curator owner",
     "SELECT * FROM kanon.series": "",

@@ -19,6 +19,7 @@ from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.hierarchies.request import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
 from kanon_pg.measure.measuring import MEASURE
 from kanon_pg.queries.request import PROTECT
+from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
@@ -35,6 +36,7 @@ _NAMED = re.compile(rf"\bFUNCTION\s+{_NAME}(?:,\s+{_NAME})*(?=\s+(?:OWNER|FROM|I
 OPERATIONS: Mapping[str, Operation[Any]] = {
     "anonymize": ANONYMIZE,
     "audit": AUDIT,
+    "certificate": CERTIFICATE,
     "curve": CURVE,
     "declare": DECLARE,
     "groups": GROUPS,

@@ -37,6 +37,7 @@ WRITING: dict[str, Operation] = {
     "anonymize with other columns": lambda s: s.anonymize(
         "of_persons", 4, release="before", quasi_identifiers=["age", "sex"], method="greedy"
     ),
+    "certificate": lambda s: s.certificate("plain", time_limit=1),
     "refresh": lambda s: s.refresh("before"),
     "drop": lambda s: s.drop("before"),
 }
@@ -51,6 +52,7 @@ def _prepared() -> State:
         "of_persons", identifiers=["id"], quasi_identifiers=COLUMNS, sensitive=["illness"], entity="person"
     )
     services.anonymize("of_persons", 5, release="before", method="greedy")
+    services.anonymize("people", 5, release="plain", quasi_identifiers=COLUMNS, method="greedy")
     services.state.grant("somebody", "safe.before")
     return services.state
 

@@ -57,6 +57,16 @@ def test_the_bound_is_what_the_certificate_says(k):
     assert found.bound >= cheapest_reach(table, vectors, k, Clock()) @ table.rows
 
 
+def test_prices_of_which_none_can_rise_end_the_ascent():
+    """The gradient is 0 from some step on, and what momentum leaves of earlier ones has no square."""
+    rows = ["aa", "aa", "ab", "bc", "bc", "ba", "cb", "ac"]
+    table, vectors = table_and_vectors([tuple(row) for row in rows], weights={"c0": 0.3, "c1": 0.3})
+    found = raise_prices(table, vectors, 4, Clock(), target=3.5999999999999996)
+    assert found.complete
+    assert (found.prices >= 0).all()
+    assert certified_bound(table, vectors, 4, found.prices) is not None
+
+
 def test_the_same_table_gets_the_same_prices():
     table, vectors = table_and_vectors(random_rows())
     one, other = (raise_prices(table, vectors, 3, Clock(), target=900.0) for _ in range(2))

@@ -190,6 +190,10 @@ def climb(
     return Climb(ascent.best, ascent.best_value, ascent.stride)
 
 
+_NOTHING = 1e-200
+"""Square of a direction that is but the rest of earlier ones, the gradient being 0: steps would overflow."""
+
+
 class _Ascent:
     """Where an ascent stands: prices, the best ones so far, the direction, and what is known of groups."""
 
@@ -240,7 +244,7 @@ class _Ascent:
         self._direction = self._gradient / self._rows + _MOMENTUM * self._direction
         squared = float((self._direction * self._direction * self._rows).sum())
         distance = min(target, self._pace.reach * self.best_value) - value
-        if squared == 0.0 or distance <= 0.0:
+        if squared < _NOTHING or distance <= 0.0:
             self.stride = 0.0  # nothing is higher, or the target is reached
             return False
         step = (self.stride * distance / squared) * self._direction

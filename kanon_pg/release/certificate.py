@@ -1,0 +1,146 @@
+"""The certificate of a release: what proves its lower bound, for a third party to check.
+
+Nothing but the mapping is stored for it. The row types are counted again, the prices that the mapping
+holds are checked against them in the worker, and only where it holds none, because the bound has another
+proof, a search finds some within the time limit. So publishing costs no time and no space for certificates
+that nobody asks for, a release that was published before can be certified too, and what is written was proven
+for the rows that it speaks of.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated
+
+from kanon_pg.core.certificate import CertificateTask, StoredMapping
+from kanon_pg.db.catalog import describe
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.operation import Argument, Operation
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.errors import InputError, ReleaseError
+from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
+from kanon_pg.relations.canonical import canonical_columns
+from kanon_pg.relations.counting import count_row_types
+from kanon_pg.relations.subject import no_rows, require_usable, resolve
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.record import existing_release
+from kanon_pg.runner.parent import certify_in_child, compile_once, memory_budget, start_worker
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateRequest:
+    """The arguments of ``kanon_certificate``.
+
+    Parameters
+    ----------
+    release : str
+        See `kanon_pg.release.record.existing_release`.
+    time_limit : float
+        Seconds for a search for prices, > 0, where the release has none.
+    """
+
+    release: Annotated[str, Argument("name", "Its name, or its view: 'patients' or 'safe.patients'.")]
+    time_limit: Annotated[
+        float, Argument("interval", "How long to search for a proof, if what was stored is none.")
+    ] = DEFAULT_SECONDS
+
+    def check(self) -> None:
+        """Refuse a time limit that is no time."""
+        check_time_limit(self.time_limit)
+
+
+CERTIFICATE = Operation(CertificateRequest)
+
+
+def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
+    """Return the certificate of a release in JSON, see `kanon_pg.worker.certifier`.
+
+    Parameters
+    ----------
+    role : str
+        Whose rights count: it has to be allowed to read the base relation, about which a certificate tells
+        which rows have equal values.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such release.
+    NotPermitted
+        If the role may not read the base relation.
+    InputError
+        If it is not a release by suppression alone, without privacy models, in which each row is a person.
+    ReleaseError
+        If the base relation is not what was published.
+    """
+    request.check()
+    row = existing_release(db, request.release)
+    proof = db.row(statement("fetch_proof"), row["name"])
+    _require_certifiable(row, has_models=proof["has_models"])
+    subject = resolve(db, str(row["base"]), role=role)
+    base = describe(db, str(row["base"]), OWNER)
+    require_own_code(db, base)
+    require_all_rows(base)
+    quasi = subject.columns(row["quasi_identifiers"])
+    require_usable(db, subject, quasi)
+    weights = dict(subject.roles.weights or {}) if subject.roles is not None else {}
+    memory = memory_budget(db)
+    compile_once(db, memory, "plain")
+    start_worker()
+    with working_memory(db, memory), exact_text(db):
+        db.progress("counting")
+        counted = count_row_types(
+            db, base.identifier, canonical_columns(quasi, weights), None, memory_bytes=memory
+        )
+        if not counted.rows:
+            raise no_rows(base)
+        task = CertificateTask(
+            release=row["name"],
+            k=row["k"],
+            patterns=json.loads(proof["patterns"]) if proof["patterns"] else None,
+            rows=proof["rows"],
+            cost=proof["weighted_cost"],
+            seconds=request.time_limit,
+            mapping=_stored_mapping(db, row),
+        )
+        return certify_in_child(
+            counted.row_types,
+            task,
+            checkpoint=db.checkpoint,
+            progress=db.progress,
+            memory_bytes=memory,
+        )
+
+
+def _stored_mapping(db: Database, row: Row) -> StoredMapping:
+    mapping = Identifier.of(row["mapping_schema"], row["mapping_name"])
+    found = db.row(statement("read_mapping", mapping=mapping))
+    whole = StoredMapping(found["keys"], found["patterns"], found["prices"])
+    if not row["parts_name"]:
+        return whole
+    parts = db.row(statement("read_parts", parts=Identifier.of(row["parts_schema"], row["parts_name"])))
+    return StoredMapping(
+        whole.keys, whole.patterns, whole.prices, parts["keys"], parts["first_rows"], parts["patterns"]
+    )
+
+
+def _require_certifiable(row: Row, *, has_models: bool) -> None:
+    if not row["storage_name"]:
+        raise ReleaseError(
+            "The base table of this release was dropped, and the release with it.",
+            hint="Remove its record: SELECT kanon_drop(...);",
+        )
+    for is_so, what in (
+        (not row["mapping_name"], "is a release over time"),
+        (row["generalized"], "has hierarchies"),
+        (has_models, "has a privacy model"),
+        (row["has_entity"], "counts people by a column"),
+    ):
+        if is_so:
+            raise InputError(
+                f"This release {what}: a certificate that others can check cannot be written of it.",
+                detail="Only releases by suppression alone, in which every row is a person, have one so far.",
+                hint="SELECT * FROM kanon.releases has what is proven about it.",
+            )

@@ -1,0 +1,297 @@
+"""Certificates as files: the program in docs/ accepts what is written, and finds lies."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from kanon_pg.core.request import SolveRequest
+from kanon_pg.errors import ReleaseError
+from kanon_pg.worker.certifier import certify
+from kanon_pg.worker.patterns import parse_patterns
+from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.registry import solve
+from tests.fixtures.brute_force import brute_force
+from tests.fixtures.certificates import certified, checker, task_of
+from tests.fixtures.examples import examples
+from tests.fixtures.packing import integers, pack
+
+check = checker().check
+
+checked = settings(
+    max_examples=examples(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+@st.composite
+def cases(draw, most_rows=12):
+    """Row types, k, what was asked for as patterns, and a method."""
+    width = draw(st.integers(1, 4))
+    rows = draw(st.lists(st.tuples(*[st.integers(0, 2)] * width), min_size=2, max_size=most_rows))
+    names = [f"c{column}" for column in range(width)]
+    weights = {name: draw(st.sampled_from([1.0, 1.0, 0.5, 0.3, 2.0, 3.25])) for name in names}
+    vectors = st.lists(st.lists(st.sampled_from(names), unique=True), max_size=6)
+    patterns = draw(st.one_of(st.none(), st.none(), vectors, st.just({"max_suppressed": 1})))
+    method = draw(st.sampled_from(["auto", "greedy", "exact"]))
+    k = draw(st.integers(2, 4))
+    assume(len(rows) >= k)
+    return pack(rows, names, weights=weights), k, patterns, method
+
+
+def solved(row_types, k, patterns, method):
+    return solve(row_types, SolveRequest(k=k, method=method, patterns=patterns, seconds=5.0))
+
+
+@checked
+@given(case=cases(), prices=st.booleans())
+def test_certificates_are_accepted_and_prove_what_they_say(case, prices):
+    row_types, k, patterns, _ = case
+    outcome = solved(*case)
+    found = certified(row_types, outcome, k, patterns=patterns, prices=prices)
+    cost, bound, rows, classes, smallest = check(found)
+    assert cost == pytest.approx(outcome.weighted_cost)
+    assert (classes, rows) == (outcome.classes, np.frombuffer(row_types.rows, dtype=">i8").sum())
+    assert smallest >= k
+    assert bound <= cost
+    found["lower_bound"] += 1e-6
+    with pytest.raises(SystemExit, match="do not prove the bound"):
+        check(found)
+
+
+@checked
+@given(case=cases(most_rows=5))
+def test_an_accepted_bound_is_no_higher_than_the_optimum(case):
+    row_types, k, patterns, _ = case
+    table = RowTypeTable.from_packed(row_types)
+    vectors = parse_patterns({} if patterns is None else patterns, table.columns).vectors
+    assume(vectors.size**table.total_rows <= 5_000)
+    found = certified(row_types, solved(*case), k, patterns=patterns)
+    item = np.repeat(np.arange(len(table)), table.rows)
+    optimum = brute_force(table.divide(item, np.ones(item.size, dtype=np.int64)), vectors, k)
+    assert found["lower_bound"] <= optimum + 1e-9
+
+
+@checked
+@given(case=cases(most_rows=5), data=st.data())
+def test_whatever_prices_are_accepted_prove_no_more_than_the_optimum(case, data):
+    """The prices are drawn, and the bound is the highest one that they can claim."""
+    row_types, k, patterns, _ = case
+    table = RowTypeTable.from_packed(row_types)
+    vectors = parse_patterns({} if patterns is None else patterns, table.columns).vectors
+    assume(vectors.size**table.total_rows <= 5_000)
+    item = np.repeat(np.arange(len(table)), table.rows)
+    optimum = brute_force(table.divide(item, np.ones(item.size, dtype=np.int64)), vectors, k)
+    found = certified(row_types, solved(*case), k, patterns=patterns)
+    for line in found["row_types"]:
+        line[0] = data.draw(st.integers(0, 12)) * 250_000
+    found["lower_bound"] = optimum + 1e-6
+    with pytest.raises(SystemExit, match="refused"):
+        check(found)
+
+
+ROWS = [(a, b, c) for a in range(4) for b in range(3) for c in range(2) for _ in range(1 + (a * b + c) % 3)]
+
+
+@pytest.fixture
+def certificate():
+    row_types = pack(ROWS)
+    return certified(row_types, solved(row_types, 3, None, "exact"), 3)
+
+
+def test_a_certificate_has_neither_values_nor_names(certificate):
+    rows = [(f"street {a}", f"illness {b}") for a in range(4) for b in range(3) for _ in range(2)]
+    row_types = pack(rows, ["home", "diagnosis"])
+    text = certify(row_types, task_of(row_types, solved(row_types, 3, None, "auto"), 3))
+    for word in ("street", "illness", "home", "diagnosis"):
+        assert word not in text
+    for numbers in [*row_types.cells, row_types.keys]:
+        for number in np.frombuffer(numbers, dtype=">i8").tolist():
+            assert str(number) not in text
+    found = json.loads(text)
+    assert {one for _, cells, _ in found["row_types"] for one in cells} <= set(range(4))
+
+
+def test_row_types_and_values_are_numbered_anew_each_time():
+    """Ten row types in the same random order of ten of both columns: once in 10! times."""
+    row_types = pack([(number, -number) for number in range(10) for _ in range(2)])
+    outcome = solved(row_types, 2, None, "greedy")
+    texts = {json.dumps(certified(row_types, outcome, 2)["row_types"]) for _ in range(2)}
+    assert len(texts) == 2
+
+
+def with_a_raised_price(found):
+    line = max(found["row_types"], key=lambda line: line[0])
+    line[0] += 1_000_000 * len(line[1])
+
+
+def with_a_higher_bound(found):
+    found["lower_bound"] = found["cost"] + 1
+
+
+def with_a_higher_bound_than_the_prices_prove(found):
+    for line in found["row_types"]:
+        line[0] //= 2
+
+
+def with_fewer_rows_of_a_type(found):
+    next(parts for _, _, parts in found["row_types"] if parts[0][0] > 1)[0][0] -= 1
+
+
+def with_fewer_rows_in_all(found):
+    with_fewer_rows_of_a_type(found)
+    found["rows"] -= 1
+    found["lower_bound"] = 0
+
+
+def with_another_pattern(found):
+    part = next(parts for _, _, parts in found["row_types"])[0]
+    part[1] = [] if part[1] else [0]
+
+
+def with_another_pattern_and_its_cost(found):
+    with_another_pattern(found)
+    with_the_cost_of_its_patterns(found)
+
+
+def with_a_class_below_k(found):
+    found["k"] = 1 + max(rows for rows in class_sizes(found).values())
+
+
+def with_k_of_one(found):
+    found["k"] = 1
+
+
+def with_a_pattern_that_is_not_allowed(found):
+    found["patterns"] = [[0, 1, 2]]
+
+
+def with_a_row_type_left_out(found):
+    found["row_types"].pop()
+
+
+def with_rounded_prices(found):
+    found["row_types"][0][0] = float(found["row_types"][0][0])
+
+
+def with_a_row_too_many(found):
+    found["rows"] += 1
+
+
+def with_rounded_rows(found):
+    found["row_types"][0][2][0][0] = float(found["row_types"][0][2][0][0])
+
+
+def with_a_column_that_pays(found):
+    """Nothing gains at first, so that nothing further would be tried."""
+    found["weights"][0] = -1
+    with_the_cost_of_its_patterns(found)
+    for line in found["row_types"]:
+        line[0] = 0
+    found["lower_bound"] = 0
+
+
+def with_the_cost_of_its_patterns(found):
+    weights = found["weights"]
+    found["cost"] = float(
+        sum(
+            rows * sum(weights[column] for column in hidden)
+            for _, _, parts in found["row_types"]
+            for rows, hidden in parts
+        )
+    )
+    found["lower_bound"] = -1000
+
+
+def class_sizes(found):
+    sizes = {}
+    for _, cells, parts in found["row_types"]:
+        for rows, hidden in parts:
+            shown = tuple(None if column in hidden else cell for column, cell in enumerate(cells))
+            sizes[shown] = sizes.get(shown, 0) + rows
+    return sizes
+
+
+LIES = [
+    with_a_raised_price,
+    with_a_higher_bound,
+    with_a_higher_bound_than_the_prices_prove,
+    with_fewer_rows_of_a_type,
+    with_fewer_rows_in_all,
+    with_another_pattern,
+    with_another_pattern_and_its_cost,
+    with_a_class_below_k,
+    with_k_of_one,
+    with_a_pattern_that_is_not_allowed,
+    with_a_row_type_left_out,
+    with_rounded_prices,
+    with_a_row_too_many,
+    with_rounded_rows,
+    with_a_column_that_pays,
+]
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_certificate_that_lies_is_refused(certificate, lie):
+    check(copy.deepcopy(certificate))
+    lie(certificate)
+    with pytest.raises(SystemExit, match="refused"):
+        check(certificate)
+
+
+@checked
+@given(case=cases(), data=st.data())
+def test_a_tight_price_cannot_be_raised(case, data):
+    """Where the bound is the cost, every class pays its prices exactly, so that none can be higher."""
+    row_types, k, patterns, _ = case
+    found = certified(row_types, solved(*case), k, patterns=patterns)
+    total = sum(price * rows for price, _, parts in found["row_types"] for rows, _ in parts)
+    assume(total == found["cost"] * 1_000_000)
+    data.draw(st.sampled_from(found["row_types"]))[0] += 1
+    with pytest.raises(SystemExit, match="cost less than its prices"):
+        check(found)
+
+
+def test_rows_of_a_divided_row_type_stand_with_their_patterns():
+    """Of two people with (x, y) one helps (x, *) and one (*, y)."""
+    row_types = pack([("x", "y"), ("x", "y"), ("x", "z"), ("x", "z"), ("w", "y"), ("w", "y")])
+    outcome = solved(row_types, 3, None, "exact")
+    assert outcome.moved_types
+    found = certified(row_types, outcome, 3)
+    assert sorted(parts for _, _, parts in found["row_types"] if len(parts) > 1) == [[[1, [0]], [1, [1]]]]
+    assert check(found)[3:] == (2, 3)
+
+
+@pytest.mark.parametrize("change", ["row type", "rows", "cost", "parts"])
+def test_a_table_that_changed_has_no_certificate(change):
+    row_types = pack(ROWS)
+    outcome = solved(row_types, 3, None, "exact")
+    task = task_of(row_types, outcome, 3)
+    if change == "row type":
+        row_types = pack([*ROWS, ("new", 0, 0)])
+    elif change == "rows":
+        row_types = pack([*ROWS, ROWS[0]])
+    elif change == "cost":
+        task = replace(task, cost=task.cost + 1)
+    else:
+        first = row_types.keys[:8]
+        parts = {"part_keys": first, "first_rows": integers([2]), "part_patterns": integers([0])}
+        task = replace(task, mapping=replace(task.mapping, **parts))
+    with pytest.raises(ReleaseError, match="have changed since"):
+        certify(row_types, task)
+
+
+def test_stored_prices_that_prove_nothing_are_replaced():
+    """Prices that were valid for other numbers of rows may prove nothing for those that there are now."""
+    row_types = pack(ROWS)
+    outcome = solved(row_types, 3, None, "exact")
+    task = task_of(row_types, outcome, 3)
+    wrong = replace(task.mapping, prices=integers([10_000_000] * len(row_types)))
+    assert check(json.loads(certify(row_types, replace(task, mapping=wrong))))[1] <= outcome.weighted_cost
