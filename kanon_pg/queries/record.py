@@ -298,9 +298,10 @@ class _Recording:
                 "key": key,
                 # partitions and children have some of their parent's rows
                 "everybody": item.everybody and item.relation == root,
+                "union": item.union,
             }
             is_sent = key is None or not may_be_known or key not in known["sets"]
-            if is_sent and not packed["everybody"]:
+            if is_sent and not (packed["everybody"] or item.union):
                 parts = self.sets.get(number)
                 packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
             found.append(packed)

@@ -90,6 +90,8 @@ class EntitySet:
         Of the kind 'known': whether sensitive columns choose among these rows.
     everybody : bool
         Of the kinds 'known' and 'secret': whether these are all rows of the relation.
+    union : bool
+        Of the kind 'known': whether these are the rows of all groups of the level; `sql` need not run then.
     is_whole : bool
         Of the kind 'secret': whether every part that reads a sensitive column is in it.
     """
@@ -106,6 +108,7 @@ class EntitySet:
     kind: Literal["groups", "windows", "known", "secret"] = "groups"
     chosen: bool = False
     everybody: bool = False
+    union: bool = False
     is_whole: bool = True
 
     @property

@@ -18,6 +18,7 @@ from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use
 from kanon_pg.worker.ledger.journal import Mark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
+    Derived,
     LedgerTerms,
     PackedRows,
     PackedSets,
@@ -173,10 +174,12 @@ def _sent(item: Fields, parts: Parts) -> SentSets:
     return SentSets(item["level"], item["kind"], item["chosen"], item["is_whole"], _pieces(item, parts))
 
 
-def _pieces(item: Fields, parts: Parts) -> PackedSets | str | None:
-    """Return the sets of a statement, the key of sets that are known, or None for everybody."""
+def _pieces(item: Fields, parts: Parts) -> PackedSets | str | Derived:
+    """Return the sets of a statement, the key of sets that are known, or what they follow from."""
     if item["everybody"]:
-        return None
+        return Derived.EVERYBODY
+    if item["union"]:
+        return Derived.GROUPS
     if "parts" not in item:
         return str(item["key"])
     groups, leaves, *rest = (parts[number] for number in item["parts"])

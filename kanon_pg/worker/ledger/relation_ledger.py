@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Literal
 
@@ -158,6 +159,13 @@ class PackedSets:
     key: str | None = None
 
 
+class Derived(Enum):
+    """Sets that need not be sent."""
+
+    EVERYBODY = "all rows of the relation"
+    GROUPS = "the rows of all groups of the level"
+
+
 @dataclass(frozen=True, slots=True)
 class SentSets:
     """The sets of a statement, and what they stand for.
@@ -168,15 +176,15 @@ class SentSets:
         Of the query.
     kind, chosen, is_whole
         As in `kanon_pg.queries.check.verdict.EntitySet`.
-    sets : PackedSets, str or None
-        As they were sent, the key of cached ones, or None for everybody.
+    sets : PackedSets, str or Derived
+        As they were sent, the key of cached ones, or what they follow from.
     """
 
     level: int
     kind: Literal["groups", "windows", "known", "secret"]
     chosen: bool
     is_whole: bool
-    sets: PackedSets | str | None
+    sets: PackedSets | str | Derived
 
 
 def _each_once(found: Iterable[Parts]) -> Parts:
@@ -330,7 +338,13 @@ class RelationLedger:
         """
         # fetched first: new sets may push them out of the cache
         cached = {item.sets: self._cache.get(item.sets) for item in sent if isinstance(item.sets, str)}
-        parts = [cached[item.sets] if isinstance(item.sets, str) else self._read(item.sets) for item in sent]
+        groups: dict[int, Parts] = {}
+        parts = []
+        for item in sent:
+            found = cached[item.sets] if isinstance(item.sets, str) else self._read(item, groups)
+            parts.append(found)
+            if item.kind == "groups":
+                groups[item.level] = found
         pairs = list(zip(sent, parts, strict=True))
         figures = [part for item, part in pairs if item.kind in {"groups", "windows"}]
         with_known = {item.level for item in sent if item.kind == "known"}
@@ -363,10 +377,14 @@ class RelationLedger:
                 ),
             )
 
-    def _read(self, sets: PackedSets | None) -> Parts:
-        if sets is not None:
-            return self._parts(sets)
-        units = self.population().units
+    def _read(self, item: SentSets, groups: Mapping[int, Parts]) -> Parts:
+        if isinstance(item.sets, PackedSets):
+            return self._parts(item.sets)
+        if item.sets is Derived.EVERYBODY:
+            units = self.population().units
+        else:
+            # without any row there is no group
+            units = BitMap.union(*groups[item.level][0]) if groups[item.level] else BitMap()
         return ((units,),) if units else ()
 
     def _parts(self, level: PackedSets) -> Parts:

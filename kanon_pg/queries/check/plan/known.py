@@ -158,6 +158,13 @@ def _counting(
     )
 
 
+def is_union_of_groups(known: Level, level: Level) -> bool:
+    """Tell whether a known level has the rows of all groups of its level, in one group."""
+    return (known.where, known.instances) == (level.where, level.instances) and not (
+        known.keys or known.aggregates() or len(level.protected()) > 1
+    )
+
+
 def is_everybody(level: Level) -> bool:
     """Tell whether a known or secret level has all rows of its one instance in one group."""
     return len(level.instances) == 1 and not (level.where or level.keys or level.aggregates())

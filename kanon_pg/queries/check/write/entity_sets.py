@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.joins import equalities, fact_instance
-from kanon_pg.queries.check.plan.known import chooses_by_secrets, is_everybody, known_level, secret_level
+from kanon_pg.queries.check.plan.known import (
+    chooses_by_secrets,
+    is_everybody,
+    is_union_of_groups,
+    known_level,
+    secret_level,
+)
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
@@ -30,7 +36,7 @@ def entity_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> tup
     """
     found = [item.entity_set() for item in _writers(plan, canonical, options)]
     found += (item.entity_set() for item in _window_writers(plan, canonical, options))
-    found += _known_sets(plan, canonical)
+    found += _known_sets(plan, canonical, options)
     return tuple(found)
 
 
@@ -68,7 +74,7 @@ def _writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_
     ]
 
 
-def _known_sets(plan: Plan, canonical: CanonicalWriter) -> Iterator[EntitySet]:
+def _known_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> Iterator[EntitySet]:
     for level in plan.levels():
         chosen = bool(level.protected()) and chooses_by_secrets(level)
         for instance in level.protected():
@@ -80,6 +86,7 @@ def _known_sets(plan: Plan, canonical: CanonicalWriter) -> Iterator[EntitySet]:
                     kind="known",
                     chosen=chosen,
                     everybody=is_everybody(known),
+                    union=options.mode == "reject" and found.disjoint and is_union_of_groups(known, level),
                     covered_by=_cover(level, instance),
                 )
                 if not is_everybody(known):
