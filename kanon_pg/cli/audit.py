@@ -20,8 +20,7 @@ from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of, connected
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.client.transactions import Progress
-from kanon_pg.curves.points import Curve
-from kanon_pg.curves.tracing import DEFAULT_KS
+from kanon_pg.curves import DEFAULT_KS, Curve
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import InputError, KanonError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS

@@ -28,8 +28,7 @@ from kanon_pg.cli.output import (
     show,
     write_plot,
 )
-from kanon_pg.curves.points import Curve, CurvePoint
-from kanon_pg.curves.tracing import CURVE, DEFAULT_KS
+from kanon_pg.curves import CURVE, DEFAULT_KS, Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 

@@ -10,8 +10,7 @@ from kanon_pg import client
 from kanon_pg.cli.arguments import AnyRelation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of
 from kanon_pg.cli.output import Json, errors_as, facts, show
-from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.measuring import MEASURE
+from kanon_pg.measures import MEASURE, Measures
 
 
 def measure(

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from kanon_pg import curves, measures
 from kanon_pg.audit import assessing, auditing, suggesting
 from kanon_pg.audit.findings import AuditResult, IdentifyingSet, RiskFigures, Suggestion
 from kanon_pg.audit.request import (
@@ -34,9 +35,7 @@ from kanon_pg.audit.request import (
     SuggestRequest,
 )
 from kanon_pg.client.transactions import Progress, as_login, as_owner, as_reader, revoke_read
-from kanon_pg.curves import tracing
-from kanon_pg.curves.points import Curve
-from kanon_pg.curves.tracing import CurveRequest
+from kanon_pg.curves import Curve, CurveRequest
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.db.settings import exact_text
@@ -53,9 +52,7 @@ from kanon_pg.hierarchies.request import (
     ShowHierarchyRequest,
 )
 from kanon_pg.hierarchies.storage import StoredHierarchy
-from kanon_pg.measure import measuring
-from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.measuring import MeasureRequest
+from kanon_pg.measures import MeasureRequest, Measures
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.answer import check_query as check_text
@@ -187,14 +184,14 @@ def measure(
     """Measure a table, view or release, see `MeasureRequest`."""
     request = MeasureRequest(relation, *arguments, **options)
     with as_login(target, on_progress) as db:
-        return measuring.measure(db, request)
+        return measures.measure(db, request)
 
 
 def curve(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Curve:
     """Find out what each of several k would cost, with proven bounds, see `CurveRequest`."""
-    return _as_login(target, on_progress, tracing.curve, CurveRequest(relation, *arguments, **options))
+    return _as_login(target, on_progress, curves.curve, CurveRequest(relation, *arguments, **options))
 
 
 def audit(

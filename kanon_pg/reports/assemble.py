@@ -8,7 +8,7 @@ from datetime import datetime
 from kanon_pg.audit.findings import AuditResult, Suggestion
 from kanon_pg.audit.sentences import counted, headline, next_steps, percent, sentences
 from kanon_pg.audit.suggesting import declaring
-from kanon_pg.curves.points import Curve
+from kanon_pg.curves import Curve
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.reports.costs import curve_section, releases_section
 from kanon_pg.reports.document import Document, KeyFigure, Section, Statement, Table

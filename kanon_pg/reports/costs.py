@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
 from kanon_pg.audit.sentences import column_list, counted, percent
-from kanon_pg.curves.points import Curve, CurvePoint
+from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table
 from kanon_pg.reports.wording import number
 

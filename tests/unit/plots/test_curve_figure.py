@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.core.termination import Termination
-from kanon_pg.curves.points import Curve, CurvePoint
+from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.reports.plots import draw_curve, figure_format, write_figure
 
