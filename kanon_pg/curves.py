@@ -1,7 +1,7 @@
 """The suppression curve: what each k costs, counted once and solved for many k.
 
-Through either interface; publishes nothing, changes nothing. What the solution of one k proves about others is
-in `points_of`.
+Through either interface; publishes nothing, changes nothing. `points_of` has what the solution of one
+k proves about others.
 """
 
 from __future__ import annotations
