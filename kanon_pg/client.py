@@ -49,10 +49,10 @@ from kanon_pg.grouping.found import Grouped
 from kanon_pg.grouping.request import IntervalsRequest, LabelsRequest, RectanglesRequest, RegionsRequest
 from kanon_pg.hierarchies import operations
 from kanon_pg.hierarchies.definition import HierarchyDefinition
-from kanon_pg.hierarchies.operations import HierarchyContent
-from kanon_pg.hierarchies.request import (
+from kanon_pg.hierarchies.operations import (
     BuildHierarchyRequest,
     DefineHierarchyRequest,
+    HierarchyContent,
     LoadHierarchyRequest,
     ShowHierarchyRequest,
 )

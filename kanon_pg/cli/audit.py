@@ -31,8 +31,8 @@ from kanon_pg.errors import InputError, KanonError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 from kanon_pg.reports import document
 from kanon_pg.reports.costs import releases_section
+from kanon_pg.reports.document import visible
 from kanon_pg.reports.risk import risk_section
-from kanon_pg.reports.wording import visible
 
 MOST_SETS = 40
 """Sets that are shown; JSON has all of them."""

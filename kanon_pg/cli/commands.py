@@ -87,7 +87,7 @@ COMMANDS = {
         "Compile the solvers, once for every account of this machine.",
     ),
     "gateway": CommandEntry(
-        "gateway",
+        "queries",
         "gateway",
         DATABASES,
         "Let any PostgreSQL client ask about protected tables, through a checked connection.",
@@ -119,7 +119,7 @@ COMMANDS = {
     ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
     "certificate": CommandEntry(
-        "certificate",
+        "release",
         "certificate",
         RELEASES,
         "Write what proves the bound of a release, without values, to a file.",
