@@ -349,7 +349,7 @@ def _settle(
             continue
         sort_by_price(members, price)
         gain = greatest_gain(demands, priced, members, np.int64(pool.cost[number]), k)
-        taken = demands.taken[: members.size]
+        taken = demands.taken[: members.size].astype(np.int64)
         if gain <= NO_CLASS or -gain > slack * taken.sum():
             continue
         for place in range(members.size):
