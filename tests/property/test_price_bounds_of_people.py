@@ -1,4 +1,4 @@
-"""Where people have several rows: the gain of classes is never above what is claimed, nor bounds above optima."""
+"""Where people have several rows no class gains more than is claimed, and no bound exceeds the optimum."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ def gain_of(types, members, prices, cost, k):
     demands = demands_of(types, PrivacyModels())
     assert demands is not None
     members = np.array(sorted(members, key=lambda item: -prices[item]), dtype=np.int32)
-    gain = int(greatest_gain(demands, PricedRows(types.rows, types.people, prices), members, np.int64(cost), k))
+    priced = PricedRows(types.rows, types.people, prices)
+    gain = int(greatest_gain(demands, priced, members, np.int64(cost), k))
     return gain, members, demands.taken[: members.size].copy()
 
 
 def people_of(types):
     """Return the people of each row type by name, those of their own with names of their own."""
     shared = [set(part.tolist()) for part in np.split(types.shared_people, types.shared_start[1:-1])]
-    return [
-        people | {(item, number) for number in range(int(types.own[item]))} for item, people in enumerate(shared)
-    ]
+    own = [{(item, number) for number in range(int(count))} for item, count in enumerate(types.own)]
+    return [some | others for some, others in zip(shared, own, strict=True)]
 
 
 def greatest_by_trying(types, members, prices, cost, k):

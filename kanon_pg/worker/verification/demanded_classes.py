@@ -17,22 +17,22 @@ No value in more than 1/l of the class
     but for the greater of l m and k, which is convex: it is concave in m, so that bisection finds the best m.
 
 k people, where an entity tells them apart
-    Row types are published in one piece then, and somebody may have rows of several. Let `cost` be what a row
-    costs, and let a class consist of row types S. Those dearer than the cost gain; each other type i
-    loses ``L_i = rows_i (cost - price_i)``. Choose k people of the class, and for each of them one type of S in
-    which they have a row. A type i was chosen at most ``m_i = min(people_i, k)`` times, so the types of S lose
-    at least the sum of ``L_i / m_i`` over the k choices, where those that gain count as 0. This is at least the
-    sum over the k people of the least ``L_i / m_i`` of their types, hence at least that of the k people of the
-    group with the smallest such shares. Shares are rounded down. The gain of all classes is therefore at most
-    that of the dear types less these k shares; where each cheap type is of one person, it is the
-    greatest gain itself. As the greatest gain does, it never falls when prices rise, and never rises when
-    members are left out or rows cost more, on which searches rely.
+    Row types are published in one piece then, and somebody may have rows of several. Let a row cost c, and
+    let a class consist of row types S. Those dearer than c gain; each other type i of S loses
+    ``L_i = rows_i (c - price_i)``. Choose k people of the class, and for each of them one type of S in which
+    they have a row. A type i was chosen at most ``m_i = min(people_i, k)`` times, so the types of S lose at
+    least the sum of ``L_i / m_i`` over the k choices, where those that gain count as 0. That is at least the
+    sum, over these people, of the least ``L_i / m_i`` of any type of theirs in the group, and at least the
+    sum of the k smallest of these numbers in the group, which are rounded down. So no class gains more than
+    the dear types less these k shares. Where each cheap type is of one person, some class gains as much. As
+    the greatest gain does, this limit never falls when prices rise, and never rises when members are left out
+    or rows cost more, on which searches rely.
 
 The other models imply numbers of different values: entropy of log l at least l; the equal distance t to the
 shares q of the whole table as many as are needed to have values of shares 1 - t together, because the shares
 of values that a class lacks add up to no more than its distance. Where several demands are made, or one of
-several columns, the gain is at most the least of those under each of them. Demands of models on people, where
-an entity tells them apart, are at most made stricter by what is left out here: classes have at least k people,
+several columns, the gain is at most the least of those under each of them. What models demand of people,
+where an entity tells them apart, is left out here, which allows more classes: they have at least k people,
 and therefore k rows.
 """
 
@@ -75,7 +75,7 @@ class ClassDemands(NamedTuple):
     held : ndarray of int64
         Working array: rows per value.
     taken : ndarray of float64, shape (n,)
-        Rows of each member of the last group that the dearest class has; parts of rows where people share types.
+        Rows of each member of the last group that the dearest class has; may be parts of rows.
     begin : ndarray of int64, shape (n + 1,)
         Where the people of each row type begin in `shared`.
     shared : ndarray of int64
@@ -117,10 +117,11 @@ def demands_of(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModels) 
     least = [max(*asked, _needed(code, rows, models)) for code in codes]
     values = max((int(code.max()) for code in codes), default=-1) + 1
     begin, shared = _shared(row_types)
+    seen = np.zeros(int(shared.max(initial=-1)) + 2, dtype=np.int64)
     return ClassDemands(
-        np.array(codes, dtype=np.int32).reshape(len(codes), rows.size), np.array(least, dtype=np.int64), share,
-        int(row_types.has_entity), np.zeros(values, dtype=np.int64), np.zeros(rows.size), begin, shared,
-        np.zeros(int(shared.max(initial=-1)) + 2, dtype=np.int64),
+        np.array(codes, dtype=np.int32).reshape(len(codes), rows.size), np.array(least, dtype=np.int64),
+        share, int(row_types.has_entity), np.zeros(values, dtype=np.int64), np.zeros(rows.size),
+        begin, shared, seen,
     )  # fmt: skip
 
 
@@ -273,7 +274,7 @@ def _people_met(
 ) -> np.int64:
     """Return how many people of a row type have not been met since `dear` at this time, which is noted."""
     seen, begin = demands.seen, demands.begin
-    met = priced.people[item] - (begin[item + 1] - begin[item])
+    met = np.int64(priced.people[item] - (begin[item + 1] - begin[item]))
     for place in range(begin[item], begin[item + 1]):
         person = demands.shared[place]
         if seen[person] < dear or (seen[person] > dear and seen[person] < now):
@@ -287,7 +288,7 @@ def _share_of_person(priced: PricedRows, item: int, cost: np.int64, k: int) -> n
     """Return what a row type that costs more than its prices loses per person, of at most k, rounded down."""
     if priced.people[item] == 0:
         return np.int64(1) << 62
-    return priced.rows[item] * (cost - priced.prices[item]) // min(priced.people[item], k)
+    return np.int64(priced.rows[item] * (cost - priced.prices[item]) // min(priced.people[item], k))
 
 
 @kernel

@@ -120,7 +120,8 @@ def raise_prices(
     Returns
     -------
     Prices
-        They prove at least what `start` proves. Let `core.certificate.certified_bound` confirm them.
+        They prove at least what `start` proves, but for rounding with an entity. Let
+        `core.certificate.certified_bound` confirm them.
 
     Notes
     -----
