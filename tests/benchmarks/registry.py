@@ -46,6 +46,7 @@ SPECS: dict[str, Spec] = {
     "census": real.census,
     "series": series.over_time,
     "synthetic": synthetic.phases,
+    "synthetic-diverse": synthetic.diverse,
     "growth-columns": growth.by_columns,
     "growth-k": growth.by_k,
     "ledger": ledger.queries,
