@@ -1,4 +1,4 @@
-"""Tables with many row types or columns under a memory budget of 1 GB: published or refused, progress seen."""
+"""Many row types or columns under a memory budget of 1 GB: published or refused, progress seen."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def limited(settings: Settings) -> Iterator[Table]:
     with bench_server() as connection:
         connection.execute("SELECT set_config('kanon.memory_budget', %s, false)", [BUDGET])
         yield table(
-            f"Under a memory budget of {BUDGET}: greedy, k = 5 (seconds; memory of backend and solver together; "
-            "what another session sees as application_name, and how long the same at most)",
+            f"Under a memory budget of {BUDGET}: greedy, k = 5 (seconds; memory of backend and solver "
+            "together; what another session sees as application_name, and how long the same at most)",
             ["rows", "columns", "types", "outcome", "s", "CTAS", "memory", "phases seen", "longest", "in"],
             [_row(connection, case) for case in cases],
         )
