@@ -26,6 +26,9 @@ COLUMNS = (
     "employer",
 )
 
+SIZES = (90, 2, 900, 6, 16, 7, 15, 42, 9)
+"""How many values each of these columns has."""
+
 _GROUPS = {
     "count": ("counting",),
     "solve": ("solving", "prepare", "greedy", "improve", "bound", "verify"),
@@ -63,7 +66,7 @@ def make(
         return
     connection.execute("SELECT setseed(0.42)")
     names = [*COLUMNS, *(f"extra_{number}" for number in range(1, columns - 8))][:columns]
-    sizes = [90, 2, 900, 6, 16, 7, 15, 42, 9] + [8] * max(0, columns - 9)
+    sizes = [*SIZES, *[8] * max(0, columns - len(SIZES))]
     cells = []
     for position, (column, size) in enumerate(zip(names, sizes, strict=True)):
         of_profile = f"abs(hashint4extended(profile, {position}) % {size})"
