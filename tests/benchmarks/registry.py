@@ -50,6 +50,7 @@ SPECS: dict[str, Spec] = {
     "series": series.over_time,
     "synthetic": synthetic.phases,
     "synthetic-diverse": synthetic.diverse,
+    "workers": synthetic.workers,
     "wide": wide.limited,
     "shards": shards.foreign,
     "growth-columns": growth.by_columns,
