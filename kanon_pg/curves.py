@@ -391,11 +391,11 @@ class _Solving:
                 self.db.notice(f"k = {k} has the solution of a larger k: {error.message}")
                 continue
             left -= min(seconds, solved[k].seconds)
-        self._tell(solved)
+        self._notify(solved)
         return solved
 
     def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> Solved:
-        asked = SolveRequest(
+        request = SolveRequest(
             k=k,
             method=self.request.method,
             patterns=self.request.patterns,
@@ -405,7 +405,7 @@ class _Solving:
         before = time.monotonic()
         outcome = solve_in_child(
             self.counted.row_types,
-            asked,
+            request,
             checkpoint=self.db.checkpoint,
             progress=progress,
             memory_bytes=self.memory,
@@ -424,7 +424,7 @@ class _Solving:
 
         return report
 
-    def _tell(self, solved: dict[int, Solved]) -> None:
+    def _notify(self, solved: dict[int, Solved]) -> None:
         notes: dict[str, list[int]] = {}
         for k in sorted(solved):
             for note in solved[k].outcome.notes:

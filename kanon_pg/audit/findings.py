@@ -396,7 +396,7 @@ class AuditResult:
         """Whether it is proven that all audited columns together single out nobody."""
         return self.is_complete and not self.sets
 
-    def open_question(self) -> str | None:
+    def limitation(self) -> str | None:
         """Return what the time limit or `max_columns` left open, in a sentence; None if nothing."""
         if self.is_complete:
             return None

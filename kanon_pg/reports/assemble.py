@@ -75,9 +75,9 @@ def _sentences(audit: AuditResult) -> list[str]:
         ]
     else:
         found = ["None was found so far."]
-    open_question = audit.open_question()
-    if open_question is not None:
-        found.append(open_question)
+    limitation = audit.limitation()
+    if limitation is not None:
+        found.append(limitation)
     elif audit.sets:
         found.append("The list is complete: it is proven that there is no other.")
     return found

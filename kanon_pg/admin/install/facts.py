@@ -49,7 +49,7 @@ class ServerFacts:
     ----------
     server_version : int
         ``server_version_num``.
-    superuser, createrole, create_in_database, owns_database, owner_member : bool
+    superuser, createrole, create_in_database, owner_member : bool
         What the role may do; the last: whether it is a member of ``kanon_owner``.
     plpython_available, plpython_created : bool
         Whether the extension can be, or has been, created.
@@ -73,7 +73,6 @@ class ServerFacts:
     superuser: bool
     createrole: bool
     create_in_database: bool
-    owns_database: bool
     plpython_available: bool
     plpython_created: bool
     kanon_schema_owner: str | None

@@ -307,8 +307,8 @@ def certified_bound_of_levels(
         raise SolverError("A certificate needs one price of at least 0 for each row type.")
     cells = [_integers(buffer) for buffer in row_types.cells]
     columns = read_levels(row_types.columns, row_types.hierarchies, cells)
-    dearest = max(int(prices.max()), sum(int(column.costs[-1].max()) for column in columns))
-    if dearest * 2 * int(rows.sum()) >= NO_CAP:
+    highest = max(int(prices.max()), sum(int(column.costs[-1].max()) for column in columns))
+    if highest * 2 * int(rows.sum()) >= NO_CAP:
         return None
     broken: list[Groups] = []
 
