@@ -19,7 +19,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import UnsuitableColumn, VerificationFailed
 from kanon_pg.grouping.counting import (
-    Counted,
+    CountedValues,
     Weighing,
     coordinates,
     count_points,
@@ -93,7 +93,9 @@ class _Session:
     db: Database
     memory: int
 
-    def run(self, task: str, call: GroupingRequest, counted: Counted, arrays: Any, **options: Any) -> _Answer:
+    def run(
+        self, task: str, call: GroupingRequest, counted: CountedValues, arrays: Any, **options: Any
+    ) -> _Answer:
         """Have the worker group values."""
         weights: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", counted.weights()))}
         grouping = GroupingTask(
@@ -216,7 +218,7 @@ def _grouped(
     call: GroupingRequest,
     weighing: Weighing,
     columns: tuple[str, ...],
-    counted: Counted,
+    counted: CountedValues,
     answer: _Answer,
     names: Sequence[str],
     edges: tuple[tuple[int, int], ...] = (),

@@ -135,7 +135,7 @@ def _integers(buffer: bytes) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class LevelCosts:
+class LevelClasses:
     """Which classes may be formed under hierarchies; for a search of prices and for their check."""
 
     columns: list[ColumnLevels]
@@ -317,7 +317,7 @@ def certified_bound_of_levels(
         return True
 
     priced = Priced(cells, rows, _integers(row_types.people), prices)
-    LevelCosts(columns, k, demands_of(row_types, models)).visit_broken(priced, stop, heartbeat)
+    LevelClasses(columns, k, demands_of(row_types, models)).visit_broken(priced, stop, heartbeat)
     if broken:
         return None
     total = sum(int(price) * int(count) for price, count in zip(prices, rows, strict=True) if price)
