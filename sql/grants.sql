@@ -29,6 +29,7 @@ GRANT EXECUTE ON FUNCTION
     kanon.anonymize,
     kanon.curve,
     kanon.certificate,
+    kanon.composition,
     kanon.refresh,
     kanon.drop,
     kanon.erase,
@@ -68,7 +69,7 @@ GRANT USAGE ON TYPE
     kanon.measures, kanon.violating_set, kanon.identifying_set, kanon.suggestion, kanon.risk,
     kanon.value_class, kanon.point_class
 TO kanon_analyst;
-GRANT USAGE ON TYPE kanon.curve_point TO kanon_curator;
+GRANT USAGE ON TYPE kanon.curve_point, kanon.composition TO kanon_curator;
 
 GRANT USAGE ON SCHEMA {{ api }} TO kanon_curator, kanon_analyst;
 GRANT EXECUTE ON FUNCTION
@@ -79,6 +80,7 @@ GRANT EXECUTE ON FUNCTION
     {{ api }}.kanon_anonymize,
     {{ api }}.kanon_curve,
     {{ api }}.kanon_certificate,
+    {{ api }}.kanon_composition,
     {{ api }}.kanon_refresh,
     {{ api }}.kanon_drop,
     {{ api }}.kanon_erase,
