@@ -25,7 +25,7 @@ from itertools import combinations
 from typing import Annotated, Any
 
 from kanon_pg.db.catalog import RelationFacts, describe
-from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import render, statement
@@ -411,3 +411,40 @@ def _tell(db: Database, sources: Sequence[_Source], found: Sequence[Composition]
                 f"Release {one.label} was refreshed, and versions before are not remembered: what readers "
                 "kept of them is not seen."
             )
+
+
+def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
+    """Say what a release and others of its table, which the same people may read, tell together.
+
+    Parameters
+    ----------
+    release : str
+        Name of a release that was published just now.
+    role : str
+        Who published it.
+    """
+    others = db.rows(statement("releases_for_same_readers"), release)[: _MOST - 1]
+    if not others:
+        return
+    names = [release, *(row["release"] for row in others)]
+    first, *more = others[0]["readers"]
+    who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
+    views = ", ".join(str(Identifier.of("safe", name)) for name in names)
+    try:
+        with db.savepoint():
+            whole = composition(db, CompositionRequest(names), role=role)[0]
+    except InputError as error:
+        db.notice(f"{who} may read {views}. What they tell together is not known: {error.message}")
+        return
+    people = f"{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"
+    fewest = f", somebody among {whole.smallest}" if whole.people_below else ""
+    db.notice(
+        f"{who} may read {views}: together these leave {people} among fewer than {whole.k}{fewest}. "
+        f"SELECT * FROM kanon_composition({Literal(_array(names))}); says more."
+    )
+
+
+def _array(names: Sequence[str]) -> str:
+    """Return names as SQL writes an array of texts."""
+    quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
+    return "{" + ",".join(f'"{name}"' for name in quoted) + "}"

@@ -15,6 +15,7 @@ from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import plan_release
 from kanon_pg.release.publish import drop_view, name_storage, swap_view
@@ -61,9 +62,10 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     generation = _queue_for(db, plan.name)
     with working_memory(db, memory), exact_text(db):
         require_no_series(db, work)
-        if request.over_time is not None:
-            return start_series(work, generation)
-        return _build_and_publish(work, generation)
+        publish = _build_and_publish if request.over_time is None else start_series
+        report = publish(work, generation)
+    notice_side_by_side(db, plan.name, role=role)
+    return report
 
 
 def _build_and_publish(work: Work, generation: int) -> ReleaseReport:

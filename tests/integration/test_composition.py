@@ -206,3 +206,39 @@ def test_the_command(hospital: Interface) -> None:
         assert "by_age, by_sex" in shown.output
         found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
         assert [one["people_below"] for one in found] == [80, 0, 0]
+
+
+def side_by_side(interface: Interface) -> list[str]:
+    return [notice for notice in interface.notices if "together" in notice]
+
+
+def test_a_second_release_for_the_same_readers_is_said(hospital: Interface) -> None:
+    publish(hospital, "by_age", "age")
+    assert not side_by_side(hospital)
+    publish(hospital, 'by "sex"', "sex", k=21)
+    (notice,) = side_by_side(hospital)
+    assert '"kanon_analyst"' in notice
+    assert "leave nobody among fewer than 4." in notice
+    statement = notice[notice.index("SELECT") : notice.index(";")]
+    hospital.connection.execute(statement.encode())
+    hospital.notices.clear()
+    publish(hospital, "by_zip", "zip", k=5)
+    (notice,) = side_by_side(hospital)
+    assert "nobody among fewer than 4." in notice
+    hospital.connection.execute("insert into patients values (241, 1, 'f', 'Z1', 241)")
+    hospital.notices.clear()
+    publish(hospital, "by_zip", "zip", k=5)
+    (notice,) = side_by_side(hospital)
+    assert "leave 1 of 241 people among fewer than 4, somebody among 1" in notice
+
+
+def test_releases_for_other_readers_are_not(hospital: Interface) -> None:
+    publish(hospital, "by_age", "age")
+    hospital.connection.execute("revoke select on safe.by_age from kanon_analyst")
+    publish(hospital, "by_sex", "sex")
+    assert not side_by_side(hospital)
+    with role(hospital.dsn, "reader", "IN ROLE kanon_analyst") as login:
+        hospital.connection.execute(f"grant select on safe.by_age to {login}")
+        publish(hospital, "by_sex", "sex")
+        (notice,) = side_by_side(hospital)
+        assert notice.startswith(f'"{login}" may read')
