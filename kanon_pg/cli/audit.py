@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,7 @@ from kanon_pg.audit.findings import AuditResult, Suggestion
 from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of, connected
+from kanon_pg.cli.interfaces import ClientInterface, ServerInterface
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.client.transactions import Progress
 from kanon_pg.curves.points import Curve
@@ -25,6 +27,7 @@ from kanon_pg.curves.tracing import DEFAULT_KS
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import InputError, KanonError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
+from kanon_pg.release.composition import MOST, Composition
 
 GATE_EXIT_CODE = 4
 """Exit code if the condition of ``--fail-on`` holds."""
@@ -97,6 +100,7 @@ def audit(
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             report_progress = with_notes(advance)
             found = client.audit(connection, on_progress=report_progress, **arguments)
+            found = replace(found, together=_together(connection, found))
             fails = least is not None and not client.is_anonymous(connection, relation, least, columns)
             if html is not None:
                 page = page_of(
@@ -158,6 +162,21 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
         for one in found
     ]
     return listing(_SUGGESTION_HEADINGS, rows, frozenset({"values", "unique", "missing"}))
+
+
+def _together(connection: Connection, found: AuditResult) -> tuple[Composition, ...]:
+    """Return what the releases of a table tell together, as far as the caller may know it."""
+    names = [one.release for one in found.releases][:MOST]
+    if len(names) < 2:
+        return ()
+    refusal = None
+    for interface in (ServerInterface(connection), ClientInterface(connection)):
+        try:
+            return interface.composition({"releases": names, "k": None}, lambda _phase, _share: None)
+        except KanonError as error:
+            refusal = refusal or error
+    note(f"it is not shown what the releases tell together: {refusal and refusal.message}")
+    return ()
 
 
 _CURVE_SHARE = 1 / 3

@@ -14,7 +14,7 @@ from rich.text import Text
 from kanon_pg.audit.findings import AuditResult, ViolatingSet, Whole
 from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli.output import listing
-from kanon_pg.reports.costs import releases_section
+from kanon_pg.reports.costs import releases_section, together_section
 from kanon_pg.reports.document import Table
 from kanon_pg.reports.risk import risk_section
 from kanon_pg.reports.wording import visible
@@ -91,6 +91,11 @@ def _parts(result: AuditResult) -> Iterator[RenderableType]:
         yield listing(COLUMN_HEADINGS, column_rows(result), frozenset(COLUMN_HEADINGS) - _TEXTS)
     if result.quasi_identifiers is not None:
         yield from _histogram(result.quasi_identifiers)
+    together = together_section(result)
+    if together is not None:
+        yield _heading(together.title)
+        (table,) = together.tables
+        yield listing(table.headings, table.rows, frozenset(table.headings[1:]))
     steps = next_steps(result)
     if steps:
         yield _heading("What to do next")
@@ -142,7 +147,7 @@ def _markdown_lines(result: AuditResult) -> Iterator[str]:
     if result.quasi_identifiers is not None:
         yield from _section("Class sizes by the quasi-identifiers")
         yield from _table(("class size", "classes", "people"), size_rows(result.quasi_identifiers))
-    for part in (risk_section(result), releases_section(result)):
+    for part in (risk_section(result), releases_section(result), together_section(result)):
         if part is not None:
             yield from _section(part.title)
             yield from _tables([figure.table for figure in part.figures] + list(part.tables))

@@ -48,7 +48,7 @@ from kanon_pg.release.series.record import Series, find_series, recorded_plan, r
 from kanon_pg.release.storage import storage_parts
 from kanon_pg.runner.parent import memory_budget
 
-_MOST = 12
+MOST = 12
 """Releases at once; each pair of them is counted, too."""
 
 NOT_SEEN = (
@@ -89,9 +89,9 @@ class CompositionRequest:
             raise InputError(
                 "releases must be a plain list of names.", hint="For example: '{patients,patients_wide}'."
             )
-        if not 1 <= len(names) <= _MOST:
+        if not 1 <= len(names) <= MOST:
             raise InputError(
-                f"{len(names)} releases were given.", hint=f"Name from 1 to {_MOST} releases of one table."
+                f"{len(names)} releases were given.", hint=f"Name from 1 to {MOST} releases of one table."
             )
         if self.k is not None:
             check_k(self.k)
@@ -423,7 +423,7 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     role : str
         Who published it.
     """
-    others = db.rows(statement("releases_for_same_readers"), release)[: _MOST - 1]
+    others = db.rows(statement("releases_for_same_readers"), release)[: MOST - 1]
     if not others:
         return
     names = [release, *(row["release"] for row in others)]

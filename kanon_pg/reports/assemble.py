@@ -10,7 +10,7 @@ from kanon_pg.audit.sentences import counted, headline, next_steps, percent, sen
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.curves.points import Curve
 from kanon_pg.db.identifiers import Literal
-from kanon_pg.reports.costs import curve_section, releases_section
+from kanon_pg.reports.costs import curve_section, releases_section, together_section
 from kanon_pg.reports.document import Document, KeyFigure, Section, Statement, Table
 from kanon_pg.reports.risk import classes_section, risk_section
 from kanon_pg.reports.sets import columns_section, sets_section
@@ -109,6 +109,7 @@ def report(
         risk_section(audit),
         None if curve is None or not curve.points else curve_section(curve, audit.k),
         releases_section(audit),
+        together_section(audit),
         roles_section(suggestions),
         steps_section(audit, suggestions),
     )

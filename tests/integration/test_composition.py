@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 from typer.testing import CliRunner
 
 from kanon_pg.cli import app
@@ -242,3 +244,30 @@ def test_releases_for_other_readers_are_not(hospital: Interface) -> None:
         publish(hospital, "by_sex", "sex")
         (notice,) = side_by_side(hospital)
         assert notice.startswith(f'"{login}" may read')
+
+
+def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_path: Path) -> None:
+    publish(hospital, "by_age", "age")
+    publish(hospital, "by_sex", "sex")
+    hospital.connection.execute("insert into patients values (241, 1, 'f', 'Z1', 241)")
+    publish(hospital, "later", "age")
+    page = tmp_path / "audit.html"
+    arguments = ["audit", "patients", "-k", "4", "--dsn", hospital.dsn, "--time-limit", "5"]
+    words = "leave 1 of 241 people (0.4%) among fewer than 4, somebody among 1"
+    shown = CliRunner().invoke(app, [*arguments, "--html", str(page), "--no-curve"])
+    assert words in shown.output, shown.output
+    assert words in page.read_text()
+    assert "What the releases tell together" in page.read_text()
+    markdown = CliRunner().invoke(app, [*arguments, "--markdown"]).output
+    assert "## What the releases tell together" in markdown
+    assert "| by\\_age and later | 4 | 241 | 1 | 1 |" in markdown
+    with role(hospital.dsn, "auditor", "IN ROLE kanon_curator") as login:
+        hospital.connection.execute(f"grant select on patients to {login}")
+        hospital.connection.execute(f"revoke kanon_curator from {login}")
+        hospital.connection.execute(
+            f"grant kanon_analyst to {login}; grant select on kanon.releases to {login}"
+        )
+        dsn = make_conninfo(hospital.dsn, user=login)
+        shown = CliRunner().invoke(app, [*arguments[:-3], dsn, "--time-limit", "5"])
+        assert shown.exit_code == 0, shown.output
+        assert "it is not shown what the releases tell together" in shown.stderr
