@@ -13,6 +13,7 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
+from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
@@ -64,6 +65,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         require_no_series(db, work)
         publish = _build_and_publish if request.over_time is None else start_series
         report = publish(work, generation)
+    check_beside_queries(db, release=plan.name)
     notice_side_by_side(db, plan.name, role=role)
     return report
 

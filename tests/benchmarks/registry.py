@@ -45,6 +45,7 @@ SPECS: dict[str, Spec] = {
     "entities": real.diabetes,
     "census": real.census,
     "series": series.over_time,
+    "series-server": series.by_functions,
     "synthetic": synthetic.phases,
     "growth-columns": growth.by_columns,
     "growth-k": growth.by_k,

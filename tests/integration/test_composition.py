@@ -261,9 +261,8 @@ def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_pat
     markdown = CliRunner().invoke(app, [*arguments, "--markdown"]).output
     assert "## What the releases tell together" in markdown
     assert "| by\\_age and later | 4 | 241 | 1 | 1 |" in markdown
-    with role(hospital.dsn, "auditor", "IN ROLE kanon_curator") as login:
+    with role(hospital.dsn, "auditor", "IN ROLE kanon_analyst") as login:
         hospital.connection.execute(f"grant select on patients to {login}")
-        hospital.connection.execute(f"revoke kanon_curator from {login}")
         hospital.connection.execute(
             f"grant kanon_analyst to {login}; grant select on kanon.releases to {login}"
         )
