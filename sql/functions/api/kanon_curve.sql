@@ -1,4 +1,4 @@
--- Shows what each k costs, with the caller's own rights throughout; kanon_pg/curves/tracing.py has the arguments.
+-- Shows what each k costs, with the caller's own rights throughout; kanon_pg/curves.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_curve(
 {{ curve.parameters }}
 )

@@ -1,4 +1,4 @@
--- Stores a hierarchy that is built over a column; kanon_pg/hierarchies/request.py has the arguments.
+-- Stores a hierarchy that is built over a column; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_build(
 {{ hierarchy_build.parameters }}
 )

@@ -1,4 +1,4 @@
--- Stores a hierarchy that is written out; kanon_pg/hierarchies/request.py has the arguments.
+-- Stores a hierarchy that is written out; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define(
 {{ hierarchy_define.parameters }}
 )

@@ -1,4 +1,4 @@
--- Stores a hierarchy that is in a table; kanon_pg/hierarchies/request.py has the arguments.
+-- Stores a hierarchy that is in a table; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_load(
 {{ hierarchy_load.parameters }}
 )

@@ -1,4 +1,4 @@
--- Shows a hierarchy as a tree; kanon_pg/hierarchies/request.py has the arguments.
+-- Shows a hierarchy as a tree; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_show(
 {{ hierarchy_show.parameters }}
 )

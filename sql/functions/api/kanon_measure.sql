@@ -1,4 +1,4 @@
--- Measures a table or view; kanon_pg/measure/measuring.py has the arguments.
+-- Measures a table or view; kanon_pg/measures.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_measure(
 {{ measure.parameters }}
 )

@@ -1,4 +1,4 @@
--- Builds a hierarchy over a column with the caller's own rights; kanon_pg/hierarchies/request.py has the arguments.
+-- Builds a hierarchy over a column with the caller's own rights; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.build_hierarchy(
 {{ hierarchy_build.inner_parameters }}
 )

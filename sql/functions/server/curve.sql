@@ -1,4 +1,4 @@
--- Computes a suppression curve with the caller's own rights; kanon_pg/curves/tracing.py has the arguments.
+-- Computes a suppression curve with the caller's own rights; kanon_pg/curves.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.curve(
 {{ curve.inner_parameters }}
 )

@@ -1,4 +1,4 @@
--- Measures with the caller's own rights; kanon_pg/measure/measuring.py has the arguments.
+-- Measures with the caller's own rights; kanon_pg/measures.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.measure(
 {{ measure.inner_parameters }}
 )

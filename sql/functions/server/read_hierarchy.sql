@@ -1,4 +1,4 @@
--- Reads a hierarchy from a table with the caller's own rights; kanon_pg/hierarchies/request.py has the arguments.
+-- Reads a hierarchy from a table with the caller's own rights; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.read_hierarchy(
 {{ hierarchy_load.inner_parameters }}
 )

@@ -1,4 +1,4 @@
--- The owner role's part of kanon_hierarchy_show; kanon_pg/hierarchies/request.py has the arguments.
+-- The owner role's part of kanon_hierarchy_show; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.show_hierarchy(
 {{ hierarchy_show.inner_parameters }}
 )
