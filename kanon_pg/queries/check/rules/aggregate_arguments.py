@@ -119,7 +119,8 @@ _HINTS = {
     "*": "Multiply by constants or columns of whole numbers only.",
     "/": "Divide sums: sum(a) / nullif(sum(b), 0); or by columns of whole numbers, or by 100.0.",
     "%": "Group by it instead.",
-    "cast": "Take the time between moments as it is: avg(a - b), or extract(epoch from a - b) / 86400.",
+    "cast": "Take the time between moments as it is: avg(a - b), or extract(epoch from a - b) / 86400;"
+    " or its days in one zone for all: SET timezone = 'UTC'.",
     "coalesce": "Write coalesce(column, constant).",
     **dict.fromkeys(
         ("extract", "date_part", "age"),
