@@ -360,6 +360,17 @@ def test_a_record_of_a_transaction_that_rolled_back_is_removed_later(hall: Hall)
     assert hall.folder(table) in parent.iterdir()
 
 
+@pytest.mark.parametrize("has_row", [True, False])
+def test_refusals_do_not_tell_who_has_rows_in_another_table(hall: Hall, *, has_row: bool) -> None:
+    """Fifty-two known people, then one more."""
+    table, visits, session = hall.table(entity="id"), hall.table(entity="id"), hall.session()
+    hall.admin.execute(f"delete from {visits} where age > {53 if has_row else 52}".encode())
+    member = f"id in (select id from {visits})"
+    assert ask(session, f"select count(*) from {table} where age <= 52 and {member}")
+    assert ask(session, f"select count(*) from {table} where age <= 53 and {member}") is None
+    assert hall.log(table)[-1] == (ANN, "withheld", "people")
+
+
 def flip(file: Path) -> None:
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1

@@ -22,7 +22,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "threat-model-queries.md"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("select stddev(age) from people", {("people", PEOPLE, 5), ("people", PEOPLE, 12)}),
+        ("select stddev(age) from people", {("people", PEOPLE, 5), ("filter", PEOPLE, 12)}),
         ("select sum(age), corr(income, age) from people", {("people", PEOPLE, 5), ("filter", PEOPLE, 12)}),
         ("select variance(income) from people", {("people", PEOPLE, 5), ("filter", PEOPLE, 12)}),
         (
@@ -31,7 +31,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "threat-model-queries.md"
         ),
         (
             "select stddev(age), count(*) filter (where member) from people",
-            {("people", PEOPLE, 5), ("people", PEOPLE, 12), ("filter", PEOPLE, 5), ("complement", PEOPLE, 5)},
+            {("people", PEOPLE, 5), ("filter", PEOPLE, 12), ("filter", PEOPLE, 5), ("complement", PEOPLE, 5)},
         ),
     ],
 )

@@ -128,7 +128,7 @@ def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: b
     mask = participation(aggregate)
     found = []
     if mask is not None or is_spread(aggregate):
-        found.append(PeopleCount(instance, mask, False, k, False, "people" if mask is None else "filter"))
+        found.append(PeopleCount(instance, mask, False, k, False, "filter"))
     left_out = mask if aggregate.function == "count" else aggregate.condition
     if left_out is not None:
         found.append(PeopleCount(instance, left_out, True, k, not strict, "complement"))

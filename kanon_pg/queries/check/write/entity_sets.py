@@ -12,6 +12,7 @@ from kanon_pg.queries.check.plan.known import (
     is_everybody,
     is_union_of_groups,
     known_level,
+    level_alone,
     secret_level,
 )
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
@@ -92,6 +93,10 @@ def _known_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> Ite
                 )
                 if not is_everybody(known):
                     yield from _secret_sets(plan, canonical, level, instance)
+            alone = level_alone(level, instance)
+            if alone is not None and alone != known and not is_everybody(alone):
+                found = _SetWriter(plan, canonical, alone, instance, suppresses=False).entity_set()
+                yield replace(found, kind="known", covered_by=_cover(level, instance))
 
 
 def _secret_sets(
