@@ -10,17 +10,18 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kanon_pg.audit.findings import HomogeneousClasses, RiskFigures, risk_figures
-from kanon_pg.audit.request import RiskRequest
-from kanon_pg.audit.subject import (
+from kanon_pg.audit.columns import (
     AuditColumn,
+    AuditSession,
     AuditSubject,
+    audit_session,
     linking_columns,
     look_up,
     quasi_identifiers,
     sensitive_columns,
 )
-from kanon_pg.audit.worker_session import AuditSession, audit_session
+from kanon_pg.audit.findings import HomogeneousClasses, RiskFigures, risk_figures
+from kanon_pg.audit.request import RiskRequest
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination

@@ -13,6 +13,16 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_pg.audit.assessing import class_sizes, relation_risk, release_risk, releases_of, risk_in_people
+from kanon_pg.audit.columns import (
+    AuditSession,
+    AuditSubject,
+    all_columns,
+    audit_session,
+    linking_columns,
+    look_up,
+    quasi_identifiers,
+    sensitive_columns,
+)
 from kanon_pg.audit.findings import (
     AuditResult,
     ClassSizes,
@@ -24,15 +34,6 @@ from kanon_pg.audit.findings import (
     Whole,
 )
 from kanon_pg.audit.request import AnonymityRequest, AuditRequest, IdentifyRequest, RiskRequest
-from kanon_pg.audit.subject import (
-    AuditSubject,
-    all_columns,
-    linking_columns,
-    look_up,
-    quasi_identifiers,
-    sensitive_columns,
-)
-from kanon_pg.audit.worker_session import AuditSession, audit_session
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
@@ -347,7 +348,7 @@ def is_anonymous(db: Database, request: AnonymityRequest) -> bool:
     Raises
     ------
     KanonError
-        As `kanon_pg.audit.subject.linking_columns`; InputError also if the relation has no rows.
+        As `kanon_pg.audit.columns.linking_columns`; InputError also if the relation has no rows.
     """
     request.check()
     known = look_up(db, request.relation)

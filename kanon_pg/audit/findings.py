@@ -130,7 +130,7 @@ class ReleaseRisk:
     before, after : RiskFigures
         The table by the release's quasi-identifiers, and the release.
     certainty_penalty, generalization_height, entropy_loss, marginal_divergence : float or None
-        What it lost when it was published, see `kanon_pg.measure.measures.Measures`.
+        What it lost when it was published, see `kanon_pg.measures.Measures`.
     """
 
     release: str

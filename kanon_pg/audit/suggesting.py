@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kanon_pg.audit.columns import AuditSession, audit_columns, audit_session, comparable, look_up
 from kanon_pg.audit.findings import Suggestion
 from kanon_pg.audit.request import SuggestRequest
-from kanon_pg.audit.role_names import lists_people, names_a_person
-from kanon_pg.audit.role_rules import TEXTS, Observed, suggestions_for
-from kanon_pg.audit.subject import audit_columns, comparable, look_up
-from kanon_pg.audit.worker_session import AuditSession, audit_session
+from kanon_pg.audit.roles import TEXTS, Observed, lists_people, names_a_person, suggestions_for
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal

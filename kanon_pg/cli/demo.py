@@ -18,10 +18,9 @@ from rich.text import Text
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.admin.demo.patients import create_patients, patients
-from kanon_pg.admin.demo.scene import ANALYST, Cast, Exchange, Psql, Scene
-from kanon_pg.admin.demo.story import scenes
+from kanon_pg.admin.demo.story import ANALYST, Cast, Exchange, Psql, Scene, scenes
 from kanon_pg.admin.install.installer import install
-from kanon_pg.cli.compilation import compiled_ahead
+from kanon_pg.cli.install import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
 from kanon_pg.core.request import DEMO_KERNELS
 from kanon_pg.db.identifiers import Identifier

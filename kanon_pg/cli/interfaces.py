@@ -23,7 +23,7 @@ from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
-from kanon_pg.hierarchies.request import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
+from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE

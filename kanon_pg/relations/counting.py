@@ -87,8 +87,9 @@ def count_row_types(
     most = max(1, memory_bytes // per_type)
     _refuse_by_first_rows(db, relation, parts, most)
     weights = {"type_bytes": per_type, "pair_bytes": ITEM_BYTES * _PAIR_NUMBERS * _COPIES}
-    found = db.row(statement("count_row_types", **parts, **weights), max(memory_bytes, per_type))
-    if found["bytes"] > max(memory_bytes, per_type):
+    most_bytes = max(memory_bytes, per_type)
+    found = db.row(statement("count_row_types", **parts, **weights, most_bytes=most_bytes))
+    if found["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
         raise _too_many(f"{found['types']:,} row types{pairs}", most)
     packed = _packed(found, columns, sensitive)

@@ -135,7 +135,11 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
             storage=storage,
             entity=row["has_entity"],
             columns=[
-                {"cell": Identifier.of(name), "is_suppressed": suppressed_in(fields, "kanon_pattern", place)}
+                {
+                    "cell": Identifier.of(name),
+                    "alias": Identifier.of(f"q{place}"),
+                    "is_suppressed": suppressed_in(fields, "pattern", place),
+                }
                 for place, name in enumerate(row["quasi_identifiers"])
             ],
         )

@@ -84,12 +84,12 @@ def recount(
         cell is not one of its hierarchy.
     """
     columns = plan.quasi_identifiers
-    by_pattern = db.rows(_counting(plan, storage, "recount_storage", "pattern"))
+    by_pattern = db.rows(_counting(plan, storage, "recount_storage"))
     _require_guarantee(by_pattern, k)
     rows = _total(by_pattern, "rows")
     seen = by_pattern
     if plan.generalized:  # nodes of one name, and NULL, look the same at several levels
-        seen = db.rows(_counting(plan, storage, "recount_seen", "kanon_pattern"))
+        seen = db.rows(_counting(plan, storage, "recount_seen"))
     classes, memberships = _total(seen, "classes"), _total(seen, "memberships")
     people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
     suppressed = [(row["rows"], _suppressed(plan, row["pattern"])) for row in by_pattern]
@@ -112,14 +112,14 @@ def recount(
     )
 
 
-def _counting(plan: ReleasePlan, storage: Identifier, query: str, pattern: str) -> Statement:
-    """Return a query that counts classes, in terms of a name of the pattern vector."""
+def _counting(plan: ReleasePlan, storage: Identifier, query: str) -> Statement:
+    """Return a query that counts classes."""
     return statement(
         query,
         storage=storage,
         entity=plan.entity is not None,
         columns=[
-            {"cell": _as_seen(plan, c), "alias": c.alias, "is_suppressed": plan.suppressed_in(pattern, j)}
+            {"cell": _as_seen(plan, c), "alias": c.alias, "is_suppressed": plan.suppressed_in("pattern", j)}
             for j, c in enumerate(plan.quasi_identifiers)
         ],
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
 from kanon_pg.audit.sentences import column_list, counted, percent
-from kanon_pg.curves.points import Curve, CurvePoint
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table
-from kanon_pg.reports.wording import number
+from kanon_pg.curves import Curve, CurvePoint
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table, number
 
 
 def curve_section(curve: Curve, k: int) -> Section:

@@ -17,10 +17,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
-from kanon_pg.curves.points import Curve, CurvePoint
+from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.found import FoundValue, Grouped
-from kanon_pg.hierarchies.tree import Node
+from kanon_pg.hierarchies.operations import Node
 
 FORMATS = (".png", ".svg", ".pdf")
 """Suffixes of files that can be written."""

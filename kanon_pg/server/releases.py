@@ -12,7 +12,7 @@ from kanon_pg.db.catalog import requesting_role
 from kanon_pg.db.operation import SqlValue, read_json
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.hierarchies import operations
-from kanon_pg.hierarchies.request import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
+from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import declaration, releasing
 from kanon_pg.release.certificate import CERTIFICATE

@@ -67,3 +67,4 @@ COMMENT ON COLUMN kanon.protection.near_refusals IS 'Withheld answers to one log
 COMMENT ON COLUMN kanon.protection.share IS 'Part of what the ledger can compare that one login''s answers may take.';
 COMMENT ON COLUMN kanon.protection.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protection.protected_at IS 'When it was protected.';
+GRANT SELECT ON TABLE kanon.protection TO kanon_reader;

@@ -65,3 +65,4 @@ COMMENT ON COLUMN kanon.protections.near_refusals IS 'Withheld answers to one lo
 COMMENT ON COLUMN kanon.protections.share IS 'Part of what the ledger can compare that one login''s answers may take.';
 COMMENT ON COLUMN kanon.protections.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protections.protected_at IS 'When it was protected.';
+GRANT SELECT ON TABLE kanon.protections TO kanon_curator;

@@ -105,3 +105,4 @@ COMMENT ON COLUMN kanon.releases.withheld_rows IS
 'Rows of the table that a release over time showed and withholds until enough others have left their cohort.';
 COMMENT ON COLUMN kanon.releases.retained_rows IS
 'Rows that left the table and are shown by a release over time until k people of their cohort can leave together.';
+GRANT SELECT ON TABLE kanon.releases TO kanon_curator;

@@ -16,8 +16,7 @@ import pytest
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.admin.demo.patients import patients
-from kanon_pg.admin.demo.scene import ANALYST, Cast, Psql
-from kanon_pg.admin.demo.story import SCENES, analyst
+from kanon_pg.admin.demo.story import ANALYST, SCENES, Cast, Psql, analyst
 from kanon_pg.cli.demo import DATABASE
 from kanon_pg.errors import DatabaseError
 

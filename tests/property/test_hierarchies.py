@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy, hierarchy_of
+from kanon_pg.hierarchies.operations import Node, tree_of
 from kanon_pg.hierarchies.sources import taxonomy
-from kanon_pg.hierarchies.tree import Node, tree_of
 from tests.unit.hierarchies.test_builders import built
 
 whole = st.integers(-(2**31), 2**31 - 1)

@@ -11,8 +11,9 @@ people have a row of this type, so ``sum z_i >= k`` is necessary, whether people
 or not, whether they have rows of several types or not, and whether row types are divided or not. The check
 takes the worst ``y`` with this property for every group of row types that agree: all rows that cost more
 than `c`, and, if these have fewer than k people, the next most expensive rows, one for each person that
-lacks. If no such choice has prices above ``c * sum y_i``, no class has. Privacy models remove classes, so
-that higher prices are valid; `kanon_pg.worker.verification.demanded_classes` has the worst ``y`` under them.
+lacks. If no such choice has prices above ``c * sum y_i``, no class has. Privacy models remove classes, and
+so do people who have rows of several row types, which stay in one piece then: higher prices are valid.
+`kanon_pg.worker.verification.demanded_classes` has the worst ``y`` under them.
 
 All arithmetic is on integers. Weights are rounded down to millionths, so that a class is never held for
 more expensive than it is, and prices are whole millionths. Row types are grouped by comparing cells, never

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.request import SolveOutcome
 from kanon_pg.core.termination import Termination
-from kanon_pg.curves.points import CurvePoint, Solved, points_of
+from kanon_pg.curves import CurvePoint, Solved, points_of
 from kanon_pg.errors import SolverError
 
 CELLS = 1000

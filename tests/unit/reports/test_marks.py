@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon_pg.cli.curve import curve_table
+from kanon_pg.cli.analyses import curve_table
 from kanon_pg.core.termination import Termination
 from kanon_pg.reports.assemble import report
 from kanon_pg.reports.document import html_page

@@ -21,9 +21,11 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from kanon_pg import curves, measures
 from kanon_pg.audit import assessing, auditing, suggesting
 from kanon_pg.audit.findings import AuditResult, IdentifyingSet, RiskFigures, Suggestion
 from kanon_pg.audit.request import (
@@ -33,40 +35,124 @@ from kanon_pg.audit.request import (
     RiskRequest,
     SuggestRequest,
 )
-from kanon_pg.client.transactions import Progress, as_login, as_owner, as_reader, revoke_read
-from kanon_pg.curves import tracing
-from kanon_pg.curves.points import Curve
-from kanon_pg.curves.tracing import CurveRequest
+from kanon_pg.curves import Curve, CurveRequest
+from kanon_pg.db.catalog import caller, describe
+from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
+from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.psycopg_adapter import Connection
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
+from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text
+from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
 from kanon_pg.grouping.request import IntervalsRequest, LabelsRequest, RectanglesRequest, RegionsRequest
 from kanon_pg.hierarchies import operations
 from kanon_pg.hierarchies.definition import HierarchyDefinition
-from kanon_pg.hierarchies.operations import HierarchyContent
-from kanon_pg.hierarchies.request import (
+from kanon_pg.hierarchies.operations import (
     BuildHierarchyRequest,
     DefineHierarchyRequest,
+    HierarchyContent,
     LoadHierarchyRequest,
     ShowHierarchyRequest,
 )
 from kanon_pg.hierarchies.storage import StoredHierarchy
-from kanon_pg.measure import measuring
-from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.measuring import MeasureRequest
+from kanon_pg.measures import MeasureRequest, Measures
 from kanon_pg.queries import protection as protecting
 from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.load_catalog import READER
 from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest
 from kanon_pg.release import certificate as certificates
 from kanon_pg.release import declaration, releasing
+from kanon_pg.release.base import OWNER
 from kanon_pg.release.certificate import CertificateRequest
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
+
+Progress = Callable[[str, float | None], None]
+
+
+@contextmanager
+def as_owner(
+    target: str | Connection,
+    relation: str | None = None,
+    on_progress: Progress | None = None,
+    *,
+    granting: str = "grant_read",
+) -> Iterator[tuple[PsycopgDatabase, str]]:
+    """Open a transaction that acts as the owner role; yields it with the role that asked."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            db = PsycopgDatabase(connection, on_progress)
+            role = caller(db)
+            if relation is not None:
+                db.row(statement(granting), describe(db, relation, role).oid)
+            _act_as(OWNER, db, role)
+            yield db, role
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+@contextmanager
+def as_login(target: str | Connection, on_progress: Progress | None) -> Iterator[PsycopgDatabase]:
+    """Open a transaction that acts with the rights of the login."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            yield PsycopgDatabase(connection, on_progress)
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
+    try:
+        db.execute(statement("act_as", role=Identifier.of(actor)))
+    except DatabaseError as error:
+        if error.server_state != INSUFFICIENT_PRIVILEGE:
+            raise
+        raise NotPermitted(
+            f"Role {Identifier((role,))} may not act as {actor}, which the client's interface does.",
+            hint="Call the functions in the server, which need no such right; to ask, use kanon_pg.connect. "
+            f"This interface is for those who may read every base table: members of {OWNER}.",
+        ) from error
+
+
+@contextmanager
+def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, Row]]:
+    """Open a transaction that acts as the reading role; yields it with the caller and its session."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            db = PsycopgDatabase(connection)
+            role, session = caller(db), db.row(statement("session_path"))
+            _act_as(READER, db, role)
+            db.row(statement("pin_query_settings"))
+            yield db, role, session
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+def revoke_read(db: Database, relation: str, role: str) -> None:
+    """Revoke rights to read a relation that nothing needs any more; the transaction is the login's then.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    role : str
+        The login, who granted and may revoke them.
+    """
+    oid = describe(db, relation, role).oid
+    db.execute(statement("act_as", role=Identifier.of(role)))
+    db.row(statement("revoke_read"), oid)
+
 
 __all__ = [
     "anonymize",
@@ -187,14 +273,14 @@ def measure(
     """Measure a table, view or release, see `MeasureRequest`."""
     request = MeasureRequest(relation, *arguments, **options)
     with as_login(target, on_progress) as db:
-        return measuring.measure(db, request)
+        return measures.measure(db, request)
 
 
 def curve(
     target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
 ) -> Curve:
     """Find out what each of several k would cost, with proven bounds, see `CurveRequest`."""
-    return _as_login(target, on_progress, tracing.curve, CurveRequest(relation, *arguments, **options))
+    return _as_login(target, on_progress, curves.curve, CurveRequest(relation, *arguments, **options))
 
 
 def audit(
