@@ -70,3 +70,4 @@ COMMENT ON COLUMN kanon.protection.share IS 'Part of what the ledger can compare
 COMMENT ON COLUMN kanon.protection.beside_releases IS 'What happens where those who may query the table may read a release of it: allow, warn, refuse.';
 COMMENT ON COLUMN kanon.protection.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protection.protected_at IS 'When it was protected.';
+GRANT SELECT ON TABLE kanon.protection TO kanon_reader;

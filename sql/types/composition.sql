@@ -25,3 +25,4 @@ COMMENT ON COLUMN kanon.composition.average IS 'Candidates of a person on averag
 COMMENT ON COLUMN kanon.composition.people_below IS 'People with fewer than k candidates.';
 COMMENT ON COLUMN kanon.composition.unseen_rows IS
 'Rows that are left out because it is not known which class they have; 0: everything is exact. Else there may be more candidates and people than said.';
+GRANT USAGE ON TYPE kanon.composition TO kanon_curator;

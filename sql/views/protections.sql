@@ -67,3 +67,4 @@ COMMENT ON COLUMN kanon.protections.share IS 'Part of what the ledger can compar
 COMMENT ON COLUMN kanon.protections.beside_releases IS 'What happens where those who may query the table may read a release of it: allow, warn, refuse.';
 COMMENT ON COLUMN kanon.protections.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protections.protected_at IS 'When it was protected.';
+GRANT SELECT ON TABLE kanon.protections TO kanon_curator;

@@ -117,3 +117,4 @@ COMMENT ON COLUMN kanon.releases.retained_rows IS
 'Rows that left the table and are shown by a release over time until k people of their cohort can leave together.';
 COMMENT ON COLUMN kanon.releases.remembered_versions IS 'Versions of which kanon_composition knows which row was in which class.';
 COMMENT ON COLUMN kanon.releases.remembered_bytes IS 'Space that these versions take.';
+GRANT SELECT ON TABLE kanon.releases TO kanon_curator;

@@ -23,3 +23,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_composition IS
 Arguments:
 {{ composition.help }}
 Example: SELECT releases, smallest, people_below FROM kanon_composition(''{patients,patients_wide}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_composition TO kanon_curator;
