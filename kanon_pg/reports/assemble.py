@@ -12,7 +12,7 @@ from kanon_pg.audit.sentences import column_list, counted, headline, next_steps,
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.curves import Curve
 from kanon_pg.db.identifiers import Literal
-from kanon_pg.reports.costs import curve_section, releases_section
+from kanon_pg.reports.costs import curve_section, releases_section, together_section
 from kanon_pg.reports.document import (
     Bar,
     BarChart,
@@ -438,6 +438,7 @@ def report(
         risk_section(audit),
         None if curve is None or not curve.points else curve_section(curve, audit.k),
         releases_section(audit),
+        together_section(audit),
         roles_section(suggestions),
         steps_section(audit, suggestions),
     )
