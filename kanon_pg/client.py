@@ -66,9 +66,11 @@ from kanon_pg.queries.load_catalog import READER
 from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest
 from kanon_pg.release import certificate as certificates
+from kanon_pg.release import composition as compositions
 from kanon_pg.release import declaration, releasing
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.certificate import CertificateRequest
+from kanon_pg.release.composition import Composition, CompositionRequest
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
 
@@ -160,6 +162,7 @@ __all__ = [
     "build_hierarchy",
     "certificate",
     "check_query",
+    "composition",
     "curve",
     "declare",
     "define_hierarchy",
@@ -241,6 +244,20 @@ def certificate(
     request.check()
     with as_owner(target, on_progress=on_progress) as (db, role):
         return certificates.certificate(db, request, role=role)
+
+
+def composition(
+    target: Target,
+    releases: Sequence[str],
+    *arguments: Any,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> tuple[Composition, ...]:
+    """Say what several releases of a table tell together, see `CompositionRequest`."""
+    request = CompositionRequest(releases, *arguments, **options)
+    request.check()
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        return compositions.composition(db, request, role=role)
 
 
 def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:

@@ -112,7 +112,7 @@ def relation_risk(
     register: tuple[PackedRowTypes, ...] = ()
     if population is not None:
         register = (worker.count(population).row_types,)
-    answer = worker.ask(
+    answer = worker.run(
         "risk",
         counted.row_types,
         *register,
@@ -205,7 +205,7 @@ def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> R
     """
     worker.db.progress("counting")
     sizes = class_sizes(worker.db, known)
-    answer = worker.ask(
+    answer = worker.run(
         "risk",
         _one_row_type_per_class(sizes),
         threshold=call.threshold,

@@ -27,7 +27,7 @@ Heartbeat = Callable[[], None]
 """Called every now and then during long work."""
 
 
-def _no_beat() -> None:
+def _no_heartbeat() -> None:
     """Do nothing between columns."""
 
 
@@ -76,7 +76,7 @@ class RowTypeTable:
     sensitive_columns: tuple[SensitiveColumn, ...] = ()
     sensitive_values: tuple[NDArray[np.float64] | None, ...] = ()
     has_entity: bool = False
-    heartbeat: Heartbeat = field(default=_no_beat, repr=False, compare=False)
+    heartbeat: Heartbeat = field(default=_no_heartbeat, repr=False, compare=False)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -146,7 +146,7 @@ class RowTypeTable:
         return most
 
     @classmethod
-    def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_beat) -> RowTypeTable:
+    def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_heartbeat) -> RowTypeTable:
         """Read packed row types.
 
         Parameters

@@ -48,6 +48,7 @@ SPECS: dict[str, Spec] = {
     "entities": real.diabetes,
     "census": real.census,
     "series": series.over_time,
+    "series-server": series.by_functions,
     "synthetic": synthetic.phases,
     "synthetic-diverse": synthetic.diverse,
     "workers": synthetic.workers,

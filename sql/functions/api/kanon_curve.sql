@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_curve IS
 Arguments:
 {{ curve.help }}
 Example: SELECT k, suppressed_share, gap, classes FROM kanon_curve(''patients'', ''{2,5,10}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_curve TO kanon_curator;

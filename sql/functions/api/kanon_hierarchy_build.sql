@@ -25,3 +25,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build IS
 Arguments:
 {{ hierarchy_build.help }}
 Example: SELECT kanon_hierarchy_build(''zips'', ''patients'', ''zip'', ''{"builder": "prefix"}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_build TO kanon_curator;

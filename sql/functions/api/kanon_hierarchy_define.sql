@@ -25,3 +25,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define IS
 Arguments:
 {{ hierarchy_define.help }}
 Example: SELECT kanon_hierarchy_define(''wards'', ''[["Cardiology","internal"],["Oncology","internal"],["Surgery","surgical"]]'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_define TO kanon_curator;

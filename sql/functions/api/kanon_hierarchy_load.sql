@@ -23,3 +23,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_load IS
 Arguments:
 {{ hierarchy_load.help }}
 Example: SELECT kanon_hierarchy_load(''departments'', ''wards'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_load TO kanon_curator;

@@ -23,3 +23,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show IS
 Arguments:
 {{ hierarchy_show.help }}
 Example: SELECT * FROM kanon_hierarchy_show(''zips'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_show TO kanon_curator;

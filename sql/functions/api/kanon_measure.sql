@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_measure IS
 Arguments:
 {{ measure.help }}
 Example: SELECT * FROM kanon_measure(''safe.patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_measure TO kanon_analyst;

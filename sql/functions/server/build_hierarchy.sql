@@ -21,3 +21,4 @@ ALTER FUNCTION kanon.build_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.build_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.build_hierarchy IS
 'Builds a hierarchy over a column; called by kanon_hierarchy_build.';
+GRANT EXECUTE ON FUNCTION kanon.build_hierarchy TO kanon_curator;

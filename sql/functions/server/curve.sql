@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.curve OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.curve FROM PUBLIC;
 COMMENT ON FUNCTION kanon.curve IS
 'Shows what each of several k would cost; called by kanon_curve.';
+GRANT EXECUTE ON FUNCTION kanon.curve TO kanon_curator;

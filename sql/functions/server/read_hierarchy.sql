@@ -21,3 +21,4 @@ ALTER FUNCTION kanon.read_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.read_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.read_hierarchy IS
 'Reads a hierarchy from a table; called by kanon_hierarchy_load.';
+GRANT EXECUTE ON FUNCTION kanon.read_hierarchy TO kanon_curator;

@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.show_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.show_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.show_hierarchy IS
 'Shows a hierarchy as a tree; called by kanon_hierarchy_show.';
+GRANT EXECUTE ON FUNCTION kanon.show_hierarchy TO kanon_curator;
