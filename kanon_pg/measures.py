@@ -215,7 +215,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassCounts:
+class ClassFigures:
     """Sizes of all classes together.
 
     Parameters
@@ -242,12 +242,12 @@ class ClassCounts:
     diversity: float
 
 
-def count_classes(db: Database, measured: Measured) -> ClassCounts | None:
+def count_classes(db: Database, measured: Measured) -> ClassFigures | None:
     """Count the classes in one statement.
 
     Returns
     -------
-    ClassCounts or None
+    ClassFigures or None
         None if the relation has no rows.
     """
     # One key alone has the same groups as the whole key: no grouping set of its own then.
@@ -273,7 +273,7 @@ def count_classes(db: Database, measured: Measured) -> ClassCounts | None:
     )
     if not found["classes"]:
         return None
-    return ClassCounts(
+    return ClassFigures(
         rows=found["rows"],
         people=found["people"],
         classes=found["classes"],
@@ -495,12 +495,12 @@ def figures_of(db: Database, measured: Measured) -> Measures:
     return replace(combine(counts, figures), **measured.losses)
 
 
-def combine(counts: ClassCounts, figures: Sequence[SensitiveFigures]) -> Measures:
+def combine(counts: ClassFigures, figures: Sequence[SensitiveFigures]) -> Measures:
     """Put the counts of all classes and the worst sensitive column together.
 
     Parameters
     ----------
-    counts : ClassCounts
+    counts : ClassFigures
         At least one class.
     figures : sequence of SensitiveFigures
         One per sensitive column.

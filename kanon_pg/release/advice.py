@@ -47,7 +47,7 @@ def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifie
     ]
     if not columns:
         return
-    found = _asked_of_columns(db, "repeated_identifiers", relation, columns)
+    found = _columns_found_by(db, "repeated_identifiers", relation, columns)
     repeated = [column for column, repeats in zip(columns, found, strict=True) if repeats]
     if len(repeated) == 1:
         column = repeated[0]
@@ -76,7 +76,7 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
     columns = [column for column in sensitive if has_equality(db, relation, (column,))]
     if not columns:
         return
-    found = _asked_of_columns(db, "distinct_values", relation, columns)
+    found = _columns_found_by(db, "distinct_values", relation, columns)
     for column, (values, distinct) in zip(columns, found, strict=True):
         if values >= _FEWEST_ROWS and distinct >= _NEARLY_ALL * values:
             db.notice(
@@ -102,7 +102,7 @@ def notice_much_suppressed(db: Database, release: Identifier, share: float) -> N
         )
 
 
-def _asked_of_columns(
+def _columns_found_by(
     db: Database, query: str, relation: RelationFacts, columns: Sequence[ColumnFacts]
 ) -> list[Any]:
     """Return what a query says of each column, by looking at some rows."""

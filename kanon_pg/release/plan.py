@@ -87,6 +87,9 @@ def _generalized(
 RESERVED = ("kanon_pattern", "kanon_person", "kanon_suppressed")
 """Names of columns that releases add."""
 
+ROW = "kanon_row"
+"""Column of a storage that says which row is which; no reader sees it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
@@ -108,6 +111,8 @@ class ReleasePlan:
         What every class must satisfy beside k people.
     generalized : tuple of GeneralizedColumn
         The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
+    keys : tuple of CanonicalColumn
+        Columns that identify a row, where the storage says which row is which; else none.
     """
 
     base: RelationFacts
@@ -118,6 +123,7 @@ class ReleasePlan:
     entity: CanonicalColumn | None
     models: PrivacyModels = field(default_factory=PrivacyModels)
     generalized: tuple[GeneralizedColumn, ...] = ()
+    keys: tuple[CanonicalColumn, ...] = ()
 
     @property
     def model_columns(self) -> tuple[CanonicalColumn, ...]:

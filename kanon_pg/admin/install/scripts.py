@@ -20,6 +20,7 @@ from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, L
 from kanon_pg.measures import MEASURE
 from kanon_pg.queries.request import PROTECT
 from kanon_pg.release.certificate import CERTIFICATE
+from kanon_pg.release.composition import COMPOSITION
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
@@ -37,6 +38,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "anonymize": ANONYMIZE,
     "audit": AUDIT,
     "certificate": CERTIFICATE,
+    "composition": COMPOSITION,
     "curve": CURVE,
     "declare": DECLARE,
     "groups": GROUPS,
