@@ -8,13 +8,26 @@ DO $roles$
 DECLARE
     ours text;
     reader oid;
+    on_citus CONSTANT boolean := EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus');
 BEGIN
+    IF on_citus THEN
+        -- what is stored on other nodes, and rights there
+        PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
+        DROP SCHEMA IF EXISTS kanon_shards CASCADE;
+        PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
+    END IF;
     SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ') INTO ours
     FROM pg_catalog.pg_roles AS r
     WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst');
     IF ours IS NOT NULL THEN
         EXECUTE pg_catalog.format('REASSIGN OWNED BY %s TO CURRENT_USER', ours);
+        IF on_citus THEN
+            PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
+        END IF;
         EXECUTE pg_catalog.format('DROP OWNED BY %s', ours);
+        IF on_citus THEN
+            PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
+        END IF;
         -- This took rights on the whole server as well. Other databases rely on the one of counting.sql.
         SELECT r.oid INTO reader
         FROM pg_catalog.pg_roles AS r

@@ -9,17 +9,13 @@ SELECT
     coalesce(sum(n * suppressed), 0)::bigint AS suppressed
 FROM (
     SELECT
-        count(*) AS n,
+        {{ rows }} AS n,
 {% for q in columns %}
         ({{ q.is_suppressed }})::integer{% if not loop.last %} +{% endif %}
 
 {% endfor %}
         AS suppressed,
-{% if entity %}
-        count(DISTINCT kanon_person) AS people
-{% else %}
-        count(*) AS people
-{% endif %}
+        {{ people }} AS people
     FROM {{ storage }}
     GROUP BY
 {% for q in columns %}

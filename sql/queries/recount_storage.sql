@@ -18,12 +18,8 @@ FROM (
 {% for q in columns %}
         {{ q.cell }} AS {{ q.alias }},
 {% endfor %}
-        count(*) AS n,
-{% if entity %}
-        count(DISTINCT kanon_person) AS people
-{% else %}
-        count(*) AS people
-{% endif %}
+        {{ rows }} AS n,
+        {{ people }} AS people
     FROM {{ storage }}
     GROUP BY kanon_pattern{% for q in columns %}, {{ q.cell }}{% endfor %}
 

@@ -181,6 +181,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         run_script(connection, name, **parts)
     if plan.plpython:
         run_script(connection, "counting")
+    run_script(connection, "nodes")
     orphans = remove_orphans(db) if facts.installed else ()
     rights = revoke_public_rights(db, plan.api_schema)
     db.execute(
