@@ -6,6 +6,15 @@
 DO $nodes$
 BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus') THEN
+        IF EXISTS (
+            SELECT FROM pg_catalog.pg_namespace AS n
+            WHERE n.nspname = 'kanon_shards' AND pg_catalog.pg_get_userbyid(n.nspowner) <> 'kanon_owner'
+        ) THEN
+            RAISE EXCEPTION USING
+                ERRCODE = 'KA500',
+                MESSAGE = 'kanon: Schema kanon_shards exists already and is not of kanon.',
+                HINT = 'Rename it: ALTER SCHEMA kanon_shards RENAME TO kanon_shards_old;';
+        END IF;
         PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
         CREATE ROLE kanon_nodes NOLOGIN;
         GRANT kanon_owner TO kanon_nodes;

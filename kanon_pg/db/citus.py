@@ -25,6 +25,14 @@ class Distribution:
     shards: int
 
 
+def reads_tables_of_citus(db: Database, oid: int) -> bool:
+    """Return whether a relation is a table that Citus knows, or a view that reads one."""
+    if not db.row(statement("on_citus"))["on_citus"]:
+        return False
+    found: bool = db.row(statement("distributed/reads_tables"), oid)["reads"]
+    return found
+
+
 def distribution_of(db: Database, relation: Identifier) -> Distribution | None:
     """Return how a table is distributed.
 

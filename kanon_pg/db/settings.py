@@ -58,6 +58,19 @@ def created_here(db: Database) -> Iterator[None]:
 
 
 @contextmanager
+def dropped_everywhere(db: Database) -> Iterator[None]:
+    """Let Citus, where it is, drop on all nodes what is dropped inside the block.
+
+    It copies a view to all nodes when a table that the view reads becomes distributed.
+    """
+    if db.row(statement("session_settings"))["propagation"] != "off":
+        yield
+        return
+    with created_everywhere(db):
+        yield
+
+
+@contextmanager
 def created_everywhere(db: Database) -> Iterator[None]:
     """Let Citus create on all nodes what is created inside the block."""
     with setting(db, _PROPAGATION, "on"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, equality_operator
+from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
@@ -134,6 +135,7 @@ def count_classes(db: Database, measured: Measured) -> ClassCounts | None:
             ],
             marks=marks,
             separate=separate,
+            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
         )
     )
     if not found["classes"]:
@@ -254,6 +256,7 @@ def measure_sensitive(
             many_classes=many_classes,
             equals=equality_operator(db, measured.subject.relation, column),
             people_once=False,
+            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
         )
     )
     return SensitiveFigures(**found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
-from kanon_pg.db.citus import distribution_of
+from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -105,7 +105,7 @@ def notice_much_suppressed(db: Database, release: Identifier, share: float) -> N
 
 def _rows_are_elsewhere(db: Database, relation: RelationFacts) -> bool:
     """Whether looking at some rows would bring them here from other nodes."""
-    return distribution_of(db, relation.identifier) is not None
+    return reads_tables_of_citus(db, relation.oid)
 
 
 def _asked_of_columns(

@@ -338,6 +338,7 @@ def _measured(
         "many_classes": found.classes * _ROWS_WORTH_STORING > found.rows,
         "equals": equality_operator(db, plan.base, column.facts),
         "people_once": True,
+        "on_nodes": False,
     }
     people: list[Any] = [] if plan.entity is None else [Identifier.of("kanon_person")]
     for entity in (None, *people):

@@ -15,7 +15,7 @@ from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
-from kanon_pg.release.distributed.nodes import require_nodes
+from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
 from kanon_pg.release.distributed.placement import SCHEMA as SHARDS_SCHEMA
 from kanon_pg.release.distributed.placement import Shards, shards_of
 from kanon_pg.release.distributed.refreshing import refresh_shards
@@ -72,6 +72,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     with working_memory(db, memory), exact_text(db):
         require_no_series(db, work)
         if request.over_time is not None:
+            refuse_over_time(db, plan.base)
             return start_series(work, generation)
         return _build_and_publish(work, generation)
 

@@ -21,6 +21,11 @@ def create_patients(db: psycopg.Connection[Any], distribution: str | None = "id"
     )
     if distribution is not None:
         db.execute("SELECT create_distributed_table('patients', %s)", [distribution])
+    declare_patients(db)
+
+
+def declare_patients(db: psycopg.Connection[Any]) -> None:
+    """Declare the roles of that table's columns."""
     db.execute(
         "SELECT kanon_declare('patients', identifiers => '{id}', quasi_identifiers => '{zip,age,sex}',"
         " sensitive => '{diagnosis}')"
@@ -38,6 +43,11 @@ def create_stays(db: psycopg.Connection[Any], distribution: str) -> None:
     if distribution != "person":
         db.execute("UPDATE stays SET person = NULL WHERE stay % 50 = 0")
     db.execute("SELECT create_distributed_table('stays', %s)", [distribution])
+    declare_stays(db)
+
+
+def declare_stays(db: psycopg.Connection[Any]) -> None:
+    """Declare the roles of that table's columns."""
     db.execute(
         "SELECT kanon_declare('stays', identifiers => '{stay}', quasi_identifiers => '{ward,age}',"
         " sensitive => '{cost}', entity => 'person')"
@@ -63,5 +73,6 @@ def on_each(nodes: CitusNodes, database: str, query: str) -> list[list[Any]]:
     answers = []
     for server in nodes.all:
         with psycopg.connect(server.dsn(database), autocommit=True) as connection:
+            connection.execute("SET citus.override_table_visibility TO off")
             answers.append(connection.execute(query).fetchall())
     return answers
