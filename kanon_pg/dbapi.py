@@ -21,10 +21,19 @@ from types import TracebackType
 from typing import Any
 
 from kanon_pg.db import psycopg_adapter
-from kanon_pg.db import psycopg_answers as answers
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE, UNDEFINED_FUNCTION, UNDEFINED_SCHEMA
 from kanon_pg.db.protocol import Row
-from kanon_pg.db.psycopg_answers import RowFactory, RowMaker
+from kanon_pg.db.psycopg_adapter import (
+    TUPLES,
+    Column,
+    RowFactory,
+    RowMaker,
+    as_texts,
+    checked_factory,
+    from_texts,
+    row_maker,
+    type_number,
+)
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InputError, InstallError, NotPermitted
 
@@ -116,7 +125,7 @@ def _unfit() -> InputError:
 class _ResultSet:
     """What row factories look at, and the values."""
 
-    shape: answers.Cursor
+    shape: psycopg_adapter.Cursor
     rows: Sequence[tuple[Any, ...]]
 
 
@@ -143,7 +152,7 @@ class Cursor:
         self.row_factory = connection.row_factory if row_factory is None else row_factory
 
     @property
-    def description(self) -> list[answers.Column] | None:
+    def description(self) -> list[Column] | None:
         """One of psycopg's columns, a sequence of seven, for each column of the answer."""
         return None if self._current is None else self._result_sets[self._current].shape.description
 
@@ -154,9 +163,9 @@ class Cursor:
 
     @row_factory.setter
     def row_factory(self, row_factory: RowFactory) -> None:
-        self._row_factory = answers.checked_factory(row_factory)
+        self._row_factory = checked_factory(row_factory)
         if self._current is not None:
-            self._make_row = answers.row_maker(self._result_sets[self._current].shape, row_factory)
+            self._make_row = row_maker(self._result_sets[self._current].shape, row_factory)
 
     def execute(self, query: str, parameters: Parameters | None = None) -> Cursor:
         """Run a query.
@@ -220,11 +229,12 @@ class Cursor:
             text, values = numbered(query, parameters)
         raw = self.connection.raw
         names, types, *lines = (
-            row["line"] for row in self.connection.call("call_ask", text, answers.as_texts(raw, values))
+            row["line"] for row in self.connection.call("call_ask", text, as_texts(raw, values))
         )
-        numbers = [answers.type_number(raw, name) for name in types]
+        numbers = [type_number(raw, name) for name in types]
         return _ResultSet(
-            answers.shape(raw, names, numbers), [answers.from_texts(raw, numbers, line) for line in lines]
+            psycopg_adapter.shape(raw, names, numbers),
+            [from_texts(raw, numbers, line) for line in lines],
         )
 
     def set_result(self, index: int) -> Cursor:
@@ -237,7 +247,7 @@ class Cursor:
         """
         chosen = range(len(self._result_sets))[index]
         answer = self._result_sets[chosen]
-        self._make_row = answers.row_maker(answer.shape, self._row_factory)
+        self._make_row = row_maker(answer.shape, self._row_factory)
         self._current, self._rows, self.rowcount = chosen, iter(answer.rows), len(answer.rows)
         return self
 
@@ -296,7 +306,7 @@ class Cursor:
         self.close()
 
 
-def connect(dsn: str = "", *, row_factory: RowFactory = answers.TUPLES, **parameters: Any) -> Connection:
+def connect(dsn: str = "", *, row_factory: RowFactory = TUPLES, **parameters: Any) -> Connection:
     """Open a connection whose cursors run queries.
 
     Parameters
@@ -313,7 +323,7 @@ def connect(dsn: str = "", *, row_factory: RowFactory = answers.TUPLES, **parame
     DatabaseError
         The server cannot be reached or refuses the login.
     """
-    answers.checked_factory(row_factory)
+    checked_factory(row_factory)
     return Connection(psycopg_adapter.connect(dsn, **parameters), row_factory)
 
 
@@ -328,7 +338,7 @@ class Connection:
         Row factory of new cursors, as psycopg's.
     """
 
-    def __init__(self, raw: psycopg_adapter.Connection, row_factory: RowFactory = answers.TUPLES) -> None:
+    def __init__(self, raw: psycopg_adapter.Connection, row_factory: RowFactory = TUPLES) -> None:
         self.raw = raw
         self.row_factory = row_factory
 
@@ -339,7 +349,7 @@ class Connection:
 
     @row_factory.setter
     def row_factory(self, row_factory: RowFactory) -> None:
-        self._row_factory = answers.checked_factory(row_factory)
+        self._row_factory = checked_factory(row_factory)
 
     @property
     def closed(self) -> bool:

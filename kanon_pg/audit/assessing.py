@@ -10,17 +10,18 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kanon_pg.audit.findings import HomogeneousClasses, RiskFigures, risk_figures
-from kanon_pg.audit.request import RiskRequest
-from kanon_pg.audit.subject import (
+from kanon_pg.audit.columns import (
     AuditColumn,
+    AuditSession,
     AuditSubject,
+    audit_session,
     linking_columns,
     look_up,
     quasi_identifiers,
     sensitive_columns,
 )
-from kanon_pg.audit.worker_session import AuditSession, audit_session
+from kanon_pg.audit.findings import HomogeneousClasses, RiskFigures, risk_figures
+from kanon_pg.audit.request import RiskRequest
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
@@ -111,7 +112,7 @@ def relation_risk(
     register: tuple[PackedRowTypes, ...] = ()
     if population is not None:
         register = (worker.count(population).row_types,)
-    answer = worker.ask(
+    answer = worker.run(
         "risk",
         counted.row_types,
         *register,
@@ -204,7 +205,7 @@ def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> R
     """
     worker.db.progress("counting")
     sizes = class_sizes(worker.db, known)
-    answer = worker.ask(
+    answer = worker.run(
         "risk",
         _one_row_type_per_class(sizes),
         threshold=call.threshold,

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kanon_pg.audit.columns import AuditSession, audit_columns, audit_session, comparable, look_up
 from kanon_pg.audit.findings import Suggestion
 from kanon_pg.audit.request import SuggestRequest
-from kanon_pg.audit.role_names import lists_people, names_a_person
-from kanon_pg.audit.role_rules import TEXTS, Observed, suggestions_for
-from kanon_pg.audit.subject import audit_columns, comparable, look_up
-from kanon_pg.audit.worker_session import AuditSession, audit_session
+from kanon_pg.audit.roles import TEXTS, Observed, lists_people, names_a_person, suggestions_for
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -53,7 +51,7 @@ def suggest(db: Database, request: SuggestRequest) -> tuple[Suggestion, ...]:
     require_readable(known.relation, facts, known.role)
     with audit_session(db, request.time_limit) as worker:
         suggestions = suggestions_for(_observe(worker, known))
-    _tell(db, known, suggestions)
+    _notify(db, known, suggestions)
     return suggestions
 
 
@@ -80,7 +78,7 @@ def _observe(worker: AuditSession, known: Subject) -> list[Observed]:
     ]
 
 
-def _tell(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
+def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
     """Say what to do with what is proposed."""
     if any(one.role == "quasi_identifier" for one in suggestions):
         db.notice(
@@ -152,7 +150,7 @@ def _statistics(
         counted = worker.count_rows(source, audit_columns(some))
         if not counted.rows:  # a sample of few rows may have none
             continue
-        answer = worker.ask("columns", counted.row_types, share=len(some) / (len(columns) - first))
+        answer = worker.run("columns", counted.row_types, share=len(some) / (len(columns) - first))
         is_complete = is_complete and answer["is_complete"]
         found |= {
             column.name: _statistics_of(place, some, counted.rows, answer)
@@ -204,12 +202,12 @@ def _repeated(
 
     Counted in all rows, since those of one person are seldom in a sample together.
     """
-    asked = [
+    chosen = [
         column
         for column in columns
         if not column.is_key and (column.name in tables or names_a_person(column.name))
     ]
-    return _those_that_are(db, "suggest_repeated", known, asked)
+    return _those_that_are(db, "suggest_repeated", known, chosen)
 
 
 def _constant(
@@ -221,11 +219,11 @@ def _constant(
     is_sample: bool,
 ) -> frozenset[str]:
     """Return the columns that are the same in all rows; what a sample says is checked in all of them."""
-    asked = [
+    chosen = [
         column for column in columns if column.name in statistics and statistics[column.name].distinct == 1
     ]
-    varying = _those_that_are(db, "suggest_varying", known, asked) if is_sample else frozenset()
-    return frozenset(column.name for column in asked) - varying
+    varying = _those_that_are(db, "suggest_varying", known, chosen) if is_sample else frozenset()
+    return frozenset(column.name for column in chosen) - varying
 
 
 def _those_that_are(
@@ -234,11 +232,11 @@ def _those_that_are(
     """Return the names of the columns for which a query with one answer per column says yes."""
     if not columns:
         return frozenset()
-    asked = [
+    chosen = [
         {"name": column.identifier, "alias": Identifier.of(f"answer_{number}")}
         for number, column in enumerate(columns)
     ]
-    answers = db.row(statement(query, relation=known.relation.identifier, columns=asked))
+    answers = db.row(statement(query, relation=known.relation.identifier, columns=chosen))
     return frozenset(column.name for number, column in enumerate(columns) if answers[f"answer_{number}"])
 
 

@@ -1,30 +1,209 @@
 """The commands ``audit`` and ``suggest``: which columns single people out, which roles they should have.
 
-``audit --html`` writes a page about it, for which the curve and proposed roles are computed as well.
+``audit --html`` writes a page about it, for which the curve and proposed roles are computed as well. In a
+terminal, and as Markdown for tickets and pull requests, sentences come first, then the tables behind them.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from kanon_pg import client
-from kanon_pg.audit.findings import AuditResult, Suggestion
+from kanon_pg.audit.findings import AuditResult, Suggestion, ViolatingSet, Whole
 from kanon_pg.audit.request import AUDIT, SUGGEST
+from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of, connected
+from kanon_pg.cli.interfaces import ClientInterface, ServerInterface
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
-from kanon_pg.client.transactions import Progress
-from kanon_pg.curves.points import Curve
-from kanon_pg.curves.tracing import DEFAULT_KS
+from kanon_pg.client import Progress
+from kanon_pg.curves import DEFAULT_KS, Curve
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import InputError, KanonError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
+from kanon_pg.release.composition import MOST, Composition
+from kanon_pg.reports import document
+from kanon_pg.reports.costs import releases_section, together_section
+from kanon_pg.reports.document import visible
+from kanon_pg.reports.risk import risk_section
+
+MOST_SETS = 40
+"""Sets that are shown; JSON has all of them."""
+
+_BAR = 40
+
+SET_HEADINGS = ("columns", "kind", "smallest class", "people at risk", "values", "distinction", "separation")
+COLUMN_HEADINGS = ("column", "role", "values", "at risk alone", "at risk without it", "in sets")
+_TEXTS = frozenset({"columns", "kind", "column", "role"})
+
+
+def audit_view(result: AuditResult) -> Group:
+    """Lay out an audit for a terminal; at most `MOST_SETS` sets are shown."""
+    return Group(*_parts(result))
+
+
+def set_cells(found: ViolatingSet) -> tuple[str, ...]:
+    """Return the texts of a set, under `SET_HEADINGS`; figures that were not counted are empty."""
+    return (
+        ", ".join(found.columns) or "(none)",
+        found.kind,
+        _number(found.smallest_class),
+        _number(found.people_at_risk),
+        _number(found.distinct_values),
+        "" if found.distinction is None else f"{found.distinction:.4f}",
+        "" if found.separation is None else f"{found.separation:.4f}",
+    )
+
+
+def column_rows(result: AuditResult) -> list[tuple[str, ...]]:
+    """Return the texts of all columns, under `COLUMN_HEADINGS`."""
+    return [
+        (
+            column.name,
+            (column.role or "").replace("_", "-"),
+            _number(column.distinct_values),
+            _number(column.people_at_risk),
+            _number(column.people_at_risk_without),
+            _number(column.violating_sets),
+        )
+        for column in result.column_figures
+    ]
+
+
+def size_rows(whole: Whole) -> list[tuple[str, ...]]:
+    """Return size, number of classes and people of each bar of a histogram."""
+    return [
+        (
+            f"{bar.smallest:,}" if bar.smallest == bar.largest else f"{bar.smallest:,} to {bar.largest:,}",
+            _number(bar.classes),
+            _number(bar.people),
+        )
+        for bar in whole.sizes
+    ]
+
+
+def _parts(result: AuditResult) -> Iterator[RenderableType]:
+    yield Text(f"Audit of {result.relation}, k = {result.k}", style="bold")
+    yield Text(f"{result.rows:,} rows, {result.people:,} people, {len(result.columns)} columns\n")
+    yield Text(f"Who is singled out? {headline(result)}\n", style="bold")
+    for sentence in sentences(result):
+        yield Text(f"- {sentence}")
+    if result.sets:
+        yield _heading("Minimal sets of columns that single people out")
+        rows = [set_cells(found) for found in result.sets[:MOST_SETS]]
+        yield listing(SET_HEADINGS, rows, frozenset(SET_HEADINGS) - _TEXTS)
+        if len(result.sets) > MOST_SETS:
+            yield Text(f"and {len(result.sets) - MOST_SETS:,} more: --json and --markdown show all of them")
+    if result.column_figures:
+        yield _heading("What each column contributes")
+        yield listing(COLUMN_HEADINGS, column_rows(result), frozenset(COLUMN_HEADINGS) - _TEXTS)
+    if result.quasi_identifiers is not None:
+        yield from _histogram(result.quasi_identifiers)
+    together = together_section(result)
+    if together is not None:
+        yield _heading(together.title)
+        (table,) = together.tables
+        yield listing(table.headings, table.rows, frozenset(table.headings[1:]))
+    steps = next_steps(result)
+    if steps:
+        yield _heading("What to do next")
+        for step in steps:
+            yield Text(f"{step.why}\n    {step.sql}")
+
+
+def _histogram(whole: Whole) -> Iterator[RenderableType]:
+    yield _heading("Class sizes by the quasi-identifiers")
+    most = max(bar.people for bar in whole.sizes)
+    rows = [
+        (*cells, "█" * max(1, round(_BAR * bar.people / most)))
+        for cells, bar in zip(size_rows(whole), whole.sizes, strict=True)
+    ]
+    yield listing(("class size", "classes", "people", ""), rows, frozenset({"classes", "people"}))
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{text}", style="bold")
+
+
+def _number(number: int | None) -> str:
+    return "" if number is None else f"{number:,}"
+
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
+
+
+def audit_markdown(result: AuditResult) -> str:
+    """Return an audit as a Markdown document, all sets included."""
+    return "\n".join(_markdown_lines(result))
+
+
+def _markdown_lines(result: AuditResult) -> Iterator[str]:
+    yield f"# Audit of {_plain(result.relation)}, k = {result.k}"
+    yield ""
+    yield f"{result.rows:,} rows, {result.people:,} people, {len(result.columns)} columns."
+    yield ""
+    yield f"**Who is singled out? {_plain(headline(result))}**"
+    yield ""
+    for sentence in sentences(result):
+        yield f"- {_plain(sentence)}"
+    if result.sets:
+        yield from _section("Minimal sets of columns that single people out")
+        yield from _table(SET_HEADINGS, (set_cells(found) for found in result.sets))
+    if result.column_figures:
+        yield from _section("What each column contributes")
+        yield from _table(COLUMN_HEADINGS, column_rows(result))
+    if result.quasi_identifiers is not None:
+        yield from _section("Class sizes by the quasi-identifiers")
+        yield from _table(("class size", "classes", "people"), size_rows(result.quasi_identifiers))
+    for part in (risk_section(result), releases_section(result), together_section(result)):
+        if part is not None:
+            yield from _section(part.title)
+            yield from _tables([figure.table for figure in part.figures] + list(part.tables))
+    steps = next_steps(result)
+    if steps:
+        yield from _section("What to do next")
+        for step in steps:
+            yield from (f"{_plain(step.why)}", "", f"{_fence(step.sql)}sql", step.sql, _fence(step.sql), "")
+
+
+def _section(title: str) -> Iterator[str]:
+    yield from ("", f"## {title}", "")
+
+
+def _fence(code: str) -> str:
+    """Return the mark around a block: more backticks than the block has in a row."""
+    longest = max(map(len, re.findall("`+", code)), default=0)
+    return "`" * max(3, longest + 1)
+
+
+def _tables(tables: Iterable[document.Table]) -> Iterator[str]:
+    for table in tables:
+        yield from (f"{_plain(table.caption)}:", "")
+        yield from _table(table.headings, table.rows)
+        yield ""
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(headings) + " |"
+    yield "|" + " --- |" * len(headings)
+    for cells in rows:
+        yield "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return text so that Markdown shows it as it is: names of columns may contain anything."""
+    return visible(text).translate(_SPECIAL)
+
 
 GATE_EXIT_CODE = 4
 """Exit code if the condition of ``--fail-on`` holds."""
@@ -97,6 +276,7 @@ def audit(
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             report_progress = with_notes(advance)
             found = client.audit(connection, on_progress=report_progress, **arguments)
+            found = replace(found, together=_together(connection, found))
             fails = least is not None and not client.is_anonymous(connection, relation, least, columns)
             if html is not None:
                 page = page_of(
@@ -112,11 +292,11 @@ def audit(
 
 def _show_audit(found: AuditResult, markdown: bool, as_json: bool) -> None:
     if markdown and not as_json:
-        from kanon_pg.cli.audit_view import audit_markdown
+        from kanon_pg.cli.audit import audit_markdown
 
         typer.echo(audit_markdown(found))
     else:
-        from kanon_pg.cli.audit_view import audit_view
+        from kanon_pg.cli.audit import audit_view
 
         show(found, as_json, audit_view)
 
@@ -158,6 +338,21 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
         for one in found
     ]
     return listing(_SUGGESTION_HEADINGS, rows, frozenset({"values", "unique", "missing"}))
+
+
+def _together(connection: Connection, found: AuditResult) -> tuple[Composition, ...]:
+    """Return what the releases of a table tell together, as far as the caller may know it."""
+    names = [one.release for one in found.releases][:MOST]
+    if len(names) < 2:
+        return ()
+    refusal = None
+    for interface in (ServerInterface(connection), ClientInterface(connection)):
+        try:
+            return interface.composition({"releases": names, "k": None}, lambda _phase, _share: None)
+        except KanonError as error:
+            refusal = refusal or error
+    note(f"it is not shown what the releases tell together: {refusal and refusal.message}")
+    return ()
 
 
 _CURVE_SHARE = 1 / 3

@@ -41,7 +41,7 @@ def _show(status: ClusterStatus, as_json: bool) -> None:
 def _install(dsn: str) -> None:
     # only `up` needs the compiler and the installer, and with it the database driver
     from kanon_pg.admin.install.installer import install
-    from kanon_pg.cli.compilation import compiled_ahead
+    from kanon_pg.cli.install import compiled_ahead
 
     compiled_ahead()
     install(dsn)

@@ -81,13 +81,13 @@ COMMANDS = {
         "Write the files of the extension kanon_pg into a server's folder, for CREATE EXTENSION.",
     ),
     "compile": CommandEntry(
-        "compilation",
+        "install",
         "compile_",
         DATABASES,
         "Compile the solvers, once for every account of this machine.",
     ),
     "gateway": CommandEntry(
-        "gateway",
+        "queries",
         "gateway",
         DATABASES,
         "Let any PostgreSQL client ask about protected tables, through a checked connection.",
@@ -106,20 +106,26 @@ COMMANDS = {
         "audit", "audit", RELEASES, "Find every minimal set of columns that singles people out."
     ),
     "risk": CommandEntry(
-        "risk", "risk", RELEASES, "Say how likely people are found again in a table and in its releases."
+        "analyses", "risk", RELEASES, "Say how likely people are found again in a table and in its releases."
     ),
     "identify": CommandEntry(
-        "risk", "identify", RELEASES, "Find few columns that tell rows apart as well as all columns do."
+        "analyses", "identify", RELEASES, "Find few columns that tell rows apart as well as all columns do."
     ),
     "measure": CommandEntry(
-        "measure", "measure", RELEASES, "Measure how anonymous a table, view or release is."
+        "analyses", "measure", RELEASES, "Measure how anonymous a table, view or release is."
     ),
     "curve": CommandEntry(
-        "curve", "curve", RELEASES, "Show what each of several k would cost a table, with proven bounds."
+        "analyses", "curve", RELEASES, "Show what each of several k would cost a table, with proven bounds."
     ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
+    "composition": CommandEntry(
+        "composition",
+        "composition",
+        RELEASES,
+        "Say what several releases of a table, put side by side, tell about people.",
+    ),
     "certificate": CommandEntry(
-        "certificate",
+        "release",
         "certificate",
         RELEASES,
         "Write what proves the bound of a release, without values, to a file.",
@@ -138,17 +144,17 @@ COMMANDS = {
         "hierarchy", "drop", HIERARCHIES, "Forget a stored hierarchy; releases made with it stay."
     ),
     "group intervals": CommandEntry(
-        "group",
+        "analyses",
         "intervals",
         GROUPS,
         "Group the values of an ordered column into intervals, at the least cost there is.",
     ),
-    "group labels": CommandEntry("group", "labels", GROUPS, "Group the values of a column without order."),
+    "group labels": CommandEntry("analyses", "labels", GROUPS, "Group the values of a column without order."),
     "group regions": CommandEntry(
-        "group", "regions", GROUPS, "Group the values of a column into regions of neighbours."
+        "analyses", "regions", GROUPS, "Group the values of a column into regions of neighbours."
     ),
     "group rectangles": CommandEntry(
-        "group", "rectangles", GROUPS, "Group points into rectangles that do not overlap."
+        "analyses", "rectangles", GROUPS, "Group points into rectangles that do not overlap."
     ),
     "query": CommandEntry("queries", "query", QUERIES, "Ask about protected tables."),
     "check-query": CommandEntry(

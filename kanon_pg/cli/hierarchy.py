@@ -17,9 +17,8 @@ from kanon_pg.cli.output import Json, check_plot, errors_as, listing, progress_b
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.hierarchies import operations
-from kanon_pg.hierarchies.request import BUILD_HIERARCHY
+from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, tree_lines, tree_of
 from kanon_pg.hierarchies.sources import read_csv
-from kanon_pg.hierarchies.tree import tree_lines, tree_of
 
 Name = Annotated[str, typer.Argument(help="Name of the hierarchy.", metavar="NAME")]
 Description = Annotated[

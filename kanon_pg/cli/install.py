@@ -1,9 +1,11 @@
-"""Commands for any database: ``install``, ``uninstall``, ``check``."""
+"""The commands ``install``, ``uninstall``, ``check`` and ``compile``; other commands compile ahead, too."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,17 +18,75 @@ from kanon_pg.admin.install.installer import InstallReport
 from kanon_pg.admin.install.installer import install as install_into
 from kanon_pg.admin.install.uninstaller import UninstallReport
 from kanon_pg.admin.install.uninstaller import uninstall as uninstall_from
-from kanon_pg.cli.compilation import compiled_ahead
 from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
-from kanon_pg.cli.output import progress_bar
+from kanon_pg.cli.output import Json, errors_as, note, progress_bar, show
+from kanon_pg.core.request import KERNELS
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InstallError
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.releasing import anonymize
 from kanon_pg.release.request import AnonymizeRequest
+from kanon_pg.runner.compilation import CompilationReport, compile_ahead
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+class Solvers(StrEnum):
+    """A set of solvers that is compiled together."""
+
+    PLAIN = "plain"
+    MODELS = "models"
+    RECODING = "recoding"
+    AUDIT = "audit"
+    PAIRS = "pairs"
+
+
+def compile_(
+    solvers: Annotated[
+        list[Solvers] | None,
+        typer.Argument(help="What to compile: 'audit', for one. Everything where nothing is named."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compile the solvers, once for every account of this machine.
+
+    They are kept beside the package, where every account that may read the package finds them: also the
+    server's. Compiling takes a minute or two; what is compiled already is left as it is. Other commands that
+    install do it by themselves.
+    """
+    with errors_as(as_json):
+        show(compiled_ahead(solvers or KERNELS, quiet=as_json), as_json, _text)
+
+
+def compiled_ahead(sets: Collection[str] = KERNELS, *, quiet: bool = False) -> CompilationReport:
+    """Compile what is not yet compiled; say so on standard error, with a bar if that is a terminal.
+
+    Parameters
+    ----------
+    sets : collection of str
+        Names of `KERNELS`.
+    """
+    said = quiet
+    with progress_bar(not quiet) as advance:
+
+        def progress(phase: str, share: float | None) -> None:
+            nonlocal said
+            if not said:
+                said = True
+                note("Compiling the solvers, once for this installation; this takes a minute or two.")
+            advance(phase, share)
+
+        return compile_ahead(progress, sets)
+
+
+def _text(report: CompilationReport) -> str:
+    for_whom = (
+        "every account" if report.shared else "this account alone, which may not write beside the package"
+    )
+    what = "Compiled the solvers" if report.compiled else "The solvers are compiled"
+    return f"{what} for {for_whom}: {report.store}"
+
+
+JsonResult = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def install(
@@ -48,7 +108,7 @@ def install(
             show_default="functions if the server can have them",
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: JsonResult = False,
 ) -> None:
     """Install kanon into a database, or bring it up to date.
 
@@ -73,14 +133,14 @@ def uninstall(
     cascade: Annotated[
         bool, typer.Option("--cascade", help="Also drop objects of users that depend on releases.")
     ] = False,
-    as_json: Json = False,
+    as_json: JsonResult = False,
 ) -> None:
     """Remove kanon from a database with all releases; your own tables stay."""
     report = uninstall_from(chosen_dsn(dsn), cascade=cascade)
     typer.echo(json.dumps(asdict(report)) if as_json else _uninstall_text(report))
 
 
-def check(dsn: DsnArgument = None, as_json: Json = False) -> None:
+def check(dsn: DsnArgument = None, as_json: JsonResult = False) -> None:
     """Prove that everything works in a database, in seconds; leaves nothing behind.
 
     The exit code is 1 if anything is not as it must be.
@@ -112,7 +172,7 @@ def install_extension(
     root: Annotated[
         Path, typer.Option(help="Put in front of the server's folder; for those who make packages.")
     ] = Path("/"),
-    as_json: Json = False,
+    as_json: JsonResult = False,
 ) -> None:
     """Write the files of the extension kanon_pg into a server's folder, for CREATE EXTENSION.
 

@@ -1,11 +1,17 @@
-"""The commands ``query`` and ``check-query``: ask about protected tables, or see why that is not possible."""
+"""The commands ``query``, ``check-query`` and ``gateway``.
+
+They query protected tables, show why a query is refused, and serve clients of PostgreSQL.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import math
 import unicodedata
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +22,8 @@ from kanon_pg.cli.connection import Dsn, chosen_dsn
 from kanon_pg.cli.output import Json, errors_as, lay_out
 from kanon_pg.dbapi import Connection, connect
 from kanon_pg.errors import QueryRefused
+from kanon_pg.gateway.server import GatewayOptions, run_gateway
+from kanon_pg.gateway.state import ClientLimits
 
 QueryText = Annotated[
     str, typer.Argument(help="One SELECT; - reads it from standard input.", metavar="QUERY")
@@ -179,3 +187,77 @@ def _printable(line: str) -> str:
         else "?"
         for character in line
     )
+
+
+_MEBIBYTE = 1024 * 1024
+
+
+_Host = Annotated[str, typer.Option("--host", help="Address to listen on, or a folder for a Unix socket.")]
+_Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")]
+_Certificate = Annotated[
+    Path | None, typer.Option("--certificate", metavar="FILE", help="Certificate for TLS, PEM.")
+]
+_Key = Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key, PEM without a password.")]
+_Trust = Annotated[
+    bool, typer.Option("--trust", help="Also let in whom the server does not ask for a password.")
+]
+_Connections = Annotated[int, typer.Option("--connections", min=1, help="Most clients at a time.")]
+_PerAddress = Annotated[int, typer.Option("--per-address", min=1, help="Most clients of one address.")]
+_Strangers = Annotated[
+    int, typer.Option("--strangers", min=1, help="Most connections that have not logged in yet.")
+]
+_Login = Annotated[float, typer.Option("--login", min=0.1, help="Seconds until a login must be complete.")]
+_Message = Annotated[
+    int, typer.Option("--message", min=1, max=1024, help="Longest message of a client, in MiB.")
+]
+_Idle = Annotated[float, typer.Option("--idle", min=1.0, help="Seconds after which a silent session ends.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", help="Log warnings only.")]
+
+
+def gateway(
+    dsn: Dsn = None,
+    host: _Host = "127.0.0.1",
+    port: _Port = 6432,
+    certificate: _Certificate = None,
+    key: _Key = None,
+    trust: _Trust = False,
+    connections: _Connections = 100,
+    per_address: _PerAddress = 50,
+    strangers: _Strangers = 50,
+    login: _Login = 60.0,
+    message: _Message = 16,
+    idle: _Idle = 3600.0,
+    as_json: Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Let any PostgreSQL client ask about protected tables, through a checked connection.
+
+    The gateway connects with --dsn to read the catalog, and opens one connection of each client's own to
+    the same server, under the client's role and password. It runs until it gets SIGTERM or Ctrl-C. The log,
+    on standard error, names roles and counts statements; it never shows a statement or a value.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("kanon_pg.gateway").setLevel(logging.WARNING if quiet else logging.INFO)
+    options = GatewayOptions(
+        dsn=chosen_dsn(dsn),
+        host=host,
+        port=port,
+        certificate=certificate,
+        key=key,
+        trusts_server=trust,
+        limits=ClientLimits(
+            connections=connections,
+            per_address=per_address,
+            strangers=strangers,
+            message_bytes=message * _MEBIBYTE,
+            login_seconds=login,
+            idle_seconds=idle,
+        ),
+    )
+
+    def say(chosen: int) -> None:
+        plain = f"listening on {host} port {chosen}"
+        typer.echo(json.dumps({"host": host, "port": chosen}) if as_json else plain)
+
+    with errors_as(as_json):
+        asyncio.run(run_gateway(options, say))

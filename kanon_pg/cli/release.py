@@ -1,10 +1,13 @@
-"""Commands on releases: ``declare``, ``undeclare``, ``anonymize``, ``refresh``, ``drop``, ``releases``."""
+"""Commands on releases: ``declare``, ``anonymize``, ``refresh``, ``drop``, ``releases``, ``certificate``."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +34,7 @@ from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 from kanon_pg.release import releasing
+from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
@@ -249,6 +253,13 @@ Rules = Annotated[
         help="Versions may be compared: rules as a JSON object, '{}' for the usual ones (or @FILE).",
     ),
 ]
+Remember = Annotated[
+    int | None,
+    typer.Option(
+        metavar="VERSIONS",
+        help="Keep which row was in which class, so that `kanon composition` can look at as many versions.",
+    ),
+]
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
@@ -278,6 +289,7 @@ def anonymize(
     most_classes: MostClasses = None,
     suppressed_rows: SuppressedRows = None,
     over_time: Rules = None,
+    remember: Remember = None,
     patterns: Patterns = None,
     hierarchies: Hierarchies = None,
     time_limit: TimeLimit = DEFAULT_SECONDS,
@@ -321,3 +333,94 @@ def _hierarchies(given: list[str]) -> dict[str, Any] | None:
                 hint='For example: --hierarchy \'age={"hierarchy": "ages", "lowest": 1}\'',
             ) from None
     return hierarchies or None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCertificate:
+    """What a certificate proves, and where it is."""
+
+    release: str
+    path: str
+    k: int
+    rows: int
+    row_types: int
+    cost: float
+    lower_bound: float
+    gap: float
+    bytes: int
+
+
+def certificate(
+    release: Release,
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="File to write.", show_default="the release's name and .certificate.json"),
+    ] = None,
+    time_limit: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="For a search for a proof, if what was stored is none."),
+    ] = DEFAULT_SECONDS,
+    client: Client = False,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Write what proves the bound of a release, without values, to a file.
+
+    Others can check the file with a program of their own. It tells which rows of the table have equal
+    values: keep it as safe as the table itself. Only your account may read the file, which is replaced if
+    it exists.
+    """
+    arguments = fields_in(CERTIFICATE, locals())
+    with errors_as(as_json):
+        with opened_interface(dsn, client) as interface, progress_bar(not as_json) as advance:
+            text = interface.certificate(arguments, advance)
+        show(_written(text, file), as_json, _certified)
+
+
+def _written(text: str, file: Path | None) -> WrittenCertificate:
+    found = json.loads(text)
+    name: str = found["release"]
+    path = Path(f"{name.replace('/', '_')}.certificate.json") if file is None else file
+    _write(path, text)
+    cost, bound = found["cost"], found["lower_bound"]
+    return WrittenCertificate(
+        release=name,
+        path=str(path),
+        k=found["k"],
+        rows=found["rows"],
+        row_types=len(found["row_types"]),
+        cost=cost,
+        lower_bound=bound,
+        gap=(cost - bound) / cost if cost else 0.0,
+        bytes=len(text.encode()),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that this account alone may read; it appears complete or not at all."""
+    try:
+        with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as made:
+            try:
+                made.write(text)
+                made.close()
+                os.replace(made.name, path)
+            except BaseException:
+                os.unlink(made.name)
+                raise
+    except OSError as error:
+        raise InputError(
+            f"The certificate cannot be written: {error.strerror}.", hint="Name another file."
+        ) from error
+
+
+def _certified(written: WrittenCertificate) -> Table:
+    return facts(
+        [
+            ("release", written.release),
+            ("k", str(written.k)),
+            ("rows, row types", f"{written.rows:,}, {written.row_types:,}"),
+            ("cost", f"{written.cost:,.0f}"),
+            ("proven least cost", f"{written.lower_bound:,.0f} (gap {written.gap:.2%})"),
+            ("file", f"{written.path} ({written.bytes:,} bytes)"),
+        ]
+    )

@@ -11,7 +11,7 @@ from kanon_pg.db.queries import statement
 _WORK_MEMORY_SHARE = 8
 """Part of the budget that one sort or hash of the server may use."""
 
-_LEAST_WORK_MEMORY, _MOST_WORK_MEMORY = 4 << 20, 1 << 30
+_LEAST_WORK_MEMORY, _MOST_WORK_MEMORY = 4 << 20, 512 << 20
 
 _EXACT_TEXT = {
     "DateStyle": "ISO",
@@ -81,12 +81,15 @@ def created_everywhere(db: Database) -> Iterator[None]:
 def working_memory(db: Database, budget: int) -> Iterator[None]:
     """Let grouping and joining use memory instead of disk, within the budget.
 
-    Hash joins are preferred: the planner overrates the skew of hashes and would sort all rows.
+    Hash joins are preferred: the planner overrates the skew of hashes and would sort all rows. It overrates
+    what it costs to hand rows from one process to another, too, so that parallel workers, where the server
+    allows them (``max_parallel_workers_per_gather``), would seldom hash and mask rows.
     """
     size = max(_LEAST_WORK_MEMORY, min(_MOST_WORK_MEMORY, budget // _WORK_MEMORY_SHARE))
     with (
         setting(db, "work_mem", f"{size >> 10}kB"),
         setting(db, "enable_mergejoin", "off"),
+        setting(db, "parallel_tuple_cost", "0.01"),
         setting(db, "jit", "off"),
     ):
         yield

@@ -80,14 +80,10 @@ _plans: dict[tuple[str, tuple[str, ...]], Any] = {}
 
 
 def _plan(command: Statement) -> Any:
-    # Only statements with parameters are worth keeping: texts without any are DDL, different each time.
     # What was filled into a text is not kept.
     key = command.text, command.types
     if key not in _plans:
-        plan = plpy.prepare(command.text, list(command.types))
-        if not command.types:
-            return plan
-        _plans[key] = plan
+        _plans[key] = plpy.prepare(command.text, list(command.types))
     return _plans[key]
 
 
@@ -104,6 +100,10 @@ class SpiDatabase:
         self.on_citus = bool(session["propagation"])
 
     def _run(self, command: Statement, arguments: tuple[Any, ...]) -> Any:
+        # Texts without parameters are different each time: their plans are worth nothing later. Nor does the
+        # server use several processes for what PL/Python prepared.
+        if not command.types:
+            return self._mapped(lambda: plpy.execute(command.text))
         return self._mapped(lambda: _plan(command).execute(list(arguments)))
 
     def _mapped(self, run: Callable[[], Any]) -> Any:
@@ -121,14 +121,12 @@ class SpiDatabase:
         return list(self._run(command, arguments))
 
     def rows_once(self, command: Statement, *arguments: Any) -> Sequence[Row]:
-        """See `Database.rows_once`; without parameters the server may use several processes."""
-
-        def run() -> Any:
-            if not command.types:
-                return plpy.execute(command.text)
-            return plpy.prepare(command.text, list(command.types)).execute(list(arguments))
-
-        return list(self._mapped(run))
+        """See `Database.rows_once`."""
+        if not command.types:
+            return self.rows(command)
+        return list(
+            self._mapped(lambda: plpy.prepare(command.text, list(command.types)).execute(list(arguments)))
+        )
 
     def row(self, command: Statement, *arguments: Any) -> Row:
         """See `Database.row`."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import InputError, KanonError, LimitExceeded
+from kanon_pg.errors import InputError, KanonError
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.findings import Refusal
@@ -17,7 +17,7 @@ from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_records
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.record import needs_ledger, record_query, start_ledger
+from kanon_pg.queries.record import failure_of, needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
 from kanon_pg.queries.run import full_scans, needs_sets, run_query, without_statistics
 from kanon_pg.runner.ledger_parent import JournalMark
@@ -128,10 +128,8 @@ def _outcome(
         with db.deadline(seconds), db.savepoint():
             with_sets = needs_sets(db, verdict, given, loaded.rules, folder=folder)
             return run_query(db, verdict, given, max_rows, with_sets=with_sets)
-    except LimitExceeded:
-        return QueryOutcome(None, "time")
-    except KanonError:
-        return QueryOutcome(None, "error")
+    except KanonError as error:
+        return QueryOutcome(None, failure_of(error))
 
 
 def verdict_on(text: str, snapshot: CatalogSnapshot, rules: Mapping[int, ProtectionRules]) -> Verdict:

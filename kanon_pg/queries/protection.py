@@ -15,6 +15,7 @@ from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableCol
 from kanon_pg.queries.ledgers import begin_record, has_folder
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
+from kanon_pg.relations.beside_queries import check_beside_queries
 
 
 def protect(
@@ -80,6 +81,7 @@ def protect(
             f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
             "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
         )
+    check_beside_queries(db, relation=facts.oid)
     if rules.ledger != "off" or has_folder(folder):
         begin_record(db, facts.oid, role, folder=folder)
 

@@ -88,14 +88,15 @@ def count_row_types(
     most = max(1, memory_bytes // per_type)
     _refuse_by_first_rows(db, relation, parts, most)
     weights = {"type_bytes": per_type, "pair_bytes": ITEM_BYTES * _PAIR_NUMBERS * _COPIES}
+    most_bytes = max(memory_bytes, per_type)
     # Where all rows of a person are on one node of Citus, people are counted there.
     query = (
         "distributed/count_row_types"
         if _counts_people_apart(db, relation, grouped, entity)
         else "count_row_types"
     )
-    found = db.row(statement(query, **parts, **weights), max(memory_bytes, per_type))
-    if found["bytes"] > max(memory_bytes, per_type):
+    found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes))
+    if found["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
         raise _too_many(f"{found['types']:,} row types{pairs}", most)
     packed = _packed(found, columns, sensitive)

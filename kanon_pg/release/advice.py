@@ -48,7 +48,7 @@ def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifie
     ]
     if not columns or _rows_are_elsewhere(db, relation):
         return
-    found = _asked_of_columns(db, "repeated_identifiers", relation, columns)
+    found = _columns_found_by(db, "repeated_identifiers", relation, columns)
     repeated = [column for column, repeats in zip(columns, found, strict=True) if repeats]
     if len(repeated) == 1:
         column = repeated[0]
@@ -77,7 +77,7 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
     columns = [column for column in sensitive if has_equality(db, relation, (column,))]
     if not columns or _rows_are_elsewhere(db, relation):
         return
-    found = _asked_of_columns(db, "distinct_values", relation, columns)
+    found = _columns_found_by(db, "distinct_values", relation, columns)
     for column, (values, distinct) in zip(columns, found, strict=True):
         if values >= _FEWEST_ROWS and distinct >= _NEARLY_ALL * values:
             db.notice(
@@ -108,7 +108,7 @@ def _rows_are_elsewhere(db: Database, relation: RelationFacts) -> bool:
     return reads_tables_of_citus(db, relation.oid)
 
 
-def _asked_of_columns(
+def _columns_found_by(
     db: Database, query: str, relation: RelationFacts, columns: Sequence[ColumnFacts]
 ) -> list[Any]:
     """Return what a query says of each column, by looking at some rows."""

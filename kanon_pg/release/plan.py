@@ -88,6 +88,9 @@ def _generalized(
 RESERVED = ("kanon_pattern", "kanon_person", "kanon_suppressed")
 """Names of columns that releases add."""
 
+ROW = "kanon_row"
+"""Column of a storage that says which row is which; no reader sees it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
@@ -109,6 +112,8 @@ class ReleasePlan:
         What every class must satisfy beside k people.
     generalized : tuple of GeneralizedColumn
         The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
+    keys : tuple of CanonicalColumn
+        Columns that identify a row, where the storage says which row is which; else none.
     """
 
     base: RelationFacts
@@ -119,6 +124,7 @@ class ReleasePlan:
     entity: CanonicalColumn | None
     models: PrivacyModels = field(default_factory=PrivacyModels)
     generalized: tuple[GeneralizedColumn, ...] = ()
+    keys: tuple[CanonicalColumn, ...] = ()
 
     @property
     def model_columns(self) -> tuple[CanonicalColumn, ...]:

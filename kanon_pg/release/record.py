@@ -22,7 +22,8 @@ from kanon_pg.release.distributed.storage import drop_shards
 from kanon_pg.release.node_tables import drop_hierarchies
 from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
-from kanon_pg.release.recount import count_people, counted_rows
+from kanon_pg.release.recount import count_people
+from kanon_pg.release.remembering import forget_versions, remembered_versions
 from kanon_pg.release.report import ReleaseReport, ReleaseUtility
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.record import forget_series
@@ -98,13 +99,15 @@ def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
     }
 
 
-def forget_releases(db: Database, previous: Sequence[Row]) -> None:
+def forget_releases(db: Database, previous: Sequence[Row], *, keep_versions: bool = False) -> None:
     """Remove records, and the relations behind the view of each.
 
     Parameters
     ----------
     previous : sequence of Row
         Records, as ``fetch_release`` returns them.
+    keep_versions : bool
+        Whether the versions that were remembered stay, because a further one follows.
     """
     for row in previous:
         # Dropping a base table with CASCADE takes the storage along, but not the mapping.
@@ -120,6 +123,8 @@ def forget_releases(db: Database, previous: Sequence[Row]) -> None:
         if row["parts_name"]:
             drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
         forget_series(db, row["name"])
+        if not keep_versions:
+            forget_versions(db, row["name"], remembered_versions(db, row["name"]))
         db.execute(statement("forget_release"), row["name"])
 
 
@@ -137,14 +142,18 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
     """
     fields = _fields(db, row)
     on_nodes = row["storage_schema"] == SCHEMA
-    outputs = [Identifier.of(name) for name in row["quasi_identifiers"]]
     seen = db.row(
         statement(
             "recount_seen",
-            **counted_rows(storage, outputs, entity=row["has_entity"], on_nodes=on_nodes),
+            storage=storage,
             entity=row["has_entity"],
+            on_nodes=on_nodes,
             columns=[
-                {"cell": Identifier.of(name), "is_suppressed": suppressed_in(fields, "kanon_pattern", place)}
+                {
+                    "cell": Identifier.of(name),
+                    "alias": Identifier.of(f"q{place}"),
+                    "is_suppressed": suppressed_in(fields, "pattern", place),
+                }
                 for place, name in enumerate(row["quasi_identifiers"])
             ],
         )

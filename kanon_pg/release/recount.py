@@ -18,7 +18,7 @@ from kanon_pg.core.request import PrivacyModels, SolveOutcome
 from kanon_pg.db.catalog import equality_operator
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import Statement, render, statement
+from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted, fingerprint
@@ -92,12 +92,12 @@ def recount(
         cell is not one of its hierarchy.
     """
     columns = plan.quasi_identifiers
-    by_pattern = db.rows(_counting(plan, storage, "recount_storage", "pattern", on_nodes=on_nodes))
+    by_pattern = db.rows(_counting(plan, storage, "recount_storage", on_nodes=on_nodes))
     _require_guarantee(by_pattern, k)
     rows = _total(by_pattern, "rows")
     seen = by_pattern
     if plan.generalized:  # nodes of one name, and NULL, look the same at several levels
-        seen = db.rows(_counting(plan, storage, "recount_seen", "kanon_pattern", on_nodes=on_nodes))
+        seen = db.rows(_counting(plan, storage, "recount_seen", on_nodes=on_nodes))
     classes, memberships = _total(seen, "classes"), _total(seen, "memberships")
     people = rows if plan.entity is None else count_people(db, storage, on_nodes=on_nodes)
     suppressed = [(row["rows"], _suppressed(plan, row["pattern"])) for row in by_pattern]
@@ -127,41 +127,15 @@ def count_people(db: Database, storage: Identifier, *, on_nodes: bool) -> int:
     return people
 
 
-def counted_rows(
-    storage: Identifier, outputs: Sequence[Identifier], *, entity: bool, on_nodes: bool
-) -> dict[str, Identifier | Fragment]:
-    """Return what queries that count classes read, and how they count rows and people of it.
-
-    Parameters
-    ----------
-    outputs : sequence of Identifier
-        The published quasi-identifiers.
-    on_nodes : bool
-        Where rows are on all nodes, those of one person are brought together on their node first.
-    """
-    if on_nodes and entity:
-        held = render("distributed/held_rows", storage=storage, outputs=outputs)
-        return {
-            "storage": held,
-            "rows": Fragment("sum(kanon_rows)::bigint"),
-            "people": Fragment("count(kanon_person)"),
-        }
-    people = Fragment("count(DISTINCT kanon_person)") if entity else Fragment("count(*)")
-    return {"storage": storage, "rows": Fragment("count(*)"), "people": people}
-
-
-def _counting(
-    plan: ReleasePlan, storage: Identifier, query: str, pattern: str, *, on_nodes: bool
-) -> Statement:
-    """Return a query that counts classes, in terms of a name of the pattern vector."""
-    entity = plan.entity is not None
-    outputs = [column.output for column in plan.quasi_identifiers]
+def _counting(plan: ReleasePlan, storage: Identifier, query: str, *, on_nodes: bool) -> Statement:
+    """Return a query that counts classes."""
     return statement(
         query,
-        **counted_rows(storage, outputs, entity=entity, on_nodes=on_nodes),
-        entity=entity,
+        storage=storage,
+        entity=plan.entity is not None,
+        on_nodes=on_nodes,
         columns=[
-            {"cell": _as_seen(plan, c), "alias": c.alias, "is_suppressed": plan.suppressed_in(pattern, j)}
+            {"cell": _as_seen(plan, c), "alias": c.alias, "is_suppressed": plan.suppressed_in("pattern", j)}
             for j, c in enumerate(plan.quasi_identifiers)
         ],
     )

@@ -13,8 +13,10 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
+from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
 from kanon_pg.release.distributed.placement import SCHEMA as SHARDS_SCHEMA
 from kanon_pg.release.distributed.placement import Shards, shards_of
@@ -25,6 +27,7 @@ from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_view, name_storage, swap_view
 from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
+from kanon_pg.release.remembering import plan_of_record, remember, remembered_versions, with_row_keys
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.request import AnonymizeRequest, require_sensitive
 from kanon_pg.release.series.record import find_series
@@ -65,6 +68,8 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         role = caller(db) if role is None else role
         plan = plan_release(db, request, role)
         require_sensitive(request, plan.sensitive)
+        if request.remember is not None and request.over_time is None:
+            plan = with_row_keys(db, plan)
         memory = memory_budget(db)
     work = Work(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
@@ -73,14 +78,17 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         require_no_series(db, work)
         if request.over_time is not None:
             refuse_over_time(db, plan.base)
-            return start_series(work, generation)
-        return _build_and_publish(work, generation)
+        publish = _build_and_publish if request.over_time is None else start_series
+        report = publish(work, generation)
+    check_beside_queries(db, release=plan.name)
+    notice_side_by_side(db, plan.name, role=role)
+    return report
 
 
 def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     db, plan, k = work.db, work.plan, work.request.k
     hierarchies = write_hierarchies(db, plan, storage_names(plan, generation).nodes)
-    shards = shards_of(db, plan)
+    shards = shards_of(db, plan, remembers=work.request.remember is not None)
     counted, outcome = count_and_solve(work, hierarchies)
     parts = parts_of(counted.row_types.keys, outcome)
     schema = SCHEMA if shards is None else SHARDS_SCHEMA
@@ -98,13 +106,17 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     swap_view(db, plan, shown, k=k)
-    forget_releases(db, previous)
+    remembered = _version_to_remember(db, work, previous)
+    forget_releases(db, previous, keep_versions=remembered > 1)
     if shards is None:
         names = replace(names, storage=name_storage(db, plan.name, names.storage))
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
     store_release(db, plan, work.request, report, utility, names, role=work.role)
+    if work.request.remember is not None:
+        keys = [key.facts.name for key in plan.keys]
+        remember(db, plan, names.storage, remembered, k=k, keys=keys, most=work.request.remember)
     notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
@@ -118,6 +130,15 @@ def _store(
     create_storage(db, plan, names, k=k)
     create_unknown_view(db, plan, names)
     return names.storage
+
+
+def _version_to_remember(db: Database, work: Work, previous: Sequence[Row]) -> int:
+    """Return the number of a version; 1 if there are none before it that it continues."""
+    is_same = work.request.remember is not None and any(
+        row["base"] == work.plan.base.oid and row["mapping_name"] for row in previous
+    )
+    versions = remembered_versions(db, work.plan.name) if is_same else ()
+    return versions[0].number + 1 if versions else 1
 
 
 def refresh(db: Database, release: str) -> None:
@@ -154,6 +175,9 @@ def refresh(db: Database, release: str) -> None:
     db.progress("refreshing")
     storage = _refresh_storage(db, row, base, generation)
     record_refresh(db, row, storage)
+    if row["remember"]:
+        with exact_text(db):
+            _remember_refreshed(db, row, storage)
     _notice_withheld(db, base.identifier, storage, row["name"])
     _notice_unpublished(db, row)
     notice_unknown(db, row)
@@ -167,6 +191,14 @@ def _refresh_storage(db: Database, row: Row, base: RelationFacts, generation: in
         db.execute(statement("refresh_storage", storage=storage))
     db.execute(statement("analyze", relation=storage))
     return storage
+
+
+def _remember_refreshed(db: Database, row: Row, storage: Identifier) -> None:
+    last = next(iter(remembered_versions(db, row["name"])), None)
+    if last is None:  # somebody removed them by hand
+        return
+    plan = plan_of_record(db, row)
+    remember(db, plan, storage, last.number + 1, k=row["k"], keys=last.keys, most=row["remember"])
 
 
 def _notice_withheld(db: Database, base: Identifier, storage: Identifier, release: str) -> None:

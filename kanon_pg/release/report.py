@@ -13,7 +13,7 @@ from kanon_pg.release.recount import Recount
 
 @dataclass(frozen=True, slots=True)
 class ReleaseUtility:
-    """Losses of a release when it was published; see `kanon_pg.measure.measures.Measures`.
+    """Losses of a release when it was published; see `kanon_pg.measures.Measures`.
 
     Parameters
     ----------

@@ -1,20 +1,349 @@
-"""Puts a report together from what was found, with the sections on suggested roles and on what to do next."""
+"""The page of an audit: its sections on sets of columns, on suggested roles and on what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import groupby, zip_longest
 
-from kanon_pg.audit.findings import AuditResult, Suggestion
-from kanon_pg.audit.sentences import counted, headline, next_steps, percent, sentences
+from kanon_pg.audit.findings import AuditResult, ColumnFigures, Suggestion, ViolatingSet, Whole
+from kanon_pg.audit.sentences import column_list, counted, headline, next_steps, percent, sentences
 from kanon_pg.audit.suggesting import declaring
-from kanon_pg.curves.points import Curve
+from kanon_pg.curves import Curve
 from kanon_pg.db.identifiers import Literal
-from kanon_pg.reports.costs import curve_section, releases_section
-from kanon_pg.reports.document import Document, KeyFigure, Section, Statement, Table
+from kanon_pg.reports.costs import curve_section, releases_section, together_section
+from kanon_pg.reports.document import (
+    Bar,
+    BarChart,
+    BarGroup,
+    Document,
+    Figure,
+    KeyFigure,
+    Section,
+    SetLine,
+    SetMatrix,
+    SqlStep,
+    Table,
+    number,
+)
 from kanon_pg.reports.risk import classes_section, risk_section
-from kanon_pg.reports.sets import columns_section, sets_section
-from kanon_pg.reports.wording import number
+
+MOST_SETS = 24
+"""Sets that are drawn."""
+
+MOST_COLUMNS = 14
+"""Columns that are drawn, unless a single set has more."""
+
+
+MOST_LINES = 200
+"""Sets in the table; JSON has all of them."""
+
+_HEADINGS = (
+    "columns",
+    "kind",
+    "people at risk",
+    "smallest class",
+    "rows at risk",
+    "different values",
+    "distinction",
+    "separation",
+)
+
+
+def sets_section(audit: AuditResult) -> Section:
+    """Return the sets level by level, as a drawing and as a table."""
+    return Section(
+        "sets",
+        "Which columns single people out",
+        sentences=tuple(_sentences(audit)),
+        figures=(_figure(audit),) if any(found.columns for found in audit.sets) else (),
+    )
+
+
+def _sentences(audit: AuditResult) -> list[str]:
+    if audit.sets:
+        found = [
+            f"A set of columns is listed if some combination of its values is shared by fewer than {audit.k} "
+            "people, and no column can be left out of it. Every larger set that contains it singles people "
+            "out, too."
+        ]
+    elif audit.is_complete:
+        found = [
+            f"None: every combination of values of all {counted(len(audit.columns), 'audited column')} is "
+            f"shared by at least {audit.k} people, hence also that of any of them."
+        ]
+    else:
+        found = ["None was found so far."]
+    limitation = audit.limitation()
+    if limitation is not None:
+        found.append(limitation)
+    elif audit.sets:
+        found.append("The list is complete: it is proven that there is no other.")
+    return found
+
+
+def _figure(audit: AuditResult) -> Figure:
+    shown = drawable(audit.sets)
+    note = ""
+    if len(shown) < len(audit.sets):
+        note = (
+            f"Drawn: {len(shown):,} of {counted(len(audit.sets), 'set')}, taken from the levels in turn, "
+            f"those with the most people at risk first, at most {MOST_SETS} sets with at most {MOST_COLUMNS} "
+            "different columns."
+        )
+    first = shown[0]
+    return Figure(
+        "lattice",
+        f"Minimal sets that single out fewer than {audit.k} people, level by level",
+        f"{counted(len(audit.sets), 'set')}: {_levels(audit.sets)}. Each line is a set, each large dot one "
+        "of its columns, each bar the number of people at risk. The first line is "
+        f"{column_list(first.columns)} with {number(first.people_at_risk)} people at risk.",
+        _matrix(audit, shown),
+        _table(audit),
+        note,
+    )
+
+
+def drawable(sets: Sequence[ViolatingSet]) -> tuple[ViolatingSet, ...]:
+    """Return the sets that are drawn: from the levels in turn, most people first, as far as there is room.
+
+    Returns
+    -------
+    tuple of ViolatingSet
+        Fewest columns first; at most `MOST_SETS` with at most `MOST_COLUMNS` different columns, unless the
+        first has more. Each set is taken that still fits, so that every level is shown if it can be.
+    """
+    chosen: list[ViolatingSet] = []
+    columns: set[str] = set()
+    for found in _in_turn(sets):
+        together = columns.union(found.columns)
+        if len(chosen) < MOST_SETS and (len(together) <= MOST_COLUMNS or not chosen):
+            chosen.append(found)
+            columns = together
+    return tuple(sorted(chosen, key=_rank))
+
+
+def _in_turn(sets: Sequence[ViolatingSet]) -> Iterator[ViolatingSet]:
+    """Yield the first set of each level, then the second of each, and so on."""
+    levels = [list(level) for _, level in groupby(sorted(sets, key=_rank), key=lambda found: found.size)]
+    for places in zip_longest(*levels):
+        yield from (found for found in places if found is not None)
+
+
+def _rank(found: ViolatingSet) -> tuple[int, int, tuple[str, ...]]:
+    return found.size, -(found.people_at_risk or 0), found.columns
+
+
+def _matrix(audit: AuditResult, shown: Sequence[ViolatingSet]) -> SetMatrix:
+    sizes = Counter(found.size for found in audit.sets)
+    used = {name for found in shown for name in found.columns}
+    levels = []
+    for size, level in groupby(shown, key=lambda found: found.size):
+        lines = tuple(
+            SetLine(
+                frozenset(found.columns), Bar(found.people_at_risk or 0, number(found.people_at_risk), "risk")
+            )
+            for found in level
+        )
+        drawn = "" if len(lines) == sizes[size] else f"{len(lines)} of "
+        levels.append((f"{counted(size, 'column')}: {drawn}{counted(sizes[size], 'set')}", lines))
+    columns = tuple(name for name in _by_frequency(audit) if name in used)
+    return SetMatrix(columns, tuple(levels), "people at risk")
+
+
+def _levels(sets: Sequence[ViolatingSet]) -> str:
+    sizes = sorted({found.size for found in sets})
+    return ", ".join(
+        f"{sum(found.size == size for found in sets):,} of {counted(size, 'column')}" for size in sizes
+    )
+
+
+def _by_frequency(audit: AuditResult) -> list[str]:
+    """Return the columns, those in most sets first, so that lines between dots are short."""
+    often = {name: sum(name in found.columns for found in audit.sets) for name in audit.columns}
+    return sorted(audit.columns, key=lambda name: -often[name])
+
+
+def _table(audit: AuditResult) -> Table:
+    hidden = len(audit.sets) - MOST_LINES
+    note = (
+        ""
+        if hidden <= 0
+        else f"{counted(hidden, 'set')} more, of the largest sizes, are in the output of --json."
+    )
+    return Table(
+        f"Minimal sets of columns that single out fewer than {audit.k} people",
+        _HEADINGS,
+        tuple(_cells(found) for found in audit.sets[:MOST_LINES]),
+        texts=2,
+        note=note,
+    )
+
+
+def _cells(found: ViolatingSet) -> tuple[str, ...]:
+    return (
+        ", ".join(found.columns) or "(no column: the whole table)",
+        found.kind,
+        number(found.people_at_risk),
+        number(found.smallest_class),
+        number(found.rows_at_risk),
+        number(found.distinct_values),
+        _ratio(found.distinction),
+        _ratio(found.separation),
+    )
+
+
+def _ratio(value: float | None) -> str:
+    return number(None) if value is None else f"{value:.4f}"
+
+
+MOST_DRAWN = 15
+"""Columns in a drawing; the table has all of them."""
+
+_COLUMN_HEADINGS = (
+    "column",
+    "role",
+    "at risk by it alone",
+    "no longer at risk without it",
+    "at risk without it",
+    "in sets",
+    "different values",
+    "smallest class",
+)
+
+
+def columns_section(audit: AuditResult) -> Section | None:
+    """Return the contribution of each column; None if it was not counted."""
+    if audit.audited is None or not audit.column_figures:
+        return None
+    return Section(
+        "columns",
+        "What each column contributes",
+        sentences=(_sentence(audit, audit.audited),),
+        figures=tuple(_figures(audit, audit.audited)),
+    )
+
+
+def _sentence(audit: AuditResult, whole: Whole) -> str:
+    best = max(audit.column_figures, key=lambda column: _saved(column, whole))
+    saved = _saved(best, whole)
+    if not whole.people_at_risk:
+        return "By all audited columns together nobody is at risk, so no column contributes to it."
+    at_risk = counted(whole.people_at_risk, "person is", "people are")
+    if not saved:
+        return (
+            f"By all audited columns together {at_risk} at risk. Removing a single column would spare "
+            "nobody: what one column tells, others tell as well."
+        )
+    return (
+        f"By all audited columns together {at_risk} at risk. Removing {best.name} would spare the most: "
+        f"{counted(saved, 'person', 'people')}."
+    )
+
+
+def _figures(audit: AuditResult, whole: Whole) -> Iterator[Figure]:
+    """Yield a figure for each measure, unless there is nothing to compare."""
+    columns = sorted(
+        audit.column_figures,
+        key=lambda column: (-_saved(column, whole), -column.people_at_risk, -column.violating_sets),
+    )
+    at_risk = [column for column in columns if column.people_at_risk or _saved(column, whole)]
+    if at_risk:
+        table = Table(
+            "People at risk by each column",
+            _COLUMN_HEADINGS,
+            tuple(_column_cells(column, whole) for column in columns),
+            texts=2,
+        )
+        yield _people_figure(audit, whole, at_risk, table)
+    listed = [column for column in columns if column.violating_sets]
+    listed.sort(key=lambda column: -column.violating_sets)
+    if listed and listed[0].violating_sets > 1:
+        yield _sets_figure(audit, listed)
+
+
+def _people_figure(
+    audit: AuditResult, whole: Whole, columns: Sequence[ColumnFigures], table: Table
+) -> Figure:
+    drawn = columns[:MOST_DRAWN]
+    groups = tuple(
+        BarGroup(
+            column.name,
+            (
+                Bar(column.people_at_risk, number(column.people_at_risk), "risk"),
+                Bar(_saved(column, whole), number(_saved(column, whole)), "safe"),
+            ),
+        )
+        for column in drawn
+    )
+    legend = (
+        ("risk", "people at risk by this column alone"),
+        ("safe", "people spared if it is removed"),
+    )
+    return Figure(
+        "contribution",
+        "People at risk by one column, and people spared by removing it",
+        f"{counted(len(drawn), 'column')} with two bars each, out of "
+        f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: "
+        f"{number(drawn[0].people_at_risk)} at risk by it alone, {number(_saved(drawn[0], whole))} no longer "
+        "at risk without it.",
+        BarChart(groups, legend),
+        table,
+        _note(
+            len(drawn),
+            audit,
+            "those whose removal spares most people, then those that put most people at risk by themselves; "
+            f"at most {MOST_DRAWN}, and none for which both are zero",
+        ),
+    )
+
+
+def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> Figure:
+    drawn = columns[:MOST_DRAWN]
+    groups = tuple(
+        BarGroup(column.name, (Bar(column.violating_sets, number(column.violating_sets), "quiet"),))
+        for column in drawn
+    )
+    return Figure(
+        "membership",
+        "In how many of the minimal sets a column is",
+        f"{counted(len(drawn), 'bar')}, out of {counted(len(audit.sets), 'set')}. The first is "
+        f"{drawn[0].name}: in {counted(drawn[0].violating_sets, 'set')}.",
+        BarChart(groups),
+        Table(
+            "Minimal sets that contain each column",
+            ("column", "sets", "different values"),
+            tuple(
+                (column.name, number(column.violating_sets), number(column.distinct_values))
+                for column in columns
+            ),
+        ),
+        _note(len(drawn), audit, f"those in most sets; at most {MOST_DRAWN}, and none that is in no set"),
+    )
+
+
+def _note(drawn: int, audit: AuditResult, rule: str) -> str:
+    every = len(audit.column_figures)
+    return "" if drawn == every else f"Drawn: {drawn} of {counted(every, 'column')}, {rule}."
+
+
+def _saved(column: ColumnFigures, whole: Whole) -> int:
+    return max(0, whole.people_at_risk - column.people_at_risk_without)
+
+
+def _column_cells(column: ColumnFigures, whole: Whole) -> tuple[str, ...]:
+    return (
+        column.name,
+        "not declared" if column.role is None else column.role.replace("_", "-"),
+        number(column.people_at_risk),
+        number(_saved(column, whole)),
+        number(column.people_at_risk_without),
+        number(column.violating_sets),
+        number(column.distinct_values),
+        number(column.smallest_class),
+    )
+
 
 _BETWEEN = ",\n    "
 """An argument per line."""
@@ -64,17 +393,17 @@ def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Sect
     suggestions : sequence of Suggestion
         Proposed roles, if any were asked for.
     """
-    statements = [Statement(step.why, step.sql) for step in next_steps(audit)]
+    statements = [SqlStep(step.why, step.sql) for step in next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
     if is_proposed and all(column.role is None for column in audit.column_figures):
         statements.insert(
             0 if not statements else 1,
-            Statement(
+            SqlStep(
                 "Declare the roles, once they are right.", declaring(audit.relation, suggestions, _BETWEEN)
             ),
         )
     statements.append(
-        Statement(
+        SqlStep(
             "Look again whenever the table has changed.",
             f"SELECT * FROM kanon_audit({Literal(audit.relation)}, {audit.k});",
         )
@@ -109,6 +438,7 @@ def report(
         risk_section(audit),
         None if curve is None or not curve.points else curve_section(curve, audit.k),
         releases_section(audit),
+        together_section(audit),
         roles_section(suggestions),
         steps_section(audit, suggestions),
     )

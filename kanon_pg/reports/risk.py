@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from kanon_pg.audit.findings import AuditResult, ClassSizes, RiskFigures, Whole
 from kanon_pg.audit.sentences import column_list, counted, percent
 from kanon_pg.core.risk import DEEPEST
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Kind, Section, Table
-from kanon_pg.reports.wording import number, sizes
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Kind, Section, Table, number, sizes
 
 
 def classes_section(audit: AuditResult) -> Section | None:

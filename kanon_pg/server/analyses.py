@@ -6,17 +6,17 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from kanon_pg import curves
 from kanon_pg.audit import assessing, auditing, suggesting
 from kanon_pg.audit.request import AUDIT, IDENTIFY, IS_ANONYMOUS, RISK, SUGGEST
-from kanon_pg.curves import tracing
-from kanon_pg.curves.tracing import CURVE
+from kanon_pg.curves import CURVE
 from kanon_pg.db.operation import SqlValue
 from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import point_rows, value_rows
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
-from kanon_pg.measure.measuring import MEASURE
-from kanon_pg.measure.measuring import measure as measure_relation
+from kanon_pg.measures import MEASURE
+from kanon_pg.measures import measure as measure_relation
 
 
 def measure(*arguments: SqlValue) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def curve(*arguments: SqlValue) -> list[dict[str, Any]]:
     """Serve ``kanon_curve``."""
 
     def operation(db: SpiDatabase) -> list[dict[str, Any]]:
-        points = tracing.curve(db, CURVE.request(*arguments)).points
+        points = curves.curve(db, CURVE.request(*arguments)).points
         return [asdict(point) | {"elapsed": f"{point.elapsed:.6f} seconds"} for point in points]
 
     return serve(operation)

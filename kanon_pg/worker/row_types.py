@@ -27,7 +27,7 @@ Heartbeat = Callable[[], None]
 """Called every now and then during long work."""
 
 
-def _no_beat() -> None:
+def _no_heartbeat() -> None:
     """Do nothing between columns."""
 
 
@@ -76,7 +76,7 @@ class RowTypeTable:
     sensitive_columns: tuple[SensitiveColumn, ...] = ()
     sensitive_values: tuple[NDArray[np.float64] | None, ...] = ()
     has_entity: bool = False
-    heartbeat: Heartbeat = field(default=_no_beat, repr=False, compare=False)
+    heartbeat: Heartbeat = field(default=_no_heartbeat, repr=False, compare=False)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -146,7 +146,7 @@ class RowTypeTable:
         return most
 
     @classmethod
-    def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_beat) -> RowTypeTable:
+    def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_heartbeat) -> RowTypeTable:
         """Read packed row types.
 
         Parameters
@@ -172,7 +172,7 @@ class RowTypeTable:
             heartbeat()
         values = tuple(None if buffer is None else _floats(buffer) for buffer in packed.values)
         people = _integers(packed.people)
-        start, shared = _shared_people(packed)
+        start, shared = shared_people(packed)
         sensitive = np.empty((len(packed.sensitive_columns), rows.size), dtype=np.int64)
         for number, buffer in enumerate(packed.sensitive_cells):
             sensitive[number] = np.frombuffer(buffer, dtype=">i8")
@@ -253,7 +253,7 @@ def _codes(cells: NDArray[np.int64], values: NDArray[np.float64] | None) -> NDAr
     return codes.astype(np.int32)
 
 
-def _shared_people(packed: PackedRowTypes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def shared_people(packed: PackedRowTypes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the incidence of people that occur in more than one row type (start, people)."""
     keys = _integers(packed.keys)
     count = keys.size

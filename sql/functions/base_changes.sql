@@ -33,3 +33,4 @@ REVOKE ALL ON FUNCTION kanon.base_changes FROM PUBLIC;
 COMMENT ON FUNCTION kanon.base_changes IS
 'Rows inserted, updated and deleted so far in a table with its partitions and children, by the server''s
 statistics (TRUNCATE is not counted); NULL for views, foreign tables and dropped tables.';
+GRANT EXECUTE ON FUNCTION kanon.base_changes TO kanon_curator;

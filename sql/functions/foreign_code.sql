@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.foreign_code OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.foreign_code FROM PUBLIC;
 COMMENT ON FUNCTION kanon.foreign_code IS
 'Names a function or view that would run with the reader''s rights when a relation is read, and belongs to others than superusers; NULL if there is none.';
+GRANT EXECUTE ON FUNCTION kanon.foreign_code TO kanon_curator;

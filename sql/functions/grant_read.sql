@@ -19,3 +19,4 @@ ALTER FUNCTION kanon.grant_read OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.grant_read FROM PUBLIC;
 COMMENT ON FUNCTION kanon.grant_read IS
 'Grants the owner role SELECT on a base table and USAGE on its schema, if the caller may grant them.';
+GRANT EXECUTE ON FUNCTION kanon.grant_read TO kanon_curator;

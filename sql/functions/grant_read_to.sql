@@ -43,3 +43,4 @@ ALTER FUNCTION kanon.grant_read_to OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.grant_read_to FROM PUBLIC;
 COMMENT ON FUNCTION kanon.grant_read_to IS
 'Grants a role SELECT on a table and USAGE on its schema, if the caller may grant them.';
+GRANT EXECUTE ON FUNCTION kanon.grant_read_to TO kanon_curator;

@@ -57,3 +57,4 @@ ALTER FUNCTION kanon.release_class_sizes OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.release_class_sizes FROM PUBLIC;
 COMMENT ON FUNCTION kanon.release_class_sizes IS
 'Counts the classes of a release by their size in people, and those in which everybody has the same sensitive value; called by kanon_risk and kanon_is_anonymous.';
+GRANT EXECUTE ON FUNCTION kanon.release_class_sizes TO kanon_curator;

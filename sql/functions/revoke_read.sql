@@ -56,3 +56,4 @@ ALTER FUNCTION kanon.revoke_read OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.revoke_read FROM PUBLIC;
 COMMENT ON FUNCTION kanon.revoke_read IS
 'Revokes rights to read a table that nothing of kanon_pg needs any more, as far as the caller may revoke them.';
+GRANT EXECUTE ON FUNCTION kanon.revoke_read TO kanon_curator;

@@ -60,3 +60,4 @@ ALTER FUNCTION kanon.small_classes OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.small_classes FROM PUBLIC;
 COMMENT ON FUNCTION kanon.small_classes IS
 'Counts classes of fewer than k people in a relation with the caller''s rights; called by kanon.violations.';
+GRANT EXECUTE ON FUNCTION kanon.small_classes TO kanon_curator;

@@ -30,3 +30,4 @@ ALTER FUNCTION kanon.small_release_classes OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.small_release_classes FROM PUBLIC;
 COMMENT ON FUNCTION kanon.small_release_classes IS
 'Counts classes of fewer than k people in a release; called by kanon.violations.';
+GRANT EXECUTE ON FUNCTION kanon.small_release_classes TO kanon_curator;

@@ -1,7 +1,6 @@
 -- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
 -- if they would need more bytes than the limit. Columns are the quasi-identifiers, then the sensitive columns
 -- that a privacy model constrains. Foreign partitions are grouped where they are, each by itself.
--- $1 bigint
 WITH base AS (
 {% for source in shards or [relation] %}
 {% include "guard/base_rows.sql" %}
@@ -96,7 +95,7 @@ CROSS JOIN (
                 ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
             ) AS key
         FROM types
-        WHERE (SELECT t.bytes FROM totals AS t) <= $1
+        WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         OFFSET 0
     ) AS types
 ) AS packed
@@ -113,7 +112,7 @@ CROSS JOIN (
             ROW({% for q in columns %}{{ q.hashed_pair }}, {% endfor %}{{ entity.hashed }}), {{ hash_seed }}
         ) >> 32) * pairs.n), 0)::text AS fingerprint
     FROM pairs
-    WHERE (SELECT t.bytes FROM totals AS t) <= $1
+    WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
 {% else %}
     SELECT ''::bytea AS pair_keys, ''::bytea AS pair_people
 {% endif %}

@@ -3,7 +3,7 @@
 --
 -- A class is held as the places of its values in the column's domain and how often each occurs. Earth
 -- mover's distances are computed exactly only for classes whose upper bound exceeds the largest lower
--- bound of all classes; kanon_pg/measure/classes.py has the formulas and says why the bounds hold.
+-- bound of all classes; kanon_pg/measures.py has the formulas and says why the bounds hold.
 -- Few classes are stored for the second look. Many are not: with many small classes a second look is
 -- seldom needed, and counting again then costs less than storing (`worst` needs no arrays).
 WITH source AS NOT MATERIALIZED (

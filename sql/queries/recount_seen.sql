@@ -1,25 +1,37 @@
 -- Classes of a release as readers tell them apart: by the published cells and by which of them are
--- suppressed, not by levels, which nobody sees.
+-- suppressed, not by levels, which nobody sees. Rows are grouped once by what is stored, then these groups by what is
+-- seen of them.
 SELECT
     count(*) AS classes,
     coalesce(sum(n), 0)::bigint AS rows,
     coalesce(min(people), 0) AS smallest,
     coalesce(max(people), 0) AS largest,
     coalesce(sum(people), 0)::bigint AS memberships,
-    coalesce(sum(n * suppressed), 0)::bigint AS suppressed
+    coalesce(sum(n * pg_catalog.bit_count(hidden::bit(64))), 0)::bigint AS suppressed
 FROM (
     SELECT
-        {{ rows }} AS n,
+        hidden,
+        sum(n)::bigint AS n,
+        {% if entity %}count(person){% else %}sum(n)::bigint{% endif %} AS people
+    FROM (
+        SELECT
 {% for q in columns %}
-        ({{ q.is_suppressed }})::integer{% if not loop.last %} +{% endif %}
+            {{ q.alias }},
+{% endfor %}
+{% for q in columns %}
+            (({{ q.is_suppressed }})::integer::bigint << {{ loop.index0 }}){% if not loop.last %} |{% endif %}
 
 {% endfor %}
-        AS suppressed,
-        {{ people }} AS people
-    FROM {{ storage }}
-    GROUP BY
-{% for q in columns %}
-        {{ q.cell }}, {{ q.is_suppressed }}{% if not loop.last %},{% endif %}
+            AS hidden,
+{% if entity %}
+            person,
+{% endif %}
+            sum(n) AS n
+        FROM (
+{% include "recount/stored_rows.sql" %}
 
-{% endfor %}
+        ) AS held
+        GROUP BY {% for q in columns %}{{ q.alias }}, {% endfor %}{% if entity %}person, {% endif %}hidden
+    ) AS seen
+    GROUP BY {% for q in columns %}{{ q.alias }}, {% endfor %}hidden
 ) AS class

@@ -1,4 +1,5 @@
--- Classes of a release by pattern vector, counted on the published cells.
+-- Classes of a release by pattern vector, counted on the published cells. People are grouped before they are counted,
+-- because a DISTINCT count would sort all rows.
 SELECT
     pattern,
     count(*) AS classes,
@@ -14,14 +15,24 @@ SELECT
     ) AS leaks
 FROM (
     SELECT
-        kanon_pattern AS pattern,
+        pattern,
 {% for q in columns %}
-        {{ q.cell }} AS {{ q.alias }},
+        {{ q.alias }},
 {% endfor %}
-        {{ rows }} AS n,
-        {{ people }} AS people
-    FROM {{ storage }}
-    GROUP BY kanon_pattern{% for q in columns %}, {{ q.cell }}{% endfor %}
+{% if entity %}
+        sum(n)::bigint AS n,
+        count(person) AS people
+{% else %}
+        n,
+        n AS people
+{% endif %}
+    FROM (
+{% include "recount/stored_rows.sql" %}
 
+    ) AS held
+{% if entity %}
+    GROUP BY pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+
+{% endif %}
 ) AS class
 GROUP BY pattern

@@ -24,3 +24,4 @@ COMMENT ON COLUMN kanon.declaration.weights IS 'Cost of a suppressed cell per co
 COMMENT ON COLUMN kanon.declaration.row_types_view IS 'View in schema kanon that counts the row types.';
 COMMENT ON COLUMN kanon.declaration.declared_by IS 'Who declared it.';
 COMMENT ON COLUMN kanon.declaration.declared_at IS 'When it was declared.';
+GRANT SELECT ON TABLE kanon.declaration TO kanon_reader;

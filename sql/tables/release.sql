@@ -99,3 +99,4 @@ COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.refreshed_at IS 'When kanon_refresh counted it last; NULL if not since it was published.';
 COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';
+GRANT SELECT ON TABLE kanon.release TO kanon_reader;

@@ -14,3 +14,4 @@ COMMENT ON COLUMN kanon.request.number IS 'Order of the calls.';
 COMMENT ON COLUMN kanon.request.operation IS 'What was called; the only column that callers may set.';
 COMMENT ON COLUMN kanon.request.role IS 'Whose rights count.';
 COMMENT ON COLUMN kanon.request.transaction IS 'The transaction of the call; a row is good for no other.';
+GRANT INSERT (operation) ON TABLE kanon.request TO kanon_curator;

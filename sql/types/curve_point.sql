@@ -39,3 +39,4 @@ COMMENT ON COLUMN kanon.curve_point.average_class IS 'Mean number of people per 
 COMMENT ON COLUMN kanon.curve_point.method IS 'What found the solution; if it was found for a larger k, for which.';
 COMMENT ON COLUMN kanon.curve_point.elapsed IS 'Time spent on this k alone.';
 COMMENT ON COLUMN kanon.curve_point.termination IS 'How the search ended: optimal (proven), goal (the proven gap is small enough), exhausted (nothing better found), time (time_limit was over), memory (kanon.memory_budget was used up).';
+GRANT USAGE ON TYPE kanon.curve_point TO kanon_curator;

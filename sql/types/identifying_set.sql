@@ -33,3 +33,4 @@ COMMENT ON COLUMN kanon.identifying_set.distinct_rows IS 'Different rows of the 
 COMMENT ON COLUMN kanon.identifying_set.distinction IS 'Different rows as a share of all rows, 0 to 1.';
 COMMENT ON COLUMN kanon.identifying_set.method IS 'What found the set.';
 COMMENT ON COLUMN kanon.identifying_set.termination IS 'How the search ended: optimal (no set has fewer columns, proven), exhausted (nothing better found), time (time_limit was over).';
+GRANT USAGE ON TYPE kanon.identifying_set TO kanon_analyst;

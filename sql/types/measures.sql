@@ -64,3 +64,4 @@ COMMENT ON COLUMN kanon.measures.certainty_penalty IS 'Share of the values of it
 COMMENT ON COLUMN kanon.measures.generalization_height IS 'Level by height of the hierarchy, on average over all cells, 0 to 1; 1 less this is the precision of Sweeney (2002).';
 COMMENT ON COLUMN kanon.measures.entropy_loss IS 'Information lost about the cells, knowing how frequent values are, 0 to 1 (non-uniform entropy, Gionis and Tassa 2009).';
 COMMENT ON COLUMN kanon.measures.marginal_divergence IS 'Mean Kullback-Leibler divergence in bits of what the cells tell of a column''s distribution (after Kifer and Gehrke 2006).';
+GRANT USAGE ON TYPE kanon.measures TO kanon_analyst;

@@ -39,3 +39,4 @@ COMMENT ON COLUMN kanon.point_class.ratio IS 'Cost divided by the bound, at leas
 COMMENT ON COLUMN kanon.point_class.optimal IS 'Whether the cost is proven to be the least possible.';
 COMMENT ON COLUMN kanon.point_class.method IS 'What found the classes.';
 COMMENT ON COLUMN kanon.point_class.termination IS 'How the search ended: optimal (proven), exhausted (nothing better found), time (time_limit was over).';
+GRANT USAGE ON TYPE kanon.point_class TO kanon_analyst;

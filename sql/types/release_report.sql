@@ -55,3 +55,4 @@ COMMENT ON COLUMN kanon.release_report.bound_method IS 'What proved the lower bo
 COMMENT ON COLUMN kanon.release_report.usefulness IS 'Mean tuple diversity of the classes; smaller is better.';
 COMMENT ON COLUMN kanon.release_report.elapsed IS 'Time from the call to the verified release.';
 COMMENT ON COLUMN kanon.release_report.termination IS 'How the search ended: optimal (proven), goal (the proven gap is small enough), exhausted (nothing better found), time (time_limit was over), memory (kanon.memory_budget was used up).';
+GRANT USAGE ON TYPE kanon.release_report TO kanon_curator;

@@ -57,3 +57,4 @@ COMMENT ON COLUMN kanon.risk.people_by_unique IS 'People whose smallest such com
 COMMENT ON COLUMN kanon.risk.homogeneous_people IS 'People in classes where all have the same sensitive value, for the column with most of them; NULL without sensitive columns.';
 COMMENT ON COLUMN kanon.risk.homogeneous IS 'The same per sensitive column: classes, people and rows.';
 COMMENT ON COLUMN kanon.risk.termination IS 'How the search for minimal uniques ended: optimal (all are counted), exhausted, time (time_limit was over: larger ones are not counted). All other figures are whole.';
+GRANT USAGE ON TYPE kanon.risk TO kanon_analyst;

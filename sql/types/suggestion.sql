@@ -26,3 +26,4 @@ COMMENT ON COLUMN kanon.suggestion.distinct_ratio IS 'Different values as a shar
 COMMENT ON COLUMN kanon.suggestion.unique_values IS 'Values that one row has.';
 COMMENT ON COLUMN kanon.suggestion.missing IS 'Share of the rows that have no value, 0 to 1.';
 COMMENT ON COLUMN kanon.suggestion.restored_by IS 'Columns each of which tells this one''s value: suppressing this one alone hides nothing.';
+GRANT USAGE ON TYPE kanon.suggestion TO kanon_analyst;

@@ -35,3 +35,4 @@ COMMENT ON COLUMN kanon.value_class.ratio IS 'Cost divided by the bound, at leas
 COMMENT ON COLUMN kanon.value_class.optimal IS 'Whether the cost is proven to be the least possible.';
 COMMENT ON COLUMN kanon.value_class.method IS 'What found the classes.';
 COMMENT ON COLUMN kanon.value_class.termination IS 'How the search ended: optimal (proven), exhausted (nothing better found), time (time_limit was over).';
+GRANT USAGE ON TYPE kanon.value_class TO kanon_analyst;

@@ -35,3 +35,4 @@ COMMENT ON COLUMN kanon.violating_set.distinct_values IS 'Different combinations
 COMMENT ON COLUMN kanon.violating_set.distinction IS 'Different combinations as a share of the rows, 0 to 1.';
 COMMENT ON COLUMN kanon.violating_set.separation IS 'Share of all pairs of rows that differ on the columns, 0 to 1.';
 COMMENT ON COLUMN kanon.violating_set.termination IS 'How the search ended: optimal (every set that was asked for is listed), exhausted (some may be missing), time (time_limit was over: sets or figures may be missing).';
+GRANT USAGE ON TYPE kanon.violating_set TO kanon_analyst;

@@ -26,3 +26,4 @@ COMMENT ON COLUMN kanon.declarations.weights IS 'Cost of a suppressed cell per c
 COMMENT ON COLUMN kanon.declarations.row_types IS 'View that counts the row types.';
 COMMENT ON COLUMN kanon.declarations.declared_by IS 'Who declared it.';
 COMMENT ON COLUMN kanon.declarations.declared_at IS 'When it was declared.';
+GRANT SELECT ON TABLE kanon.declarations TO kanon_curator;

@@ -29,3 +29,4 @@ COMMENT ON COLUMN kanon.hierarchies.nodes IS 'Different nodes per level, from th
 COMMENT ON COLUMN kanon.hierarchies.shared IS 'Whether every curator may see and use it; else its maker only.';
 COMMENT ON COLUMN kanon.hierarchies.created_by IS 'Who stored it.';
 COMMENT ON COLUMN kanon.hierarchies.created_at IS 'When it was stored.';
+GRANT SELECT ON TABLE kanon.hierarchies TO kanon_curator;

@@ -21,3 +21,4 @@ COMMENT ON COLUMN kanon.published_roles.sensitive IS 'Sensitive columns, publish
 COMMENT ON COLUMN kanon.published_roles.insensitive IS 'Insensitive columns, published unchanged.';
 COMMENT ON COLUMN kanon.published_roles.counts_people IS
 'Whether a person may have several rows, and classes have k people; else they have k rows.';
+GRANT SELECT ON TABLE kanon.published_roles TO kanon_analyst;

@@ -65,3 +65,4 @@ COMMENT ON COLUMN kanon.violations.classes_at_risk IS 'Classes of fewer than k p
 COMMENT ON COLUMN kanon.violations.people_at_risk IS 'People in these classes; who is in several of them counts for each.';
 COMMENT ON COLUMN kanon.violations.rows_at_risk IS 'Rows in these classes.';
 COMMENT ON COLUMN kanon.violations.problem IS 'Why nothing could be counted; NULL if it was.';
+GRANT SELECT ON TABLE kanon.violations TO kanon_curator;

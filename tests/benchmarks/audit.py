@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.worker.audit.figures import figures_of
+from kanon_pg.worker.audit.auditor import figures_of
 from kanon_pg.worker.audit.identifying import smallest_identifying_set
 from kanon_pg.worker.audit.violating import find_violating_sets
 from kanon_pg.worker.clock import Clock

@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.grouping.fold import fold
 from kanon_pg.worker.grouping.intervals import intervals
 from kanon_pg.worker.grouping.labels import exact_labels
 from kanon_pg.worker.grouping.rectangles import rectangles
 from kanon_pg.worker.grouping.regions import regions
 from kanon_pg.worker.grouping.result import SingleAttribute, cost_of
-from kanon_pg.worker.grouping.spread import spread
+from kanon_pg.worker.grouping.spread import fold, spread
 from tests.benchmarks.settings import DATA, Settings, median_seconds, missing, table
 from tests.fixtures.simplified_spread import simplified_spread
 

@@ -21,8 +21,11 @@ from tests.benchmarks import (
     quality,
     queries,
     real,
+    row_types,
     series,
+    shards,
     synthetic,
+    wide,
 )
 from tests.benchmarks.settings import Settings
 
@@ -45,8 +48,13 @@ SPECS: dict[str, Spec] = {
     "entities": real.diabetes,
     "census": real.census,
     "series": series.over_time,
+    "series-server": series.by_functions,
     "synthetic": synthetic.phases,
+    "synthetic-diverse": synthetic.diverse,
+    "wide": wide.limited,
+    "shards": shards.foreign,
     "growth-columns": growth.by_columns,
+    "growth-types": row_types.by_row_types,
     "growth-k": growth.by_k,
     "ledger": ledger.queries,
     "gateway": gateway.round_trips,

@@ -90,7 +90,7 @@ def call(connection: psycopg.Connection[Any], relation: str, k: int, **options: 
     connection.execute("SET kanon.progress = 'on'")
     connection.add_notice_handler(on_notice)
     try:
-        with _memory_watch(connection.info.backend_pid) as peak:
+        with memory_watch(connection.info.backend_pid) as peak:
             before = time.perf_counter()
             report = connection.execute(text.encode(), {"relation": relation, "k": k, **options}).fetchone()
             after = time.perf_counter()
@@ -103,15 +103,16 @@ def call(connection: psycopg.Connection[Any], relation: str, k: int, **options: 
 
 
 @contextmanager
-def _memory_watch(backend: int) -> Iterator[dict[str, int]]:
+def memory_watch(backend: int) -> Iterator[dict[str, int]]:
+    """Give the peak private memory of a process, and of the largest of its children, while the block runs."""
     peak = {"backend": 0, "worker": 0}
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(_SAMPLE_SECONDS):
-            peak["backend"] = max(peak["backend"], _private_bytes(backend))
+            peak["backend"] = max(peak["backend"], private_bytes(backend))
             for child in _children(backend):
-                peak["worker"] = max(peak["worker"], _private_bytes(child))
+                peak["worker"] = max(peak["worker"], private_bytes(child))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -122,7 +123,8 @@ def _memory_watch(backend: int) -> Iterator[dict[str, int]]:
         watcher.join()
 
 
-def _private_bytes(pid: int) -> int:
+def private_bytes(pid: int) -> int:
+    """Return the private memory of a process, 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -146,4 +148,4 @@ def megabytes(size: int) -> str:
     return f"{size / 2**20:,.0f} MB"
 
 
-__all__ = ["Call", "bench_server", "call", "load", "megabytes"]
+__all__ = ["Call", "bench_server", "call", "load", "megabytes", "memory_watch", "private_bytes"]

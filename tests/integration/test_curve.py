@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from kanon_pg import client
 from kanon_pg.cli import app
-from kanon_pg.curves.points import CurvePoint
+from kanon_pg.curves import CurvePoint
 from tests.fixtures.curves import COLUMNS, KS, without_times
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface, interface_of

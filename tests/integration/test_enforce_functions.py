@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from kanon_pg import client
-from kanon_pg.client.transactions import as_reader
+from kanon_pg.client import as_reader
 from kanon_pg.errors import AnswerWithheld, InputError
 from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.pending_query import lock_relations

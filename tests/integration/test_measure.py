@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.measure.measures import Measures
+from kanon_pg.measures import Measures
 from tests.fixtures.interfaces import Interface
 from tests.fixtures.measuring import create, measure
 

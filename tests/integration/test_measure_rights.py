@@ -15,7 +15,7 @@ from kanon_pg import client
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli import app
 from kanon_pg.errors import NotPermitted
-from kanon_pg.measure.measures import Measures
+from kanon_pg.measures import Measures
 from kanon_pg.relations.subject import LOSSES
 from tests.fixtures.databases import role
 from tests.fixtures.interfaces import Interface

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.worker.audit.figures import figures_of
+from kanon_pg.worker.audit.auditor import figures_of
 from kanon_pg.worker.audit.violating import find_violating_sets, is_anonymous
 from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import classes_by_hand, minimal_by_hand, read, tables, violates

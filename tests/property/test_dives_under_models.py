@@ -11,11 +11,17 @@ from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.heuristics import search_greedily
-from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models, refine_under_models
+from kanon_pg.worker.solvers.refinement.diving_under_models import (
+    dive_for_people,
+    dive_under_models,
+    refine_under_models,
+)
 from kanon_pg.worker.verification.recount import recount, require_k, require_models
 from tests.fixtures.diversity import pack_sensitive
+from tests.fixtures.packing import pack
 
 MODELS = [
     PrivacyModels(p=3),
@@ -74,3 +80,20 @@ def test_local_search_and_flow_never_make_a_solution_dearer(models):
         after = refine_under_models(types, mask, request, Clock(), before)
         cost = cost_after_recount(packed, types, after, k, models)
         assert cost <= cost_after_recount(packed, types, before, k, models) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_dives_keep_row_types_of_people_in_one_piece_and_k_people_in_a_class(seed):
+    random = np.random.default_rng(seed)
+    size, k = int(random.integers(20, 80)), int(random.integers(2, 5))
+    rows = [tuple(row) for row in random.integers(0, 3, (size, 3)).tolist()]
+    packed = pack(rows, people=random.integers(0, size // 2, size).tolist())
+    types = RowTypeTable.from_packed(packed)
+    mask = all_patterns(types.columns)
+    before = search_greedily(types, mask, SolveRequest(k), Clock()).solution
+    raised = raise_prices(types, mask.vectors, k, Clock(), steps=200)
+    graph = graph_around(types, mask.vectors, before, k, Clock(), prices=raised.prices)
+    solution = dive_for_people(types, graph, k, Clock(), prices=raised.prices, seed=seed % 3)
+    assert solution is not None
+    assert not solution.is_divided
+    assert cost_after_recount(packed, types, solution, k, PrivacyModels()) >= raised.bound

@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import connect
-from kanon_pg.measure.classes import Measured, count_classes, measure_sensitive
-from kanon_pg.measure.measures import Measures
-from kanon_pg.measure.measuring import MeasureRequest, figures_of, resolve_measured
+from kanon_pg.measures import (
+    Measured,
+    MeasureRequest,
+    Measures,
+    count_classes,
+    figures_of,
+    measure_sensitive,
+    resolve_measured,
+)
 from kanon_pg.relations.subject import Roles
 from tests.fixtures.examples import examples
 from tests.fixtures.memory.mirror import Mirror

@@ -136,7 +136,7 @@ def test_the_greatest_gain_is_that_of_trying_every_class(models, table, data):
     expected = greatest_by_trying(types, members, PRICE_UNIT, k, prices, models)
     assert gain == (NO_CLASS if expected is None else expected)
     if expected is not None:
-        taken = demands.taken[: len(members)].tolist()
+        taken = demands.taken[: len(members)].astype(int).tolist()
         held = [
             tuple(types.sensitive[:, m].tolist())
             for m, t in zip(members, taken, strict=True)

@@ -11,14 +11,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.grouping.fold import fold
 from kanon_pg.worker.grouping.intervals import intervals
-from kanon_pg.worker.grouping.labels import exact_labels
+from kanon_pg.worker.grouping.labels import exact_labels, relaxed, relaxed_classes
 from kanon_pg.worker.grouping.rectangles import rectangles
 from kanon_pg.worker.grouping.regions import regions
-from kanon_pg.worker.grouping.relaxed import relaxed, relaxed_classes
 from kanon_pg.worker.grouping.result import SingleAttribute, cost_of
-from kanon_pg.worker.grouping.spread import by_theorem, spread
+from kanon_pg.worker.grouping.spread import by_theorem, fold, spread
 from tests.fixtures.examples import examples
 from tests.fixtures.simplified_spread import simplified_spread
 

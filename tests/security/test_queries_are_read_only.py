@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from kanon_pg.client.transactions import as_reader
+from kanon_pg.client import as_reader
 from kanon_pg.db.queries import Statement
 from kanon_pg.errors import DatabaseError
 from tests.fixtures.databases import Server

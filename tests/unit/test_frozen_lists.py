@@ -93,6 +93,7 @@ QUERY_AGGREGATES = """
     min max percentile_disc: int2 int4 int8 numeric float4 float8 text date timestamp timestamptz time
     mode: int2 int4 int8 numeric float4 float8 text date timestamp timestamptz time bool
     bool_and bool_or every: bool
+    string_agg: text
     percentile_cont: float8
 """
 """Names, and types that they take, with the type of the result where that is another one."""

@@ -20,7 +20,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.queries import sql_root
 from kanon_pg.errors import InputError
-from kanon_pg.hierarchies.request import BUILD_HIERARCHY
+from kanon_pg.hierarchies.operations import BUILD_HIERARCHY
 from kanon_pg.release.request import ANONYMIZE, DECLARE, AnonymizeRequest
 from tests.docs.pages import ROOT
 

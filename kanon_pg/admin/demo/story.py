@@ -7,23 +7,171 @@ hold says so, and the demo fails.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterator
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-from kanon_pg.admin.demo.scene import (
-    ANALYST,
-    QUASI_IDENTIFIERS,
-    Cast,
-    K,
-    Scene,
-    accepted,
-    claims,
-    recount_sql,
-    storage_of,
+from kanon_pg.errors import DatabaseError
+
+_OPTIONS = (
+    "--no-psqlrc",
+    "--set=ON_ERROR_STOP=1",
+    "--set=VERBOSITY=terse",
+    "--pset=pager=off",
+    "--pset=footer=off",
 )
+_BARE = ("--quiet", "--tuples-only", "--no-align")
 
 
-def the_table(cast: Cast) -> Scene:
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A statement and psql's answer.
+
+    Parameters
+    ----------
+    prompt : str
+        psql's prompt: the database, and whether it is a superuser (``#``) who asks or not (``>``).
+    accepted : bool
+        Whether the server carried it out.
+    """
+
+    prompt: str
+    sql: str
+    output: str
+    accepted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Psql:
+    """psql for one person in one database.
+
+    Parameters
+    ----------
+    environment : mapping of str to str
+        PG* variables that name server, database and user.
+    superuser : bool
+        Whether the prompt shows one.
+    """
+
+    program: Path
+    environment: Mapping[str, str]
+    superuser: bool = False
+
+    def run(self, sql: str, *, expanded: bool = False) -> Exchange:
+        """Run a statement and return what a person would have seen.
+
+        Parameters
+        ----------
+        expanded : bool
+            One line per column instead of one per row.
+        """
+        done = self._run([*_OPTIONS, *(["--expanded"] if expanded else []), "--command", sql])
+        prompt = f"{self.environment['PGDATABASE']}={'#' if self.superuser else '>'}"
+        return Exchange(prompt, sql, (done.stdout + done.stderr).rstrip(), done.returncode == 0)
+
+    def value(self, sql: str) -> str:
+        """Run a statement that gives one value and return it as text.
+
+        Raises
+        ------
+        DatabaseError
+            If the server refuses it.
+        """
+        done = self._run([*_OPTIONS, *_BARE, "--command", sql])
+        if done.returncode:
+            raise DatabaseError("A step of the demo was refused by the server.", detail=done.stderr.strip())
+        return done.stdout.strip()
+
+    def numbers(self, sql: str) -> list[float]:
+        """Run a statement that gives one row of numbers and return them."""
+        return [float(text) for text in self.value(sql).split("|")]
+
+    def _run(self, arguments: list[str]) -> subprocess.CompletedProcess[str]:
+        own = {name: text for name, text in os.environ.items() if not name.startswith("PG")}
+        return subprocess.run(  # noqa: S603 - a program of PostgreSQL, no shell
+            [self.program, *arguments],
+            env={**own, **self.environment, "PGCLIENTENCODING": "UTF8"},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+
+K = 5
+ANALYST = "kanon_demo_analyst"
+"""A role that may log in and has nothing but the analyst role of kanon_pg."""
+
+QUASI_IDENTIFIERS = "born, sex, zip, ethnicity"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A step of the demo.
+
+    Parameters
+    ----------
+    before : str
+        What the reader should know first.
+    exchanges : tuple of Exchange
+        What psql was asked and answered.
+    after : str
+        What it means.
+    broken : tuple of str
+        Claims of this scene that turned out false; empty if all is well.
+    """
+
+    title: str
+    before: str
+    exchanges: tuple[Exchange, ...]
+    after: str
+    broken: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Actors:
+    """Who runs SQL in the demo.
+
+    Parameters
+    ----------
+    owner : Psql
+        The owner of the hospital's database.
+    analyst : Psql
+        Somebody who logs in as `ANALYST`.
+    """
+
+    owner: Psql
+    analyst: Psql
+
+
+def claims(*made: tuple[bool, str]) -> tuple[str, ...]:
+    """Return the texts of those claims that do not hold."""
+    return tuple(text for holds, text in made if not holds)
+
+
+def accepted(*exchanges: Exchange) -> tuple[bool, str]:
+    """Claim that the server carried out every statement."""
+    return all(exchange.accepted for exchange in exchanges), "the server carries out every statement"
+
+
+def storage_of(cast: Actors) -> str:
+    """Return the name of the materialized view behind the release."""
+    return cast.owner.value("SELECT storage FROM kanon.releases WHERE release = 'patients'")
+
+
+def recount_sql(storage: str) -> str:
+    """Return plain SQL that counts the people of every published class."""
+    return (
+        "SELECT min(people) AS smallest_class, count(*) AS classes\n"
+        "FROM (SELECT count(DISTINCT kanon_person) AS people\n"
+        f"      FROM {storage} GROUP BY {QUASI_IDENTIFIERS}, kanon_pattern) AS class"
+    )
+
+
+def the_table(cast: Actors) -> Scene:
     """Show the table and how large it is."""
     rows, people = cast.owner.numbers("SELECT count(*), count(DISTINCT patient_id) FROM patients")
     look = cast.owner.run(
@@ -38,7 +186,7 @@ def the_table(cast: Cast) -> Scene:
     )
 
 
-def the_risk(cast: Cast) -> Scene:
+def the_risk(cast: Actors) -> Scene:
     """Count who is unique, and find a neighbor."""
     count = cast.owner.run(
         "SELECT sum(people) AS people, sum(people) FILTER (WHERE people = 1) AS unique\n"
@@ -68,7 +216,7 @@ def the_risk(cast: Cast) -> Scene:
     )
 
 
-def first_try(cast: Cast) -> Scene:
+def first_try(cast: Actors) -> Scene:
     """Declare roles and publish with full birth dates."""
     declare = cast.owner.run(
         "SELECT kanon_declare('patients',\n"
@@ -101,7 +249,7 @@ def first_try(cast: Cast) -> Scene:
     )
 
 
-def publish(cast: Cast) -> Scene:
+def publish(cast: Actors) -> Scene:
     """Declare a coarser column instead, and publish anew."""
     coarsen = cast.owner.run(
         "ALTER TABLE patients ADD COLUMN born int4range GENERATED ALWAYS AS (int4range(\n"
@@ -126,7 +274,7 @@ def publish(cast: Cast) -> Scene:
     )
 
 
-def safe_view(cast: Cast) -> Scene:
+def safe_view(cast: Actors) -> Scene:
     """Show what may be handed out."""
     look = cast.owner.run("SELECT * FROM safe.patients LIMIT 8")
     whole, rows = cast.owner.numbers(
@@ -141,7 +289,7 @@ def safe_view(cast: Cast) -> Scene:
     )
 
 
-def report(cast: Cast) -> Scene:
+def report(cast: Actors) -> Scene:
     """Recount the release and explain its certificate."""
     storage = storage_of(cast)
     recount = cast.owner.run(recount_sql(storage))
@@ -189,7 +337,7 @@ _DENIED = re.compile(r"permission denied|must be owner")
 """How PostgreSQL refuses what a role may not do."""
 
 
-def analyst(cast: Cast) -> Scene:
+def analyst(cast: Actors) -> Scene:
     """Show what an analyst can do and can't."""
     storage = storage_of(cast)
     mapping = cast.owner.value("SELECT mapping FROM kanon.release WHERE name = 'patients'")
@@ -226,7 +374,7 @@ def analyst(cast: Cast) -> Scene:
     )
 
 
-def guard(cast: Cast) -> Scene:
+def guard(cast: Actors) -> Scene:
     """Change the table and refresh."""
     storage = storage_of(cast)
     small_town = cast.owner.value("SELECT zip FROM patients GROUP BY zip ORDER BY count(*) LIMIT 1")
@@ -260,7 +408,7 @@ def guard(cast: Cast) -> Scene:
     )
 
 
-def anew(cast: Cast) -> Scene:
+def anew(cast: Actors) -> Scene:
     """Anonymize the changed table."""
     again = cast.owner.run(
         "SELECT rows, people, classes, smallest_class, suppressed_cells, elapsed\n"
@@ -281,7 +429,7 @@ def anew(cast: Cast) -> Scene:
     )
 
 
-def queries(cast: Cast) -> Scene:
+def queries(cast: Actors) -> Scene:
     """Protect the table, and have the analyst ask about many people and about few."""
     protect = cast.owner.run(f"SELECT kanon_protect('patients', {K})")
     village = cast.owner.value(
@@ -311,7 +459,7 @@ def queries(cast: Cast) -> Scene:
     )
 
 
-SCENES: tuple[Callable[[Cast], Scene], ...] = (
+SCENES: tuple[Callable[[Actors], Scene], ...] = (
     the_table,
     the_risk,
     first_try,
@@ -326,12 +474,12 @@ SCENES: tuple[Callable[[Cast], Scene], ...] = (
 """In the order in which they are shown; each builds on those before it."""
 
 
-def scenes(cast: Cast) -> Iterator[Scene]:
+def scenes(cast: Actors) -> Iterator[Scene]:
     """Run the steps, one after the other.
 
     Parameters
     ----------
-    cast : Cast
+    cast : Actors
         Connected to a database with kanon installed and the table of `kanon_pg.admin.demo.patients`.
 
     Yields

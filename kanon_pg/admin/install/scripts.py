@@ -9,17 +9,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from kanon_pg.audit.request import AUDIT, IDENTIFY, IS_ANONYMOUS, RISK, SUGGEST
-from kanon_pg.curves.tracing import CURVE
+from kanon_pg.curves import CURVE
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, mapped_errors
 from kanon_pg.db.queries import Statement, render, sql_root, statement
 from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
-from kanon_pg.hierarchies.request import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
-from kanon_pg.measure.measuring import MEASURE
+from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
+from kanon_pg.measures import MEASURE
 from kanon_pg.queries.request import PROTECT
 from kanon_pg.release.certificate import CERTIFICATE
+from kanon_pg.release.composition import COMPOSITION
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
@@ -37,6 +38,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "anonymize": ANONYMIZE,
     "audit": AUDIT,
     "certificate": CERTIFICATE,
+    "composition": COMPOSITION,
     "curve": CURVE,
     "declare": DECLARE,
     "groups": GROUPS,

@@ -29,18 +29,20 @@ class Shards:
     by_person: bool
 
 
-def shards_of(db: Database, plan: ReleasePlan) -> Shards | None:
+def shards_of(db: Database, plan: ReleasePlan, *, remembers: bool = False) -> Shards | None:
     """Return how a release is stored on all nodes; None if the coordinator stores it, said why if that costs.
 
     Parameters
     ----------
     plan : ReleasePlan
         What is published.
+    remembers : bool
+        Whether versions are kept to compare later ones with.
     """
     distribution = distribution_of(db, plan.base.identifier)
     if distribution is None:
         return None
-    reason = _needs_one_place(plan)
+    reason = "its versions are remembered." if remembers else _needs_one_place(plan)
     if reason is not None:
         db.notice(
             f"All rows of {plan.base.identifier} travel to the coordinator, which stores the release: "

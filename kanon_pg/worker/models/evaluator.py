@@ -10,7 +10,7 @@ nobody is known (entity NULL throughout); q is counted as if the whole table wer
 count in a release are rows, and what is to be protected are people. Entropies and distances are compared up
 to `TOLERANCE`. k is no model: it looks at no value, and every kernel takes it beside the models.
 
-These are the definitions of `kanon_pg.measure.measures.Measures`: a relation that satisfies the models is
+These are the definitions of `kanon_pg.measures.Measures`: a relation that satisfies the models is
 measured to have at least this l and p, and at most this t.
 
 Merging classes that satisfy a monotone model gives a class that satisfies it as long as what is counted adds

@@ -16,12 +16,24 @@ No value in more than 1/l of the class
     greatest gain for m is that of a linear program with whole vertices whose right-hand side is linear in m,
     but for the greater of l m and k, which is convex: it is concave in m, so that bisection finds the best m.
 
+k people, where an entity tells them apart
+    Row types are published in one piece then, and somebody may have rows of several. Let a row cost c, and
+    let a class consist of row types S. Those dearer than c gain; each other type i of S loses
+    ``L_i = rows_i (c - price_i)``. Choose k people of the class, and for each of them one type of S in which
+    they have a row. A type i was chosen at most ``m_i = min(people_i, k)`` times, so the types of S lose at
+    least the sum of ``L_i / m_i`` over the k choices, where those that gain count as 0. That is at least the
+    sum, over these people, of the least ``L_i / m_i`` of any type of theirs in the group, and at least the
+    sum of the k smallest of these numbers in the group, which are rounded down. So no class gains more than
+    the dear types less these k shares. Where each cheap type is of one person, some class gains as much. As
+    the greatest gain does, this limit never falls when prices rise, and never rises when members are left out
+    or rows cost more, on which searches rely.
+
 The other models imply numbers of different values: entropy of log l at least l; the equal distance t to the
 shares q of the whole table as many as are needed to have values of shares 1 - t together, because the shares
 of values that a class lacks add up to no more than its distance. Where several demands are made, or one of
-several columns, the gain is at most the least of those under each of them. Demands on people, where an entity
-tells them apart, are at most made stricter by what is left out here: classes have at least k people, and
-therefore k rows.
+several columns, the gain is at most the least of those under each of them. What models demand of people,
+where an entity tells them apart, is left out here, which allows more classes: they have at least k people,
+and therefore k rows.
 """
 
 from __future__ import annotations
@@ -36,7 +48,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import PrivacyModels
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
-from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.row_types import RowTypeTable, shared_people
 
 _TOLERANCE = Fraction(1, 10**8)
 """More than distances that are held for equal differ by (1e-9), and than rounding adds."""
@@ -62,8 +74,14 @@ class ClassDemands(NamedTuple):
         1 if people are told apart by an entity, so that people and rows differ.
     held : ndarray of int64
         Working array: rows per value.
-    taken : ndarray of int64, shape (n,)
-        Rows of each member of the last group that the dearest class has.
+    taken : ndarray of float64, shape (n,)
+        Rows of each member of the last group that the dearest class has; may be parts of rows.
+    begin : ndarray of int64, shape (n + 1,)
+        Where the people of each row type begin in `shared`.
+    shared : ndarray of int64
+        People who have rows of several row types, numbered from 0.
+    seen : ndarray of int64
+        Working array: when each of them was last met; the last entry is the time.
     """
 
     codes: NDArray[np.int32]
@@ -71,27 +89,46 @@ class ClassDemands(NamedTuple):
     share: int
     has_entity: int
     held: NDArray[np.int64]
-    taken: NDArray[np.int64]
+    taken: NDArray[np.float64]
+    begin: NDArray[np.int64]
+    shared: NDArray[np.int64]
+    seen: NDArray[np.int64]
 
     def ordered(self, order: NDArray[np.int32]) -> ClassDemands:
-        """Return the demands on row types in some order."""
-        return self._replace(codes=np.ascontiguousarray(self.codes[:, order]))
+        """Return the demands on some row types in some order."""
+        codes = np.ascontiguousarray(self.codes[:, order])
+        lengths = np.diff(self.begin)[order]
+        begin = np.zeros(order.size + 1, dtype=np.int64)
+        np.cumsum(lengths, out=begin[1:])
+        places = np.repeat(self.begin[order] - begin[:-1], lengths) + np.arange(begin[-1])
+        return self._replace(codes=codes, begin=begin, shared=self.shared[places])
 
 
 def demands_of(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModels) -> ClassDemands | None:
-    """Return what models demand of classes, None if that is nothing."""
+    """Return what models and people who have several rows demand of classes, None if that is nothing."""
     columns, rows = _sensitive(row_types)
-    if not models or not columns:
+    if not models:
+        columns = []
+    if not columns and not row_types.has_entity:
         return None
     codes = [number_values(cells)[0] for cells in columns]
     share = models.l if models.l is not None and models.diversity == "frequency" else 1
     asked = [models.p or 1, models.l or 1]
     least = [max(*asked, _needed(code, rows, models)) for code in codes]
-    values = max(int(code.max()) for code in codes) + 1
+    values = max((int(code.max()) for code in codes), default=-1) + 1
+    begin, shared = _shared(row_types)
+    seen = np.zeros(int(shared.max(initial=-1)) + 2, dtype=np.int64)
     return ClassDemands(
-        np.stack(codes).astype(np.int32), np.array(least, dtype=np.int64), share, int(row_types.has_entity),
-        np.zeros(values, dtype=np.int64), np.zeros(rows.size, dtype=np.int64),
+        np.array(codes, dtype=np.int32).reshape(len(codes), rows.size), np.array(least, dtype=np.int64),
+        share, int(row_types.has_entity), np.zeros(values, dtype=np.int64), np.zeros(rows.size),
+        begin, shared, seen,
     )  # fmt: skip
+
+
+def _shared(row_types: PackedRowTypes | RowTypeTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if isinstance(row_types, RowTypeTable):
+        return row_types.shared_start, row_types.shared_people
+    return shared_people(row_types)
 
 
 def _sensitive(
@@ -146,39 +183,112 @@ def greatest_gain(
     -----
     O(n) per column for n members, with a limit of shares O(n log r) for r rows of a value.
     """
-    least, at = np.int64(0), -1
-    for column in range(demands.codes.shape[0]):
-        codes = demands.codes[column]
-        for limit in range(2):
-            if limit == 0 and demands.share >= max(2, demands.least[column]) and not demands.has_entity:
-                continue  # the limit of shares demands as many values, and k rows are k people
-            if limit == 1 and demands.share <= 1:
+    least, at, last = np.int64(0), -1, -1
+    columns = demands.codes.shape[0]
+    for number in range(2 * columns + 1):
+        column, limit = number // 2, number % 2
+        if column == columns:
+            if not demands.has_entity:
                 continue
-            gain = _gain_under(demands, codes, limit, column, priced, members, cost, k)
-            if at < 0 or gain < least:
-                least, at = gain, 2 * column + limit
-            if least == NO_CLASS:
-                return least
-    last = 2 * demands.codes.shape[0] - (1 if demands.share > 1 else 2)
+        elif limit == 0:
+            if demands.share >= max(2, demands.least[column]) and not demands.has_entity:
+                continue  # the limit of shares demands as many values, and k rows are k people
+        elif demands.share <= 1:
+            continue
+        gain = _gain_under(demands, number, priced, members, cost, k)
+        last = number
+        if at < 0 or gain < least:
+            least, at = gain, number
+        if least == NO_CLASS:
+            return least
     if at != last:
-        _gain_under(demands, demands.codes[at // 2], at % 2, at // 2, priced, members, cost, k)
+        _gain_under(demands, at, priced, members, cost, k)
     return least
 
 
 @kernel
 def _gain_under(
     demands: ClassDemands,
-    codes: NDArray[np.int32],
-    limit: int,
-    column: int,
+    number: int,
     priced: PricedRows,
     members: NDArray[np.int32],
     cost: np.int64,
     k: int,
 ) -> np.int64:
-    if limit == 0:
+    """Return the greatest gain under one of the demands: two for each column, and one on people."""
+    column = number // 2
+    if column == demands.codes.shape[0]:
+        return _gain_with_people(demands, priced, members, cost, k)
+    codes = demands.codes[column]
+    if number % 2 == 0:
         return _gain_with_values(demands, codes, demands.least[column], priced, members, cost, k)
     return _gain_with_shares(demands, codes, priced, members, cost, k)
+
+
+@kernel
+def _gain_with_people(
+    demands: ClassDemands, priced: PricedRows, members: NDArray[np.int32], cost: np.int64, k: int
+) -> np.int64:
+    """Return the most that row types in one piece can gain where k people have rows of them."""
+    taken, seen = demands.taken, demands.seen
+    taken[: members.size] = 0.0
+    dear, known, chosen = seen[-1] + 1, seen[-1] + 2, seen[-1] + 3
+    seen[-1] = chosen
+    gain, together, end = np.int64(0), np.int64(0), 0
+    while end < members.size and priced.prices[members[end]] > cost:
+        item = members[end]
+        taken[end] = priced.rows[item]
+        gain += priced.rows[item] * (priced.prices[item] - cost)
+        together += _people_met(demands, priced, item, dear, dear)
+        end += 1
+    if together >= k:
+        return gain
+    # No share is below what a row of its type loses, so the smallest are those of types up to some price.
+    cheap, reached, greatest = end, together, np.int64(0)
+    while end < members.size and (reached < k or cost - priced.prices[members[end]] < greatest):
+        met = _people_met(demands, priced, members[end], dear, known)
+        if reached < k and met > 0:
+            greatest = max(greatest, _share_of_person(priced, members[end], cost, k))
+        reached += met
+        end += 1
+    if reached < k:
+        return NO_CLASS
+    shares = np.empty(end - cheap, dtype=np.int64)
+    for place in range(cheap, end):
+        shares[place - cheap] = _share_of_person(priced, members[place], cost, k)
+    for place in np.argsort(shares, kind="mergesort"):
+        item = members[cheap + place]
+        more = min(_people_met(demands, priced, item, dear, chosen), k - together)
+        if more > 0:
+            together += more
+            gain -= more * shares[place]
+            taken[cheap + place] = priced.rows[item] * more / min(priced.people[item], k)
+        if together >= k:
+            break
+    return gain
+
+
+@kernel
+def _people_met(
+    demands: ClassDemands, priced: PricedRows, item: int, dear: np.int64, now: np.int64
+) -> np.int64:
+    """Return how many people of a row type have not been met since `dear` at this time, which is noted."""
+    seen, begin = demands.seen, demands.begin
+    met = np.int64(priced.people[item] - (begin[item + 1] - begin[item]))
+    for place in range(begin[item], begin[item + 1]):
+        person = demands.shared[place]
+        if seen[person] < dear or (seen[person] > dear and seen[person] < now):
+            seen[person] = now
+            met += 1
+    return met
+
+
+@kernel
+def _share_of_person(priced: PricedRows, item: int, cost: np.int64, k: int) -> np.int64:
+    """Return what a row type that costs more than its prices loses per person, of at most k, rounded down."""
+    if priced.people[item] == 0:
+        return np.int64(1) << 62
+    return np.int64(priced.rows[item] * (cost - priced.prices[item]) // min(priced.people[item], k))
 
 
 @kernel
@@ -222,7 +332,7 @@ def _gain_with_values(
     place = cheap
     while place < members.size and together < k:
         item = members[place]
-        more = min(max(0, priced.people[item] - taken[place]), k - together)
+        more = min(max(0, priced.people[item] - np.int64(taken[place])), k - together)
         taken[place] += more
         together += more
         gain -= more * (cost - priced.prices[item])

@@ -24,3 +24,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_anonymize IS
 Arguments:
 {{ anonymize.help }}
 Example: SELECT * FROM kanon_anonymize(''patients'', 5);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_anonymize TO kanon_curator;

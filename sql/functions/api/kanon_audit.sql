@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_audit IS
 Arguments:
 {{ audit.help }}
 Example: SELECT columns, kind, people_at_risk FROM kanon_audit(''patients'', 5);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_audit TO kanon_analyst;

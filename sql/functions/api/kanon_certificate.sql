@@ -23,3 +23,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_certificate IS
 Arguments:
 {{ certificate.help }}
 Example: SELECT kanon_certificate(''patients'') ->> ''lower_bound'' AS proven;';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_certificate TO kanon_curator;

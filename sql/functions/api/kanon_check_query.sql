@@ -27,3 +27,4 @@ Arguments:
 sql: One SELECT.
 schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_check_query(''SELECT name FROM patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_check_query TO kanon_analyst;

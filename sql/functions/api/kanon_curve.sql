@@ -1,4 +1,4 @@
--- Shows what each k costs, with the caller's own rights throughout; kanon_pg/curves/tracing.py has the arguments.
+-- Shows what each k costs, with the caller's own rights throughout; kanon_pg/curves.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_curve(
 {{ curve.parameters }}
 )
@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_curve IS
 Arguments:
 {{ curve.help }}
 Example: SELECT k, suppressed_share, gap, classes FROM kanon_curve(''patients'', ''{2,5,10}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_curve TO kanon_curator;

@@ -24,3 +24,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_declare IS
 Arguments:
 {{ declare.help }}
 Example: SELECT kanon_declare(''patients'', identifiers => ''{name,ssn}'', quasi_identifiers => ''{zip,sex,birth_date}'', sensitive => ''{diagnosis}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_declare TO kanon_curator;

@@ -20,3 +20,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_drop IS
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_drop(''patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_drop TO kanon_curator;

@@ -21,3 +21,4 @@ Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 person: The value of the column that identifies people, else those of the primary key (one per column), as text.
 Example: SELECT kanon_erase(''patients'', ''{4711}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_erase TO kanon_curator;

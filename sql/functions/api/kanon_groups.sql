@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_groups IS
 Arguments:
 {{ groups.help }}
 Example: SELECT DISTINCT label, size, ratio FROM kanon_groups(''patients'', ''diagnosis'', 5);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_groups TO kanon_analyst;

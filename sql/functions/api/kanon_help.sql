@@ -68,3 +68,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_help IS
 Arguments:
 function: Which one to explain; kanon_ may be left out.
 Example: SELECT * FROM kanon_help(''anonymize'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_help TO kanon_analyst;

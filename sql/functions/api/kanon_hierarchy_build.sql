@@ -1,4 +1,4 @@
--- Stores a hierarchy that is built over a column; kanon_pg/hierarchies/request.py has the arguments.
+-- Stores a hierarchy that is built over a column; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_build(
 {{ hierarchy_build.parameters }}
 )
@@ -25,3 +25,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_build IS
 Arguments:
 {{ hierarchy_build.help }}
 Example: SELECT kanon_hierarchy_build(''zips'', ''patients'', ''zip'', ''{"builder": "prefix"}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_build TO kanon_curator;

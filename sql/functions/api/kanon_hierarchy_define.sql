@@ -1,4 +1,4 @@
--- Stores a hierarchy that is written out; kanon_pg/hierarchies/request.py has the arguments.
+-- Stores a hierarchy that is written out; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_define(
 {{ hierarchy_define.parameters }}
 )
@@ -25,3 +25,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_define IS
 Arguments:
 {{ hierarchy_define.help }}
 Example: SELECT kanon_hierarchy_define(''wards'', ''[["Cardiology","internal"],["Oncology","internal"],["Surgery","surgical"]]'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_define TO kanon_curator;

@@ -21,3 +21,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_drop IS
 Arguments:
 hierarchy: Name of the hierarchy.
 Example: SELECT kanon_hierarchy_drop(''zips'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_drop TO kanon_curator;

@@ -1,4 +1,4 @@
--- Stores a hierarchy that is in a table; kanon_pg/hierarchies/request.py has the arguments.
+-- Stores a hierarchy that is in a table; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_load(
 {{ hierarchy_load.parameters }}
 )
@@ -23,3 +23,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_load IS
 Arguments:
 {{ hierarchy_load.help }}
 Example: SELECT kanon_hierarchy_load(''departments'', ''wards'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_load TO kanon_curator;

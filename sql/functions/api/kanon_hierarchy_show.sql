@@ -1,4 +1,4 @@
--- Shows a hierarchy as a tree; kanon_pg/hierarchies/request.py has the arguments.
+-- Shows a hierarchy as a tree; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_hierarchy_show(
 {{ hierarchy_show.parameters }}
 )
@@ -23,3 +23,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_show IS
 Arguments:
 {{ hierarchy_show.help }}
 Example: SELECT * FROM kanon_hierarchy_show(''zips'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_show TO kanon_curator;

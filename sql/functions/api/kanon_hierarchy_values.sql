@@ -21,3 +21,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_hierarchy_values IS
 Arguments:
 hierarchy: Name of the hierarchy.
 Example: SELECT * FROM kanon_hierarchy_values(''zips'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_hierarchy_values TO kanon_curator;

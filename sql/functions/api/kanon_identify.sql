@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_identify IS
 Arguments:
 {{ identify.help }}
 Example: SELECT columns, kind, at_least FROM kanon_identify(''patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_identify TO kanon_analyst;

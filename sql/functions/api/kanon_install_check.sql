@@ -18,3 +18,4 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_install_check FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_install_check IS
 'Proves on this server that everything works; leaves nothing behind. It takes seconds.
 Example: SELECT * FROM kanon_install_check();';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_install_check TO kanon_analyst;

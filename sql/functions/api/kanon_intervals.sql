@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_intervals IS
 Arguments:
 {{ intervals.help }}
 Example: SELECT DISTINCT label, size FROM kanon_intervals(''patients'', ''birth_date'', 5);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_intervals TO kanon_analyst;

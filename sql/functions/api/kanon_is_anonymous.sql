@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_is_anonymous IS
 Arguments:
 {{ is_anonymous.help }}
 Example: SELECT kanon_is_anonymous(''safe.patients'', 5);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_is_anonymous TO kanon_analyst;

@@ -1,4 +1,4 @@
--- Measures a table or view; kanon_pg/measure/measuring.py has the arguments.
+-- Measures a table or view; kanon_pg/measures.py has the arguments.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_measure(
 {{ measure.parameters }}
 )
@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_measure IS
 Arguments:
 {{ measure.help }}
 Example: SELECT * FROM kanon_measure(''safe.patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_measure TO kanon_analyst;

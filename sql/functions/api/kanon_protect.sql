@@ -25,3 +25,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_protect IS
 Arguments:
 {{ protect.help }}
 Example: SELECT kanon_protect(''patients'', 5);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_protect TO kanon_curator;

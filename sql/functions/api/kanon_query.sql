@@ -28,3 +28,4 @@ sql: One SELECT.
 parameters: Values of $1, $2 and so on.
 schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_query(''SELECT diagnosis, count(*) FROM patients GROUP BY diagnosis'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_query TO kanon_analyst;

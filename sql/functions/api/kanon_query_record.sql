@@ -47,3 +47,4 @@ sql: One SELECT.
 parameters: Values of $1, $2 and so on.
 schemas: Where names are looked up; your search path unless given.
 Example: SELECT * FROM kanon_query_record(''SELECT sex, count(*) FROM patients GROUP BY sex'') AS t (sex text, count bigint);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_query_record TO kanon_analyst;

@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_rectangles IS
 Arguments:
 {{ rectangles.help }}
 Example: SELECT DISTINCT rectangle::text, size FROM kanon_rectangles(''zips'', ''longitude'', ''latitude'', 150, weight => ''people'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_rectangles TO kanon_analyst;

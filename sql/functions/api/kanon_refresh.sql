@@ -20,3 +20,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_refresh IS
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 Example: SELECT kanon_refresh(''patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_refresh TO kanon_curator;

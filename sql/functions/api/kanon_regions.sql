@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_regions IS
 Arguments:
 {{ regions.help }}
 Example: SELECT DISTINCT label, size FROM kanon_regions(''patients'', ''zip'', ''zip_neighbours'', 150);';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_regions TO kanon_analyst;

@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_risk IS
 Arguments:
 {{ risk.help }}
 Example: SELECT relation, prosecutor_risk, marketer_risk, share_above FROM kanon_risk(''patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_risk TO kanon_analyst;

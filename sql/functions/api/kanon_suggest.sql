@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_suggest IS
 Arguments:
 {{ suggest.help }}
 Example: SELECT "column", role, reasons FROM kanon_suggest(''patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_suggest TO kanon_analyst;

@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_undeclare IS
 Arguments:
 relation: Table or view, as SQL writes it.
 Example: SELECT kanon_undeclare(''patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_undeclare TO kanon_curator;

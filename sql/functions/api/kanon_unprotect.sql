@@ -22,3 +22,4 @@ COMMENT ON FUNCTION {{ api }}.kanon_unprotect IS
 Arguments:
 relation: Table or view, as SQL writes it.
 Example: SELECT kanon_unprotect(''patients'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_unprotect TO kanon_curator;

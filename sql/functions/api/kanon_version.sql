@@ -18,3 +18,4 @@ REVOKE ALL ON FUNCTION {{ api }}.kanon_version FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_version IS
 'Shows the versions of everything that works together. They are those of the SQL objects, the Python package, the server''s Python and the server; a mismatch is refused. The last column says whether the objects are an extension or made by kanon install.
 Example: SELECT * FROM kanon_version();';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_version TO kanon_analyst;

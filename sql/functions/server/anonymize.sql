@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.anonymize OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.anonymize FROM PUBLIC;
 COMMENT ON FUNCTION kanon.anonymize IS
 'Publishes a release; called by kanon_anonymize.';
+GRANT EXECUTE ON FUNCTION kanon.anonymize TO kanon_curator;

@@ -20,3 +20,4 @@ ALTER FUNCTION kanon.ask OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.ask FROM PUBLIC;
 COMMENT ON FUNCTION kanon.ask IS
 'Answers a query for programs: lines of texts, first the names of the columns, then their types, then the rows.';
+GRANT EXECUTE ON FUNCTION kanon.ask TO kanon_analyst;

@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.audit OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.audit FROM PUBLIC;
 COMMENT ON FUNCTION kanon.audit IS
 'Finds the sets of columns that single people out; called by kanon_audit.';
+GRANT EXECUTE ON FUNCTION kanon.audit TO kanon_analyst;

@@ -40,3 +40,4 @@ $function$;
 REVOKE ALL ON FUNCTION kanon.boot FROM PUBLIC;
 COMMENT ON FUNCTION kanon.boot IS
 'Puts the folders of the Python package first on this session''s path and checks the package''s version.';
+GRANT EXECUTE ON FUNCTION kanon.boot TO kanon_owner, kanon_curator, kanon_analyst;

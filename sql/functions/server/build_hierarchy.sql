@@ -1,4 +1,4 @@
--- Builds a hierarchy over a column with the caller's own rights; kanon_pg/hierarchies/request.py has the arguments.
+-- Builds a hierarchy over a column with the caller's own rights; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.build_hierarchy(
 {{ hierarchy_build.inner_parameters }}
 )
@@ -21,3 +21,4 @@ ALTER FUNCTION kanon.build_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.build_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.build_hierarchy IS
 'Builds a hierarchy over a column; called by kanon_hierarchy_build.';
+GRANT EXECUTE ON FUNCTION kanon.build_hierarchy TO kanon_curator;

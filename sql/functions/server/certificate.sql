@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.certificate OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.certificate FROM PUBLIC;
 COMMENT ON FUNCTION kanon.certificate IS
 'Returns the certificate of a release; called by kanon_certificate.';
+GRANT EXECUTE ON FUNCTION kanon.certificate TO kanon_curator;

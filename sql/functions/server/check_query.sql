@@ -22,3 +22,4 @@ ALTER FUNCTION kanon.check_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.check_query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.check_query IS
 'Checks a query; called by kanon_check_query.';
+GRANT EXECUTE ON FUNCTION kanon.check_query TO kanon_analyst;

@@ -1,4 +1,4 @@
--- Computes a suppression curve with the caller's own rights; kanon_pg/curves/tracing.py has the arguments.
+-- Computes a suppression curve with the caller's own rights; kanon_pg/curves.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.curve(
 {{ curve.inner_parameters }}
 )
@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.curve OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.curve FROM PUBLIC;
 COMMENT ON FUNCTION kanon.curve IS
 'Shows what each of several k would cost; called by kanon_curve.';
+GRANT EXECUTE ON FUNCTION kanon.curve TO kanon_curator;

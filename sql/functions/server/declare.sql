@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.declare OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.declare FROM PUBLIC;
 COMMENT ON FUNCTION kanon.declare IS
 'Records the roles of a table''s columns; called by kanon_declare.';
+GRANT EXECUTE ON FUNCTION kanon.declare TO kanon_curator;

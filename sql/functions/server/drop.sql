@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.drop OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.drop FROM PUBLIC;
 COMMENT ON FUNCTION kanon.drop IS
 'Drops a release with its storage; called by kanon_drop.';
+GRANT EXECUTE ON FUNCTION kanon.drop TO kanon_curator;

@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.drop_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.drop_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.drop_hierarchy IS
 'Forgets a hierarchy; called by kanon_hierarchy_drop.';
+GRANT EXECUTE ON FUNCTION kanon.drop_hierarchy TO kanon_curator;

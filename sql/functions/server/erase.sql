@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.erase OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.erase FROM PUBLIC;
 COMMENT ON FUNCTION kanon.erase IS
 'Erases a person from a release over time; called by kanon_erase.';
+GRANT EXECUTE ON FUNCTION kanon.erase TO kanon_curator;

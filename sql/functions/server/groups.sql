@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.groups OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.groups FROM PUBLIC;
 COMMENT ON FUNCTION kanon.groups IS
 'Groups the values of a column without order; called by kanon_groups.';
+GRANT EXECUTE ON FUNCTION kanon.groups TO kanon_analyst;

@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.hierarchy_values OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.hierarchy_values FROM PUBLIC;
 COMMENT ON FUNCTION kanon.hierarchy_values IS
 'Returns the values of a hierarchy; called by kanon_hierarchy_values.';
+GRANT EXECUTE ON FUNCTION kanon.hierarchy_values TO kanon_curator;

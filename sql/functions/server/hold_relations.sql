@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.hold_relations OWNER TO kanon_reader;
 REVOKE ALL ON FUNCTION kanon.hold_relations FROM PUBLIC;
 COMMENT ON FUNCTION kanon.hold_relations IS
 'Keeps the relations that a query may name from being exchanged; called for kanon_query.';
+GRANT EXECUTE ON FUNCTION kanon.hold_relations TO kanon_analyst;

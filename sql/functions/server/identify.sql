@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.identify OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.identify FROM PUBLIC;
 COMMENT ON FUNCTION kanon.identify IS
 'Finds few columns that tell rows apart as well as all do; called by kanon_identify.';
+GRANT EXECUTE ON FUNCTION kanon.identify TO kanon_analyst;

@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.install_check OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.install_check FROM PUBLIC;
 COMMENT ON FUNCTION kanon.install_check IS
 'Proves that everything works; called by kanon_install_check.';
+GRANT EXECUTE ON FUNCTION kanon.install_check TO kanon_analyst;

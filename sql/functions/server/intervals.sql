@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.intervals OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.intervals FROM PUBLIC;
 COMMENT ON FUNCTION kanon.intervals IS
 'Groups the values of an ordered column into intervals; called by kanon_intervals.';
+GRANT EXECUTE ON FUNCTION kanon.intervals TO kanon_analyst;

@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.is_anonymous OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.is_anonymous FROM PUBLIC;
 COMMENT ON FUNCTION kanon.is_anonymous IS
 'Tests k-anonymity; called by kanon_is_anonymous.';
+GRANT EXECUTE ON FUNCTION kanon.is_anonymous TO kanon_analyst;

@@ -1,4 +1,4 @@
--- Measures with the caller's own rights; kanon_pg/measure/measuring.py has the arguments.
+-- Measures with the caller's own rights; kanon_pg/measures.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.measure(
 {{ measure.inner_parameters }}
 )
@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.measure OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.measure FROM PUBLIC;
 COMMENT ON FUNCTION kanon.measure IS
 'Measures the anonymity of a table or view; called by kanon_measure.';
+GRANT EXECUTE ON FUNCTION kanon.measure TO kanon_analyst;

@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.protect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.protect FROM PUBLIC;
 COMMENT ON FUNCTION kanon.protect IS
 'Stores the rules under which a table answers queries; called by kanon_protect.';
+GRANT EXECUTE ON FUNCTION kanon.protect TO kanon_curator;

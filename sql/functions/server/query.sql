@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.query IS
 'Answers a query; called by kanon_query.';
+GRANT EXECUTE ON FUNCTION kanon.query TO kanon_analyst;

@@ -1,4 +1,4 @@
--- Reads a hierarchy from a table with the caller's own rights; kanon_pg/hierarchies/request.py has the arguments.
+-- Reads a hierarchy from a table with the caller's own rights; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.read_hierarchy(
 {{ hierarchy_load.inner_parameters }}
 )
@@ -21,3 +21,4 @@ ALTER FUNCTION kanon.read_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.read_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.read_hierarchy IS
 'Reads a hierarchy from a table; called by kanon_hierarchy_load.';
+GRANT EXECUTE ON FUNCTION kanon.read_hierarchy TO kanon_curator;

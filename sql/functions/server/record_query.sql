@@ -15,3 +15,4 @@ ALTER FUNCTION kanon.record_query OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.record_query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.record_query IS
 'The statement that turns the answer of a query into typed rows, and the list of their columns.';
+GRANT EXECUTE ON FUNCTION kanon.record_query TO kanon_analyst;

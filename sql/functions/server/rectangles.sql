@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.rectangles OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.rectangles FROM PUBLIC;
 COMMENT ON FUNCTION kanon.rectangles IS
 'Groups points into rectangles; called by kanon_rectangles.';
+GRANT EXECUTE ON FUNCTION kanon.rectangles TO kanon_analyst;

@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.refresh OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.refresh FROM PUBLIC;
 COMMENT ON FUNCTION kanon.refresh IS
 'Brings a release up to date; called by kanon_refresh.';
+GRANT EXECUTE ON FUNCTION kanon.refresh TO kanon_curator;

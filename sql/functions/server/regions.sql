@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.regions OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.regions FROM PUBLIC;
 COMMENT ON FUNCTION kanon.regions IS
 'Groups the values of a column into regions of neighbours; called by kanon_regions.';
+GRANT EXECUTE ON FUNCTION kanon.regions TO kanon_analyst;

@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.risk OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.risk FROM PUBLIC;
 COMMENT ON FUNCTION kanon.risk IS
 'Says how likely people are found again; called by kanon_risk.';
+GRANT EXECUTE ON FUNCTION kanon.risk TO kanon_analyst;

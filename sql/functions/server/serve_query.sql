@@ -28,3 +28,4 @@ ALTER FUNCTION kanon.serve_query OWNER TO kanon_reader;
 REVOKE ALL ON FUNCTION kanon.serve_query FROM PUBLIC;
 COMMENT ON FUNCTION kanon.serve_query IS
 'Checks or answers the query of the call; called for kanon_query.';
+GRANT EXECUTE ON FUNCTION kanon.serve_query TO kanon_analyst;

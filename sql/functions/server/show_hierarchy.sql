@@ -1,4 +1,4 @@
--- The owner role's part of kanon_hierarchy_show; kanon_pg/hierarchies/request.py has the arguments.
+-- The owner role's part of kanon_hierarchy_show; kanon_pg/hierarchies/operations.py has the arguments.
 CREATE OR REPLACE FUNCTION kanon.show_hierarchy(
 {{ hierarchy_show.inner_parameters }}
 )
@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.show_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.show_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.show_hierarchy IS
 'Shows a hierarchy as a tree; called by kanon_hierarchy_show.';
+GRANT EXECUTE ON FUNCTION kanon.show_hierarchy TO kanon_curator;

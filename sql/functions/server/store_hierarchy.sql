@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.store_hierarchy OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.store_hierarchy FROM PUBLIC;
 COMMENT ON FUNCTION kanon.store_hierarchy IS
 'Checks a hierarchy and stores it; called by kanon_hierarchy_define, kanon_hierarchy_load and kanon_hierarchy_build.';
+GRANT EXECUTE ON FUNCTION kanon.store_hierarchy TO kanon_curator;

@@ -18,3 +18,4 @@ ALTER FUNCTION kanon.suggest OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.suggest FROM PUBLIC;
 COMMENT ON FUNCTION kanon.suggest IS
 'Proposes roles of columns; called by kanon_suggest.';
+GRANT EXECUTE ON FUNCTION kanon.suggest TO kanon_analyst;

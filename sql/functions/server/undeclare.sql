@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.undeclare OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.undeclare FROM PUBLIC;
 COMMENT ON FUNCTION kanon.undeclare IS
 'Forgets the roles of a table''s columns; called by kanon_undeclare.';
+GRANT EXECUTE ON FUNCTION kanon.undeclare TO kanon_curator;

@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.unprotect OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.unprotect FROM PUBLIC;
 COMMENT ON FUNCTION kanon.unprotect IS
 'Removes the rules under which a table answers queries; called by kanon_unprotect.';
+GRANT EXECUTE ON FUNCTION kanon.unprotect TO kanon_curator;

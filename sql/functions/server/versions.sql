@@ -16,3 +16,4 @@ ALTER FUNCTION kanon.versions OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.versions FROM PUBLIC;
 COMMENT ON FUNCTION kanon.versions IS
 'Shows versions; called by kanon_version.';
+GRANT EXECUTE ON FUNCTION kanon.versions TO kanon_analyst;

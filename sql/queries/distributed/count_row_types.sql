@@ -1,7 +1,6 @@
 -- Row types with multiplicities, as count_row_types gives them, of a table that is distributed by who a row is about: each
 -- node counts the people of its shards for good. What travels is row types with counts of rows, people and people who have no other row type,
 -- and, of those who have others, two numbers per row type and person. The numbers of those who have one are drawn here.
--- $1 bigint
 WITH types AS MATERIALIZED (
     SELECT
         {% for q in columns %}{{ q.alias }}, {% endfor %}
@@ -93,7 +92,7 @@ CROSS JOIN (
                 ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
             ) AS key
         FROM types
-        WHERE (SELECT t.bytes FROM totals AS t) <= $1
+        WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         OFFSET 0
     ) AS types
 ) AS packed
@@ -102,7 +101,7 @@ CROSS JOIN (
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(told.key), ''), '') AS pair_keys,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(told.person), ''), '') AS pair_people
     FROM (
-        SELECT p.key, p.person FROM pairs AS p WHERE (SELECT t.bytes FROM totals AS t) <= $1
+        SELECT p.key, p.person FROM pairs AS p WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         UNION ALL
         SELECT types.key, pg_catalog.hash_record_extended(ROW(types.key, lone.number), 1)
         FROM (
@@ -112,7 +111,7 @@ CROSS JOIN (
                     ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
                 ) AS key
             FROM types
-            WHERE (SELECT t.bytes FROM totals AS t) <= $1
+            WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         ) AS types
         CROSS JOIN LATERAL pg_catalog.generate_series(1, types.lone) AS lone (number)
     ) AS told

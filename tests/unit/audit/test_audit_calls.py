@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.figures import figures_of
+from kanon_pg.worker.audit.auditor import figures_of
 from kanon_pg.worker.audit.identifying import (
     minimal_identifying_set,
     smallest_identifying_set,

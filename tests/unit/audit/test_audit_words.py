@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from kanon_pg.audit.findings import AuditResult, ClassSizes, ColumnFigures, Suggestion, ViolatingSet, Whole
-from kanon_pg.audit.role_names import role_by_name
+from kanon_pg.audit.roles import role_by_name
 from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.audit.suggesting import declaring
-from kanon_pg.cli.audit_view import audit_markdown, audit_view
+from kanon_pg.cli.audit import audit_markdown, audit_view
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.reports.assemble import report
 from tests.fixtures.audit_reports import risk_of
@@ -180,7 +180,7 @@ def test_a_small_table_needs_no_column() -> None:
 
 
 def test_nothing_known_at_all_is_said() -> None:
-    assert replace(RESULT, complete_columns=0).open_question() == "Not all minimal violating sets are known."
+    assert replace(RESULT, complete_columns=0).limitation() == "Not all minimal violating sets are known."
 
 
 def test_steps_are_statements() -> None:

@@ -8,7 +8,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.worker.audit.figures import column_profiles, dependencies
+from kanon_pg.worker.audit.auditor import column_profiles, dependencies
 from kanon_pg.worker.clock import Clock
 from tests.fixtures.auditing import read, tables
 

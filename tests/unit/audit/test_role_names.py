@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.audit.role_names import lists_people, names_a_person, role_by_name
+from kanon_pg.audit.roles import lists_people, names_a_person, role_by_name
 
 
 @pytest.mark.parametrize(

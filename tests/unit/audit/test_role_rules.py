@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from kanon_pg.audit.findings import Suggestion
-from kanon_pg.audit.role_names import role_by_name
-from kanon_pg.audit.role_rules import MOST_QUASI_IDENTIFIERS, Observed, suggestions_for
+from kanon_pg.audit.roles import MOST_QUASI_IDENTIFIERS, Observed, role_by_name, suggestions_for
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.db.catalog import ColumnFacts
 

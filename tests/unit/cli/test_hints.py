@@ -30,7 +30,7 @@ _OPTIONS = {
     for option in (*parameter.opts, *parameter.secondary_opts)
 } | {"--help", "--version"}
 _NOT_SHOWN = (
-    *("cluster/instance.py", "db/operation.py", "demo/scene.py", "gateway/rewrite.py"),
+    *("cluster/instance.py", "db/operation.py", "demo/story.py", "gateway/rewrite.py"),
     "queries/check/",
 )
 """Modules whose texts are options of other programs, or pieces of statements."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kanon_pg import curves
 from kanon_pg.core.request import SolveOutcome, SolveRequest
-from kanon_pg.curves import tracing
-from kanon_pg.curves.tracing import CurveRequest
+from kanon_pg.curves import CurveRequest
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 
 
@@ -67,12 +67,12 @@ class Solver:
 def solve_all(
     monkeypatch: pytest.MonkeyPatch, solver: Solver, ks: list[int], seconds: float
 ) -> tuple[dict[int, Any], Notes]:
-    monkeypatch.setattr(tracing, "solve_in_child", solver.solve)
-    monkeypatch.setattr(tracing.time, "monotonic", solver.monotonic)
+    monkeypatch.setattr(curves, "solve_in_child", solver.solve)
+    monkeypatch.setattr(curves.time, "monotonic", solver.monotonic)
     db = Notes()
     counted: Any = type("Counted", (), {"row_types": None})
     request = CurveRequest("t", ks, time_limit=seconds)
-    solved = tracing._Solving(db, request, counted, 1).all(ks)  # type: ignore[arg-type]
+    solved = curves._Solving(db, request, counted, 1).all(ks)  # type: ignore[arg-type]
     monkeypatch.undo()
     return solved, db
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.errors import InfeasibleError, InputError, KanonError, UnsuitableColumn
-from kanon_pg.hierarchies.classes import Task, classes
+from kanon_pg.hierarchies.build import Task, classes
 from kanon_pg.hierarchies.dates import roundest_moment
 from kanon_pg.hierarchies.inputs import ColumnValues, Spec
 from kanon_pg.worker.grouping.intervals import intervals

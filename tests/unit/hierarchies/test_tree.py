@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy, hierarchy_of
-from kanon_pg.hierarchies.tree import MOST_LINES, tree_lines, tree_of
+from kanon_pg.hierarchies.operations import MOST_LINES, tree_lines, tree_of
 from kanon_pg.reports.plots import draw_hierarchy
 
 

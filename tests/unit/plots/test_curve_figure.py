@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.core.termination import Termination
-from kanon_pg.curves.points import Curve, CurvePoint
+from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.reports.plots import draw_curve, figure_format, write_figure
 
@@ -128,7 +128,7 @@ def test_drawing_neither_needs_a_screen_nor_touches_the_state_of_pyplot() -> Non
 
 
 def test_nobody_else_loads_matplotlib() -> None:
-    program = "import sys, kanon_pg.client, kanon_pg.cli.curve\nassert 'matplotlib' not in sys.modules"
+    program = "import sys, kanon_pg.client, kanon_pg.cli.analyses\nassert 'matplotlib' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.audit.findings import ViolatingSet
-from kanon_pg.reports.assemble import report
+from kanon_pg.reports.assemble import MOST_COLUMNS, MOST_LINES, MOST_SETS, drawable, report, sets_section
 from kanon_pg.reports.costs import curve_section
 from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, SetMatrix, Table, html_page
-from kanon_pg.reports.sets import MOST_COLUMNS, MOST_LINES, MOST_SETS, drawable, sets_section
 from tests.fixtures.audit_reports import antichain, audit_of, curve_of, parsed, violating
 from tests.fixtures.examples import examples
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_pg.cli.audit_view import audit_markdown
+from kanon_pg.cli.audit import audit_markdown
 from tests.fixtures.audit_reports import COLUMNS, HOSTILE, audit_of
 
 

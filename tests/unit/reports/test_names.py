@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon_pg.reports.assemble import report
-from kanon_pg.reports.document import html_page
-from kanon_pg.reports.wording import visible
+from kanon_pg.reports.document import html_page, visible
 from tests.fixtures.audit_reports import (
     HOSTILE,
     Node,

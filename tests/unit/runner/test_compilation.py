@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.cli.compilation import Solvers
+from kanon_pg.cli.install import Solvers
 from kanon_pg.core import code_folders
 from kanon_pg.core.code_folders import CodeFolder
 from kanon_pg.core.request import KERNELS

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName
-from kanon_pg.worker.grouping.fold import fold
 from kanon_pg.worker.grouping.labels import exact_labels, group_labels
 from kanon_pg.worker.grouping.result import lower_bound
-from kanon_pg.worker.grouping.spread import by_theorem, spread
+from kanon_pg.worker.grouping.spread import by_theorem, fold, spread
 from tests.fixtures.simplified_spread import simplified_spread
 
 K = 100

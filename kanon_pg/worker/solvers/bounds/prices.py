@@ -120,7 +120,8 @@ def raise_prices(
     Returns
     -------
     Prices
-        They prove at least what `start` proves. Let `core.certificate.certified_bound` confirm them.
+        They prove at least what `start` proves, but for rounding with an entity. Let
+        `core.certificate.certified_bound` confirm them.
 
     Notes
     -----
@@ -130,11 +131,15 @@ def raise_prices(
     if not fits(table, k):
         return Prices(np.zeros(len(table), dtype=np.int64), 0.0, False)
     cap = price_cap(table.columns, rest_may_be_small, outside)
-    if start is None:
+    wanted = None
+    if start is None or table.has_entity:
         evaluator = evaluator_of(table, models) if models else None
+        # What is accepted for fewer people is valid for k, but shares rounded for fewer may be higher.
+        wanted = None if start is None else np.minimum(start, cap)
         start = _first_prices(table, cheapest_reach(table, vectors, k, clock, models=evaluator))
     costs = _class_costs(table, vectors, k, rest_may_be_small, demands_of(table, models))
-    return ascend(table, costs, np.minimum(start, cap), clock, cap=cap, target=target, steps=steps)
+    start = np.minimum(start, cap)
+    return ascend(table, costs, start, clock, cap=cap, target=target, steps=steps, wanted=wanted)
 
 
 def ascend(
@@ -476,11 +481,11 @@ def _draw_down_under(
             gain = greatest_gain(demands, priced, listed, cost, k)
             if gain <= 0:
                 break
-            excess = np.int64(0)
+            excess = 0.0
             for place in range(listed.size):
                 excess += demands.taken[place] * max(0, prices[listed[place]] - cost)
             # Where that takes too many classes, no price stays above the cost.
-            left = np.float64(excess - gain) / np.float64(excess) if draw < _MOST_DRAWS else 0.0
+            left = (excess - gain) / excess if draw < _MOST_DRAWS else 0.0
             for place in range(listed.size):
                 item = listed[place]
                 if prices[item] > cost and (demands.taken[place] > 0 or draw == _MOST_DRAWS):

@@ -21,11 +21,15 @@ from kanon_pg.worker.patterns import PatternMask, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pace, Pool, Usage, climb, sort_by_price
+from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.exact.granularity import whole_costs
+from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import satisfy_models
 from kanon_pg.worker.solvers.p_sensitive_flow import MOST_ARCS, compatible_pairs, reassign_sensitively
 from kanon_pg.worker.solvers.row_assignment import is_solved
 from kanon_pg.worker.verification.certificate import (
+    NO_MODELS,
+    PRICE_UNIT,
     Groups,
     Priced,
     list_members,
@@ -125,6 +129,43 @@ def dive_under_models(
     return refine_under_models(table, mask, request, clock, solution)
 
 
+def dive_for_people(
+    table: RowTypeTable, graph: Compatibility, k: int, clock: Clock, *, prices: Numbers, seed: int = 0
+) -> Solution | None:
+    """Build a solution from prices where people have several rows, so that row types stay in one piece.
+
+    Parameters
+    ----------
+    graph : Compatibility
+        The graph of this table and k; best the part that `thin` returns.
+    prices : ndarray of int64, shape (n,)
+        Valid prices in units of 1 / `PRICE_UNIT`.
+    seed : int
+        With others than 0 rounds settle a share of the rows that is drawn at random.
+
+    Returns
+    -------
+    Solution or None
+        None if there is nothing to settle, or time is over.
+
+    Notes
+    -----
+    Row types without a place are suppressed fully, and others with them until these are k people.
+    """
+    demands = demands_of(table, NO_MODELS)
+    if demands is None:
+        return None
+    share = np.random.default_rng(seed).uniform(_SHARE / 2, 2 * _SHARE) if seed else _SHARE
+    instances = _Instances(Pool(np.floor(graph.cost * PRICE_UNIT), graph.begin, graph.member), graph.vector)
+    placed = _settle_all(table, instances, demands, k, clock, prices, share)
+    if placed is None:
+        return None
+    row_type, instance, _ = placed
+    vector = np.full(len(table), (1 << table.width) - 1)
+    vector[row_type] = graph.vector[instance]
+    return Solution.undivided(table, fill_rest(table, vector, k))
+
+
 def _instances(
     table: RowTypeTable,
     mask: PatternMask,
@@ -165,6 +206,7 @@ def _settle_all(
     k: int,
     clock: Clock,
     prices: Numbers,
+    share: float = _SHARE,
 ) -> tuple[Numbers, Numbers, Numbers] | None:
     """Return row type, instance and number of the rows that got a place, None if none did."""
     pool = instances.pool
@@ -182,13 +224,14 @@ def _settle_all(
         if clock.is_over():
             return None
         clock.report("dive", 1.0 - float(left.sum()) / table.total_rows)
-        usage = _adjust(pool, is_open, left, price, cap, demands, k, clock)
+        people = np.where(left > 0, table.people, 0) if table.has_entity else left
+        usage = _adjust(pool, is_open, PricedRows(left, people, cap), price, demands, k, clock)
         order = np.flatnonzero(usage > 0.0)
         if not order.size:
             break
         order = order[np.lexsort((-pool.cost[order], -np.rint(10 * usage[order])))]
-        quota = max(int(_SHARE * left.sum()), 5 * k)
-        priced = PricedRows(left, left, price.astype(np.int64))
+        quota = max(int(share * left.sum()), 5 * k)
+        priced = PricedRows(left, people, price.astype(np.int64))
         before = places.used[0]
         _settle(pool, order, is_open, priced, demands, places, k, quota, slack * unit)
         if places.used[0] == before:
@@ -271,14 +314,14 @@ def _join(
 def _adjust(
     pool: Pool,
     is_open: NDArray[np.bool_],
-    left: Numbers,
+    capped: PricedRows,
     price: NDArray[np.float64],
-    cap: Numbers,
     demands: ClassDemands,
     k: int,
     clock: Clock,
 ) -> NDArray[np.float64]:
-    """Adjust the prices of rows without a place; return how much each instance is used."""
+    """Adjust the prices of rows without a place, up to their caps; return how much each instance is used."""
+    left, people, cap = capped
     types = np.flatnonzero(left)
     position = np.full(left.size, -1, dtype=np.int32)
     position[types] = np.arange(types.size)
@@ -290,7 +333,7 @@ def _adjust(
     usage = Usage.of(rest)
     highest = cap[types].astype(np.float64)
     reached = climb(
-        rest, Counts(left[types], left[types], k), np.minimum(price[types], highest), highest, np.inf,
+        rest, Counts(left[types], people[types], k), np.minimum(price[types], highest), highest, np.inf,
         _STEPS, _STRIDE, clock, pace=_PACE, usage=usage, demands=demands.ordered(types.astype(np.int32)),
     )  # fmt: skip
     price[types] = reached.prices
@@ -349,7 +392,9 @@ def _settle(
             continue
         sort_by_price(members, price)
         gain = greatest_gain(demands, priced, members, np.int64(pool.cost[number]), k)
-        taken = demands.taken[: members.size]
+        taken = demands.taken[: members.size].astype(np.int64)
+        if demands.has_entity:
+            taken = np.where(demands.taken[: members.size] > 0.0, left[members], 0)
         if gain <= NO_CLASS or -gain > slack * taken.sum():
             continue
         for place in range(members.size):

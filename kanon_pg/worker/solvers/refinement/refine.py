@@ -14,6 +14,7 @@ from kanon_pg.worker.solvers.annealing.anneal import EFFORT_PER_SECOND, HOTTEST,
 from kanon_pg.worker.solvers.annealing.graph import thin
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.refinement.diving import dive
+from kanon_pg.worker.solvers.refinement.diving_under_models import dive_for_people
 from kanon_pg.worker.solvers.refinement.flow import cost_of, reassign
 from kanon_pg.worker.solvers.refinement.regions import EFFORT_PER_SECOND as EFFORT_OF_REGIONS
 from kanon_pg.worker.solvers.refinement.regions import improve_by_regions
@@ -168,9 +169,9 @@ class _Search:
 
     def dived(self, solution: Solution, seconds: float, seed: int) -> Solution | None:
         """Return the best of some dives, None if there is none; it shows before annealing which is best."""
-        if self.table.has_entity:
-            return None
         core, clock = self.thin(solution, _NEAR), self.clock.part(_SHARE_OF_DIVES)
+        if self.table.has_entity:
+            return dive_for_people(self.table, core, self.k, clock, prices=self.prices, seed=seed)
         often = int(seconds * _DIVED_ROWS_PER_SECOND / self.table.total_rows)
         dives = max(1, min(_MOST_DIVES, often))
         found = [

@@ -1,0 +1,491 @@
+"""Python API: the operations of ``kanon_...`` functions over a psycopg connection.
+
+Works with any PostgreSQL that `kanon_pg.admin.install` has prepared, also without PL/Python in the server.
+Each operation is one ``REPEATABLE READ`` transaction: a release is counted, solved and written from
+one and the same state of the table.
+
+`target` is a DSN, or an open connection that is not inside a transaction. ``*arguments`` and ``**options``
+are further fields of the request that a function names. `on_progress` receives a phase and the share of it
+that is done, between 0 and 1, or None. Each function raises the errors of `kanon_pg.errors`; nothing is
+changed then.
+
+What reads relations with the rights of the login works with any PostgreSQL, also one that was never prepared.
+What stores something acts as the owner role; what answers queries acts as the role that reads the tables, so
+the process has to be trusted. Where the functions are in the server, ``kanon_query`` needs no such right.
+
+Examples
+--------
+>>> from kanon_pg import client
+>>> report = client.anonymize("dbname=clinic", "patients", 5)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from kanon_pg import curves, measures
+from kanon_pg.audit import assessing, auditing, suggesting
+from kanon_pg.audit.findings import AuditResult, IdentifyingSet, RiskFigures, Suggestion
+from kanon_pg.audit.request import (
+    AnonymityRequest,
+    AuditRequest,
+    IdentifyRequest,
+    RiskRequest,
+    SuggestRequest,
+)
+from kanon_pg.curves import Curve, CurveRequest
+from kanon_pg.db.catalog import caller, describe
+from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
+from kanon_pg.db.queries import statement
+from kanon_pg.db.settings import created_here, exact_text
+from kanon_pg.errors import DatabaseError, NotPermitted
+from kanon_pg.grouping import classifying
+from kanon_pg.grouping.found import Grouped
+from kanon_pg.grouping.request import IntervalsRequest, LabelsRequest, RectanglesRequest, RegionsRequest
+from kanon_pg.hierarchies import operations
+from kanon_pg.hierarchies.definition import HierarchyDefinition
+from kanon_pg.hierarchies.operations import (
+    BuildHierarchyRequest,
+    DefineHierarchyRequest,
+    HierarchyContent,
+    LoadHierarchyRequest,
+    ShowHierarchyRequest,
+)
+from kanon_pg.hierarchies.storage import StoredHierarchy
+from kanon_pg.measures import MeasureRequest, Measures
+from kanon_pg.queries import protection as protecting
+from kanon_pg.queries.answer import answer_query
+from kanon_pg.queries.answer import check_query as check_text
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.load_catalog import READER
+from kanon_pg.queries.pending_query import lock_relations
+from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest
+from kanon_pg.release import certificate as certificates
+from kanon_pg.release import composition as compositions
+from kanon_pg.release import declaration, releasing
+from kanon_pg.release.base import OWNER
+from kanon_pg.release.certificate import CertificateRequest
+from kanon_pg.release.composition import Composition, CompositionRequest
+from kanon_pg.release.report import ReleaseReport
+from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
+
+Progress = Callable[[str, float | None], None]
+
+
+@contextmanager
+def as_owner(
+    target: str | Connection,
+    relation: str | None = None,
+    on_progress: Progress | None = None,
+    *,
+    granting: str = "grant_read",
+) -> Iterator[tuple[PsycopgDatabase, str]]:
+    """Open a transaction that acts as the owner role; yields it with the role that asked."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            db = PsycopgDatabase(connection, on_progress)
+            role = caller(db)
+            if relation is not None:
+                db.row(statement(granting), describe(db, relation, role).oid)
+            _act_as(OWNER, db, role)
+            with created_here(db):
+                yield db, role
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+@contextmanager
+def as_login(target: str | Connection, on_progress: Progress | None) -> Iterator[PsycopgDatabase]:
+    """Open a transaction that acts with the rights of the login."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            yield PsycopgDatabase(connection, on_progress)
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
+    try:
+        db.execute(statement("act_as", role=Identifier.of(actor)))
+    except DatabaseError as error:
+        if error.server_state != INSUFFICIENT_PRIVILEGE:
+            raise
+        raise NotPermitted(
+            f"Role {Identifier((role,))} may not act as {actor}, which the client's interface does.",
+            hint="Call the functions in the server, which need no such right; to ask, use kanon_pg.connect. "
+            f"This interface is for those who may read every base table: members of {OWNER}.",
+        ) from error
+
+
+@contextmanager
+def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, Row]]:
+    """Open a transaction that acts as the reading role; yields it with the caller and its session."""
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            db = PsycopgDatabase(connection)
+            role, session = caller(db), db.row(statement("session_path"))
+            _act_as(READER, db, role)
+            db.row(statement("pin_query_settings"))
+            yield db, role, session
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+def revoke_read(db: Database, relation: str, role: str) -> None:
+    """Revoke rights to read a relation that nothing needs any more; the transaction is the login's then.
+
+    Parameters
+    ----------
+    db : Database
+        Acts with the rights of the owner role.
+    role : str
+        The login, who granted and may revoke them.
+    """
+    oid = describe(db, relation, role).oid
+    db.execute(statement("act_as", role=Identifier.of(role)))
+    db.row(statement("revoke_read"), oid)
+
+
+__all__ = [
+    "anonymize",
+    "audit",
+    "build_hierarchy",
+    "certificate",
+    "check_query",
+    "composition",
+    "curve",
+    "declare",
+    "define_hierarchy",
+    "drop",
+    "drop_hierarchy",
+    "erase",
+    "groups",
+    "hierarchies",
+    "hierarchy_content",
+    "identify",
+    "intervals",
+    "is_anonymous",
+    "load_hierarchy",
+    "measure",
+    "protect",
+    "query",
+    "rectangles",
+    "refresh",
+    "regions",
+    "releases",
+    "risk",
+    "show_hierarchy",
+    "suggest",
+    "undeclare",
+    "unprotect",
+]
+
+
+class _Checked(Protocol):
+    def check(self) -> None: ...
+
+
+Request = TypeVar("Request", bound=_Checked)
+Result = TypeVar("Result")
+Target = str | Connection
+
+
+def _as_login(
+    target: Target,
+    on_progress: Progress | None,
+    service: Callable[[Database, Request], Result],
+    request: Request,
+) -> Result:
+    """Refuse a wrong request before there is a connection, then serve it with the rights of the login."""
+    request.check()
+    with as_login(target, on_progress) as db:
+        return service(db, request)
+
+
+def declare(target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any) -> None:
+    """Record the roles of a relation's columns, see `DeclareRequest`; replaces an earlier declaration."""
+    request = DeclareRequest(relation, **options)
+    with as_owner(target, relation, on_progress) as (db, role):
+        declaration.declare(db, request, role=role)
+
+
+def undeclare(target: Target, relation: str) -> None:
+    """Forget the roles of a relation's columns, and revoke rights to read it that nothing needs any more."""
+    with as_owner(target) as (db, role):
+        declaration.undeclare(db, relation, role=role)
+        revoke_read(db, relation, role)
+
+
+def anonymize(
+    target: Target, relation: str, k: int, *, on_progress: Progress | None = None, **options: Any
+) -> ReleaseReport:
+    """Publish a release, see `AnonymizeRequest`; returns recounted figures and proven bounds."""
+    request = AnonymizeRequest(relation, k, **options)
+    request.check()
+    with as_owner(target, relation, on_progress) as (db, role):
+        return releasing.anonymize(db, request, role=role)
+
+
+def certificate(
+    target: Target, release: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> str:
+    """Return what proves the bound of a release, in JSON, see `CertificateRequest`; treat it as the table."""
+    request = CertificateRequest(release, *arguments, **options)
+    request.check()
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        return certificates.certificate(db, request, role=role)
+
+
+def composition(
+    target: Target,
+    releases: Sequence[str],
+    *arguments: Any,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> tuple[Composition, ...]:
+    """Say what several releases of a table tell together, see `CompositionRequest`."""
+    request = CompositionRequest(releases, *arguments, **options)
+    request.check()
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        return compositions.composition(db, request, role=role)
+
+
+def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:
+    """Bring a release up to date with its base relation."""
+    with as_owner(target, on_progress=on_progress) as (db, _):
+        releasing.refresh(db, release)
+
+
+def drop(target: Target, release: str) -> None:
+    """Remove a release with everything behind it."""
+    with as_owner(target) as (db, _):
+        releasing.drop(db, release)
+
+
+def erase(target: Target, release: str, *person: str) -> None:
+    """Erase what a release over time keeps of a person, and publish a version without their cohorts."""
+    with as_owner(target) as (db, _):
+        releasing.erase(db, release, person)
+
+
+def releases(target: Target) -> Sequence[Row]:
+    """Return all releases with their certificates, by name."""
+    with as_owner(target) as (db, _):
+        return releasing.releases(db)
+
+
+def measure(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Measures:
+    """Measure a table, view or release, see `MeasureRequest`."""
+    request = MeasureRequest(relation, *arguments, **options)
+    with as_login(target, on_progress) as db:
+        return measures.measure(db, request)
+
+
+def curve(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Curve:
+    """Find out what each of several k would cost, with proven bounds, see `CurveRequest`."""
+    return _as_login(target, on_progress, curves.curve, CurveRequest(relation, *arguments, **options))
+
+
+def audit(
+    target: Target, relation: str, k: int, *, on_progress: Progress | None = None, **options: Any
+) -> AuditResult:
+    """Find the sets of columns that single out fewer than k people, see `AuditRequest`.
+
+    ``details=True`` adds what a report shows.
+    """
+    return _as_login(target, on_progress, auditing.audit, AuditRequest(relation, k, **options))
+
+
+def is_anonymous(target: Target, relation: str, k: int, *arguments: Any, **options: Any) -> bool:
+    """Return whether at least k people share each combination of values, see `AnonymityRequest`."""
+    request = AnonymityRequest(relation, k, *arguments, **options)
+    return _as_login(target, None, auditing.is_anonymous, request)
+
+
+def identify(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> tuple[IdentifyingSet, ...]:
+    """Find few columns that tell rows apart as well as all do, see `IdentifyRequest`."""
+    return _as_login(target, on_progress, auditing.identify, IdentifyRequest(relation, *arguments, **options))
+
+
+def suggest(
+    target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any
+) -> tuple[Suggestion, ...]:
+    """Propose roles of columns, see `SuggestRequest`; declares nothing."""
+    return _as_login(target, on_progress, suggesting.suggest, SuggestRequest(relation, **options))
+
+
+def risk(
+    target: Target, relation: str, *, on_progress: Progress | None = None, **options: Any
+) -> tuple[RiskFigures, ...]:
+    """Say how likely people are found again in a relation and its releases, see `RiskRequest`."""
+    return _as_login(target, on_progress, assessing.risk, RiskRequest(relation, **options))
+
+
+def intervals(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group the values of an ordered column into intervals of at least k, see `IntervalsRequest`."""
+    request = IntervalsRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.intervals, request)
+
+
+def groups(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group the values of a column without order, see `LabelsRequest`."""
+    request = LabelsRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.labels, request)
+
+
+def regions(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group the values of a column into regions of neighbours, see `RegionsRequest`."""
+    request = RegionsRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.regions, request)
+
+
+def rectangles(
+    target: Target, relation: str, *arguments: Any, on_progress: Progress | None = None, **options: Any
+) -> Grouped:
+    """Group points into axis-parallel rectangles, see `RectanglesRequest`."""
+    request = RectanglesRequest(relation, *arguments, **options)
+    return _as_login(target, on_progress, classifying.rectangles, request)
+
+
+def define_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
+    """Store a hierarchy that is written out, as the next version, see `DefineHierarchyRequest`."""
+    request = DefineHierarchyRequest(*arguments, **options)
+    rows = [list(row) if isinstance(row, tuple) else row for row in request.rows]
+    definition = {**(request.options or {}), "rows": rows if isinstance(request.rows, list | tuple) else None}
+    with as_owner(target) as (db, role):
+        return operations.define(db, request.hierarchy, definition, role=role)
+
+
+def load_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
+    """Store a hierarchy that is in a table, see `LoadHierarchyRequest`."""
+    request = LoadHierarchyRequest(*arguments, **options)
+    with as_login(target, None) as db, exact_text(db):
+        found = operations.read_table(db, request.relation, request.options)
+    return _store(target, request.hierarchy, found)
+
+
+def build_hierarchy(target: Target, *arguments: Any, **options: Any) -> StoredHierarchy:
+    """Build a hierarchy over a column and store it, see `BuildHierarchyRequest`."""
+    request = BuildHierarchyRequest(*arguments, **options)
+    with as_login(target, None) as db, exact_text(db):
+        found = operations.build_column(
+            db, request.relation, request.column_name, request.spec, request.options
+        )
+    return _store(target, request.hierarchy, found)
+
+
+def _store(target: Target, hierarchy: str, found: HierarchyDefinition) -> StoredHierarchy:
+    """Check anew what was read with the rights of the login, and store it as the owner role."""
+    with as_owner(target) as (db, role):
+        return operations.store(db, hierarchy, found, role=role)
+
+
+def hierarchy_content(target: Target, hierarchy: str) -> HierarchyContent:
+    """Return a stored hierarchy with its values and nodes."""
+    with as_owner(target) as (db, role):
+        return operations.content(db, hierarchy, role=role)
+
+
+def show_hierarchy(target: Target, *arguments: Any, **options: Any) -> list[str]:
+    """Return a stored hierarchy as the lines of a tree, see `ShowHierarchyRequest`."""
+    request = ShowHierarchyRequest(*arguments, **options)
+    with as_owner(target) as (db, role):
+        return operations.show(db, request.hierarchy, request.most, role=role)
+
+
+def drop_hierarchy(target: Target, hierarchy: str) -> None:
+    """Forget a stored hierarchy with all its versions; releases made with it stay as they are."""
+    with as_owner(target) as (db, role):
+        operations.drop(db, hierarchy, role=role)
+
+
+def hierarchies(target: Target) -> Sequence[Row]:
+    """Return all stored hierarchies by name, in their latest versions."""
+    with as_owner(target) as (db, _):
+        return operations.hierarchies(db)
+
+
+def protect(
+    target: Target, relation: str, *arguments: Any, ledger_folder: str | None = None, **options: Any
+) -> None:
+    """Enable queries on a relation, see `ProtectRequest`.
+
+    Parameters
+    ----------
+    ledger_folder : str, optional
+        Folder of this machine for the records of queries; needed unless the option ``ledger`` is 'off'.
+    """
+    request = ProtectRequest(relation, *arguments, **options)
+    with as_owner(target, relation, granting="grant_read_reader") as (db, role):
+        protecting.protect(db, relation, request.k, request.options, role=role, folder=ledger_folder)
+
+
+def unprotect(target: Target, relation: str) -> None:
+    """Disable queries on a relation and revoke the rights to read it that they needed."""
+    with as_owner(target) as (db, role):
+        protecting.unprotect(db, relation, role=role)
+        revoke_read(db, relation, role)
+
+
+def check_query(target: Target, text: str) -> Verdict:
+    """Check a query without running it, see `kanon_pg.queries.answer.check_query`."""
+    with as_reader(target) as (db, role, session):
+        return check_text(db, text, role, search_path=tuple(session["path"]))
+
+
+def query(
+    target: Target,
+    text: str,
+    parameters: Sequence[str | None] = (),
+    *,
+    ledger_folder: str | None = None,
+) -> AnswerTable:
+    """Answer a query about public and protected relations, after it was recorded.
+
+    Parameters
+    ----------
+    text : str
+        One SELECT.
+    parameters : sequence of (str or None)
+        Values of ``$1``, ``$2`` ... as text.
+    ledger_folder : str, optional
+        Folder of this machine for the records of queries, the same at every call.
+
+    Raises
+    ------
+    QueryRefused, AnswerWithheld
+        As `kanon_pg.queries.answer.answer_query`.
+    """
+    with as_reader(target) as (db, role, session):
+        request = QueryRequest(text, tuple(parameters), tuple(session["path"]))
+        return answer_query(
+            db,
+            request,
+            role,
+            session["login"],
+            locked=lock_relations(db, request),
+            folder=ledger_folder,
+        )

@@ -1,0 +1,447 @@
+"""The suppression curve: what each k costs, counted once and solved for many k.
+
+Through either interface; publishes nothing, changes nothing. `points_of` has what the solution of one
+k proves about others.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from kanon_pg.core.request import PrivacyModels, SolveOutcome, SolveRequest, kernels_for
+from kanon_pg.core.termination import Termination
+from kanon_pg.db.operation import Argument, Operation
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, SolverError
+from kanon_pg.relations.arguments import (
+    DEFAULT_SECONDS,
+    AnyRelation,
+    QuasiIdentifiers,
+    Seed,
+    check_k,
+    check_search,
+)
+from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.counting import Counted, count_row_types
+from kanon_pg.relations.subject import (
+    ROWS_ARE_PEOPLE,
+    Roles,
+    Subject,
+    notice_unknown_roles,
+    refuse_identifying,
+    require_quasi_identifiers,
+    require_usable,
+    resolve,
+)
+from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
+
+_ROUNDING = 1e-12
+"""Costs that differ by less are equal: sums of weights are rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One row of SQL type ``kanon.curve_point``.
+
+    Parameters
+    ----------
+    k : int
+        Fewest people per class.
+    suppressed_cells : int
+        Suppressed cells of the best solution found.
+    suppressed_share : float
+        Their share of all quasi-identifier cells, 0 to 1.
+    weighted_cost : float
+        Suppressed cells times the weights of their columns; never decreases with k.
+    lower_bound : float or None
+        What every solution costs at least, proven; never decreases with k. None if nothing is proven.
+    gap : float or None
+        (weighted_cost - lower_bound) / weighted_cost, 0 to 1.
+    optimal : bool
+        Whether no solution is cheaper, proven.
+    classes : int
+        Equivalence classes of the solution.
+    average_class : float
+        Mean people per class.
+    method : str
+        What found the solution, and for which k if for a larger one.
+    elapsed : float
+        Seconds spent on this k alone.
+    termination : Termination
+        How the search for this k ended.
+    """
+
+    k: int
+    suppressed_cells: int
+    suppressed_share: float
+    weighted_cost: float
+    lower_bound: float | None
+    gap: float | None
+    optimal: bool
+    classes: int
+    average_class: float
+    method: str
+    elapsed: float
+    termination: Termination
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A suppression curve and the table it is about.
+
+    Parameters
+    ----------
+    relation : str
+        Qualified name of the table or view.
+    rows, people, row_types : int
+        Rows, distinct people and distinct quasi-identifier tuples.
+    quasi_identifiers : tuple of str
+        The columns in which cells may be suppressed.
+    row_weight : float
+        Cost of a row all of whose cells are suppressed.
+    points : tuple of CurvePoint
+        By k, ascending.
+    """
+
+    relation: str
+    rows: int
+    people: int
+    row_types: int
+    quasi_identifiers: tuple[str, ...]
+    row_weight: float
+    points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SolvedPoint:
+    """What a solver found for one k.
+
+    Parameters
+    ----------
+    outcome : SolveOutcome
+        The solution and its bound.
+    seconds : float
+        How long it took.
+    """
+
+    outcome: SolveOutcome
+    seconds: float
+
+
+def points_of(ks: Sequence[int], solved: Mapping[int, SolvedPoint], cells: int) -> tuple[CurvePoint, ...]:
+    """Put a curve together from the solutions for some of its k.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        The values of k, ascending.
+    solved : mapping of int to SolvedPoint
+        What was solved, at least for the largest k; for the others memory did not suffice.
+    cells : int
+        Quasi-identifier cells of the table.
+
+    Returns
+    -------
+    tuple of CurvePoint
+        One per k. Costs and bounds never decrease with k.
+
+    Raises
+    ------
+    SolverError
+        If what was proven for one k contradicts what was found for a larger one.
+
+    Notes
+    -----
+    A class of at least k people has at least k' people for every k' <= k. So every solution for k is one for
+    k', and what bounds all solutions for k' from below bounds those for k. A point takes the cheapest
+    solution of its own and the larger k, and the greatest bound of its own and the smaller k.
+    """
+    sources = _cheapest(ks, solved)
+    bound: float | None = None
+    points = []
+    for k in ks:
+        own = solved[k].outcome.lower_bound if k in solved else None
+        bound = own if bound is None else bound if own is None else max(bound, own)
+        points.append(_point(k, sources[k], solved, bound, cells))
+    return tuple(points)
+
+
+def _cheapest(ks: Sequence[int], solved: Mapping[int, SolvedPoint]) -> dict[int, int]:
+    """Return for each k the k whose solution is the cheapest among those that serve, its own if equal."""
+    sources: dict[int, int] = {}
+    best = ks[-1]
+    for k in reversed(ks):
+        if k in solved and solved[k].outcome.weighted_cost <= solved[best].outcome.weighted_cost:
+            best = k
+        sources[k] = best
+    return sources
+
+
+def _point(
+    k: int, source: int, solved: Mapping[int, SolvedPoint], bound: float | None, cells: int
+) -> CurvePoint:
+    found = solved[source].outcome
+    cost = found.weighted_cost
+    if bound is not None and bound > cost and not math.isclose(bound, cost, rel_tol=_ROUNDING):
+        raise SolverError(
+            f"The solution for k = {source} costs less than what was proven for k = {k} or a smaller one.",
+            hint="This is a defect: please report it.",
+        )
+    proven = None if bound is None else min(bound, cost)
+    optimal = proven is not None and math.isclose(proven, cost, rel_tol=_ROUNDING)
+    own = solved[k].outcome.termination if k in solved else Termination.MEMORY
+    return CurvePoint(
+        k=k,
+        suppressed_cells=found.suppressed_cells,
+        suppressed_share=found.suppressed_cells / cells,
+        weighted_cost=cost,
+        lower_bound=proven,
+        gap=None if proven is None else (cost - proven) / cost if cost else 0.0,
+        optimal=optimal,
+        classes=found.classes,
+        average_class=found.average_class,
+        method=found.method if source == k else f"{found.method}, for k = {source}",
+        elapsed=solved[k].seconds if k in solved else 0.0,
+        termination=Termination.OPTIMAL if optimal else own,
+    )
+
+
+DEFAULT_KS = (2, 3, 5, 10, 25, 50, 100)
+"""Values of k unless others are given."""
+
+MOST_KS = 100
+"""Most values of k in one call."""
+
+_EXAMPLE = "Give the values of k, for example 2, 5 and 10."
+
+
+@dataclass(frozen=True, slots=True)
+class CurveRequest:
+    """The arguments of ``kanon_curve``.
+
+    Parameters
+    ----------
+    ks : sequence of int
+        All different, at most `MOST_KS`.
+    patterns : list or dict, optional
+        Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
+    method : str
+        One of `kanon_pg.core.request.METHODS`.
+    """
+
+    relation: AnyRelation
+    ks: Annotated[Sequence[int], Argument("integer[]", "Values of k, each at least 2.")] = DEFAULT_KS
+    quasi_identifiers: QuasiIdentifiers = None
+    patterns: Annotated[list[Any] | dict[str, Any] | None, Argument("jsonb", "As in kanon_anonymize.")] = None
+    method: Annotated[str, Argument("text", "As in kanon_anonymize.")] = "auto"
+    time_limit: Annotated[float, Argument("interval", "For all k together: how long to search.")] = (
+        DEFAULT_SECONDS
+    )
+    seed: Seed = None
+
+    def check(self) -> None:
+        """Refuse what is wrong whatever the database holds."""
+        _check_ks(self.ks)
+        check_search(self.method, self.time_limit, self.seed)
+
+
+CURVE = Operation(CurveRequest)
+
+
+def _check_ks(ks: Any) -> None:
+    if ks is None:
+        raise InputError("ks is NULL.", hint=_EXAMPLE)
+    if not isinstance(ks, Sequence) or isinstance(ks, str) or any(isinstance(k, Sequence) for k in ks):
+        raise InputError("ks must be a plain list of integers.", hint=_EXAMPLE)
+    if not ks:
+        raise InputError("ks is empty.", hint=_EXAMPLE)
+    if len(ks) > MOST_KS:
+        raise InputError(
+            f"{len(ks)} values of k are more than the {MOST_KS} that one call can have.",
+            hint="Choose fewer; a curve is smooth enough with ten.",
+        )
+    if any(k is None for k in ks):
+        raise InputError("ks contains NULL.", hint=_EXAMPLE)
+    for k in ks:
+        check_k(k)
+        if list(ks).count(k) > 1:
+            raise InputError(f"k = {k} is given twice.", hint="Give each value of k once.")
+
+
+def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
+    """Find out what to count, as ``kanon_anonymize`` would, with the caller's own rights.
+
+    Raises
+    ------
+    InputError
+        If the relation is NULL, or there is no quasi-identifier or too many.
+    UnknownName
+        If the relation or a column does not exist.
+    UnsuitableColumn
+        If a column cannot be a quasi-identifier.
+    NotPermitted
+        If the caller may not read the columns.
+    """
+    subject = resolve(db, request.relation)
+    known = subject.roles or Roles()
+    if subject.hides_people or subject.counts_people:
+        db.notice(ROWS_ARE_PEOPLE)
+    if request.quasi_identifiers is None:
+        notice_unknown_roles(db, subject)
+        names = tuple(column.name for column in subject.quasi_identifiers())
+    else:
+        names = tuple(request.quasi_identifiers)
+    Roles(quasi_identifiers=names, entity=known.entity, weights=known.weights).check(subject.relation)
+    refuse_identifying(subject, names)
+    quasi = subject.columns(names)
+    require_quasi_identifiers(subject.relation, quasi)
+    require_usable(db, subject, quasi)
+    return subject, canonical_columns(quasi, dict(known.weights or {}))
+
+
+def curve(db: Database, request: CurveRequest) -> Curve:
+    """Find out what each k costs, with the caller's own rights.
+
+    The row types are counted once. The largest k comes first, each gets an equal share of the time for
+    searching that is left. A first solution is found for each, whatever it takes.
+
+    Returns
+    -------
+    Curve
+        One point per k, see `kanon_pg.curves.points_of`.
+    """
+    request.check()
+    subject, columns = curve_columns(db, request)
+    memory = memory_budget(db)
+    compile_once(db, memory, kernels_for(request.method, PrivacyModels()))
+    with working_memory(db, memory), exact_text(db):
+        counted = _count(db, subject, columns, memory)
+        ks = sorted(request.ks)
+        _require_people(subject, counted, ks)
+        solved = _Solving(db, request, counted, memory).all(ks)
+    return Curve(
+        relation=str(subject.relation.identifier),
+        rows=counted.rows,
+        people=counted.people,
+        row_types=len(counted.row_types),
+        quasi_identifiers=tuple(column.facts.name for column in columns),
+        row_weight=sum(column.weight for column in columns),
+        points=points_of(ks, solved, counted.rows * len(columns)),
+    )
+
+
+def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...], memory: int) -> Counted:
+    start_worker()
+    db.progress("counting")
+    return count_row_types(
+        db,
+        subject.relation.identifier,
+        columns,
+        subject.entity,
+        memory_bytes=memory,
+    )
+
+
+def _require_people(subject: Subject, counted: Counted, ks: Sequence[int]) -> None:
+    name = subject.relation.identifier
+    if not counted.rows:
+        raise InfeasibleError(f"{name} is empty.", hint="Load data first.")
+    too_large = [k for k in ks if k > counted.people]
+    if not too_large:
+        return
+    unit = "rows" if subject.entity is None else "people"
+    feasible = ",".join(str(k) for k in ks if k <= counted.people)
+    raise InfeasibleError(
+        f"{name} has {counted.people} {unit}, fewer than k = {_listed(too_large)}.",
+        hint=f"Ask for what is possible: ks => '{{{feasible}}}'."
+        if feasible
+        else "No release of it can hide a person among so many; choose smaller k.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Solving:
+    """The search for solutions of several k."""
+
+    db: Database
+    request: CurveRequest
+    counted: Counted
+    memory: int
+
+    def all(self, ks: Sequence[int]) -> dict[int, SolvedPoint]:
+        """Solve for each k, the largest first; what one does not use of its time goes to the others.
+
+        Raises
+        ------
+        MemoryExceeded
+            Memory did not suffice for the largest k; any other k can do with the solution of a larger one.
+        """
+        solved: dict[int, SolvedPoint] = {}
+        left = self.request.time_limit
+        for done, k in enumerate(reversed(ks)):
+            seconds = left / (len(ks) - done)
+            try:
+                solved[k] = self._one(k, seconds, self._progress(k, done, len(ks)))
+            except MemoryExceeded as error:
+                if not solved:
+                    raise
+                self.db.notice(f"k = {k} has the solution of a larger k: {error.message}")
+                continue
+            left -= min(seconds, solved[k].seconds)
+        self._notify(solved)
+        return solved
+
+    def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> SolvedPoint:
+        request = SolveRequest(
+            k=k,
+            method=self.request.method,
+            patterns=self.request.patterns,
+            seed=self.request.seed,
+            seconds=seconds,
+        )
+        before = time.monotonic()
+        outcome = solve_in_child(
+            self.counted.row_types,
+            request,
+            checkpoint=self.db.checkpoint,
+            progress=progress,
+            memory_bytes=self.memory,
+        )
+        return SolvedPoint(outcome, time.monotonic() - before)
+
+    def _progress(self, k: int, done: int, total: int) -> Callable[[str, float | None], None]:
+        phase = f"solving for k = {k}"
+        self.db.progress(phase, done / total)
+        furthest = done / total
+
+        def report(_: str, share: float | None) -> None:
+            nonlocal furthest  # each phase of a solver counts anew
+            furthest = max(furthest, (done + (share or 0.0)) / total)
+            self.db.progress(phase, furthest)
+
+        return report
+
+    def _notify(self, solved: dict[int, SolvedPoint]) -> None:
+        notes: dict[str, list[int]] = {}
+        for k in sorted(solved):
+            for note in solved[k].outcome.notes:
+                notes.setdefault(note, []).append(k)
+        for note, of in notes.items():
+            self.db.notice(f"k = {_listed(of)}: {note}")
+
+
+def _listed(ks: Sequence[int]) -> str:
+    """Return numbers as a sentence has them.
+
+    Examples
+    --------
+    >>> _listed([2, 3, 5])
+    '2, 3 and 5'
+    """
+    *others, last = map(str, ks)
+    return f"{', '.join(others)} and {last}" if others else last

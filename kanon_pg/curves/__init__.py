@@ -1,1 +1,0 @@
-"""The suppression curve: what each k costs, counted once and solved for many k; publishes nothing."""

@@ -1,0 +1,65 @@
+"""What reads all rows may use parallel workers, inside the server and over a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.fixtures.interfaces import Interface
+
+STATEMENTS = {
+    "counting": "-- Row types with multiplicities",
+    "building the view": "-- The guarded materialized view",
+    "recounting": "-- Classes of a release by pattern vector",
+}
+"""How the statements that read all rows begin."""
+
+
+@pytest.fixture
+def plans(interface: Interface) -> Iterator[dict[str, str]]:
+    """Return the plan of each statement of calls from now on, with a table worth several processes."""
+    connection = interface.connection
+    connection.execute(
+        "create table people as select i as id, i % 7 as a, i % 5 as b from generate_series(1, 20000) as i;"
+        "analyze people; load 'auto_explain'"
+    )
+    for name, value in {
+        "auto_explain.log_min_duration": "0",
+        "auto_explain.log_nested_statements": "on",
+        "client_min_messages": "log",
+        "min_parallel_table_scan_size": "0",
+        "parallel_setup_cost": "0",
+    }.items():
+        connection.execute("select set_config(%s, %s, false)", [name, value])
+    found: dict[str, str] = {}
+
+    def remember(notice: object) -> None:
+        text = getattr(notice, "message_primary", None) or ""
+        found.update({step: text for step, begin in STATEMENTS.items() if f"Query Text: {begin}" in text})
+
+    connection.add_notice_handler(remember)
+    yield found
+    connection.remove_notice_handler(remember)
+    connection.execute("reset all")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_statements_that_read_all_rows_use_as_many_workers_as_the_server_allows(
+    interface: Interface, plans: dict[str, str], workers: int
+) -> None:
+    interface.connection.execute(f"set max_parallel_workers_per_gather = {workers}".encode())
+    assert interface.anonymize("people", 5, quasi_identifiers=["a", "b"]).rows == 20000
+    assert set(plans) == set(STATEMENTS)
+    assert {step for step, plan in plans.items() if "Gather" in plan} == (
+        set(STATEMENTS) if workers else set()
+    )
+
+
+def test_people_are_counted_by_the_same_classes_in_parallel(
+    interface: Interface, plans: dict[str, str]
+) -> None:
+    interface.declare("people", quasi_identifiers=["a", "b"], entity="id")
+    report = interface.anonymize("people", 5)
+    assert (report.people, report.classes, report.smallest_class) == (20000, 35, 571)
+    assert "Gather" in plans["building the view"]

@@ -1,0 +1,110 @@
+"""The table "Where to add something" of docs/architecture.md: what its rows name exists, and is complete."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from kanon_pg.cli.commands import COMMANDS
+from kanon_pg.core.request import METHODS
+from kanon_pg.errors import KanonError
+from kanon_pg.hierarchies.build import NAMES
+from kanon_pg.measures import Measures
+from kanon_pg.queries.check import rules
+from kanon_pg.worker import models
+from kanon_pg.worker.models.evaluator import MODELS
+from kanon_pg.worker.models.privacy_model import PrivacyModel
+from kanon_pg.worker.solvers import registry
+from tests.docs.references import FUNCTIONS
+
+ROOT = Path(__file__).parents[2]
+SECTION = (
+    (ROOT / "docs/architecture.md").read_text().split("## Where to add something\n")[1].split("\n## ")[0]
+)
+ROWS = [line for line in SECTION.splitlines() if line.startswith(("| a ", "| an "))]
+API = sorted((ROOT / "sql/functions/api").glob("*.sql"))
+
+
+def modules_in(package):
+    return {f"{package.__name__}.{found.name}" for found in pkgutil.iter_modules(package.__path__)}
+
+
+def subclasses(kind):
+    for one in kind.__subclasses__():
+        yield one
+        yield from subclasses(one)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split(" | ")[0].strip("| "))
+def test_what_a_row_names_exists(row):
+    for path in re.findall(r"`((?:kanon_pg|sql|tests|docs)/[\w/.]+)`", row):
+        assert (ROOT / path).exists(), path
+    for names, path in re.findall(r"((?:`\w+` or )?`\w+`) (?:of|in|\() ?`([\w/.]+\.(?:py|sql))`", row):
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), f"{name} in {path}"
+
+
+def test_there_are_rows():
+    assert len(ROWS) > 9
+
+
+def test_each_method_of_requests_is_a_solver():
+    assert set(METHODS) == set(registry.METHODS) | set(registry.RECODINGS)
+
+
+def test_each_privacy_model_is_listed():
+    for name in modules_in(models):
+        importlib.import_module(name)
+    described = {kind for kind in subclasses(PrivacyModel) if not inspect.isabstract(kind)}
+    assert {type(one) for one in MODELS} == {kind for kind in described if "name" in vars(kind)}
+
+
+def test_each_module_of_rules_has_a_rule_that_runs():
+    running = {rule.__module__ for rule in (*rules.LEVEL_RULES, *rules.PLAN_RULES)}
+    assert running == modules_in(rules)
+
+
+def test_each_builder_is_explained():
+    page = (ROOT / "docs/how-to/hierarchies.md").read_text()
+    assert [name for name in NAMES if f"\n| `{name}` |" not in page] == []
+
+
+def test_each_measure_has_a_column_with_a_comment():
+    text = (ROOT / "sql/types/measures.sql").read_text()
+    columns = re.findall(r"COMMENT ON COLUMN kanon\.measures\.(\w+) IS", text)
+    assert {field.name for field in fields(Measures)} == set(columns)
+
+
+@pytest.mark.parametrize("path", API, ids=lambda path: path.stem)
+def test_a_function_says_what_it_does_and_who_may_call_it(path):
+    text = path.read_text()
+    assert path.stem in FUNCTIONS
+    assert "\nExample: " in text
+    assert text.index("REVOKE ALL ON FUNCTION") < text.index("GRANT EXECUTE ON FUNCTION")
+    assert re.search(rf"\nGRANT EXECUTE ON FUNCTION \{{\{{ api \}}\}}\.{path.stem} TO [\w, ]+;\n$", text)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_a_function_whose_docstring_is_its_help(name):
+    entry = COMMANDS[name]
+    tree = ast.parse((ROOT / f"kanon_pg/cli/{entry.module}.py").read_text())
+    (found,) = (one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == entry.function)
+    assert ast.get_docstring(found)
+
+
+def test_each_error_is_explained_with_its_sqlstate():
+    page = (ROOT / "docs/reference/errors.md").read_text()
+    for kind in (one for one in subclasses(KanonError) if one.__module__ == KanonError.__module__):
+        assert f"\n| `{kind.sqlstate}` | `{kind.__name__}` |" in page
+
+
+def test_each_statement_is_used():
+    code = "\n".join(path.read_text() for path in (ROOT / "kanon_pg").rglob("*.py"))
+    templates = "\n".join(path.read_text() for path in (ROOT / "sql").rglob("*.sql"))
+    for path in sorted((ROOT / "sql/queries").rglob("*.sql")):
+        assert re.search(rf"[\"/]{path.stem}[\".]", code + templates), f"nothing runs {path.stem}"
