@@ -9,7 +9,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 
 _WORK_MEMORY_SHARE = 8
-"""Part of the budget that one sort or hash of the server may use."""
+"""Part of the budget that one sort or hash of the server may use; a statement may have several."""
 
 _LEAST_WORK_MEMORY, _MOST_WORK_MEMORY = 4 << 20, 512 << 20
 
@@ -88,6 +88,7 @@ def working_memory(db: Database, budget: int) -> Iterator[None]:
     size = max(_LEAST_WORK_MEMORY, min(_MOST_WORK_MEMORY, budget // _WORK_MEMORY_SHARE))
     with (
         setting(db, "work_mem", f"{size >> 10}kB"),
+        setting(db, "hash_mem_multiplier", "1"),
         setting(db, "enable_mergejoin", "off"),
         setting(db, "parallel_tuple_cost", "0.01"),
         setting(db, "jit", "off"),

@@ -260,7 +260,8 @@ def shared_people(packed: PackedRowTypes) -> tuple[NDArray[np.int64], NDArray[np
     if not packed.has_entity:
         return np.zeros(count + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
     order = np.argsort(keys, kind="stable")
-    row_type = order[np.searchsorted(keys, _integers(packed.pair_keys), sorter=order)]
+    of_pair, first = number_values(pair_keys := _integers(packed.pair_keys))
+    row_type = order[np.searchsorted(keys[order], pair_keys[first])][of_pair]
     _, person, times = np.unique(_integers(packed.pair_people), return_inverse=True, return_counts=True)
     is_shared = times > 1
     keep = is_shared[person]
