@@ -42,7 +42,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
-from kanon_pg.db.settings import exact_text
+from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
@@ -103,7 +103,8 @@ def as_owner(
         if relation is not None:
             db.row(statement(granting), describe(db, relation, role).oid)
         _act_as(OWNER, db, role)
-        yield db, role
+        with created_here(db):
+            yield db, role
 
 
 @contextmanager
