@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, equality_operator, require_equality
+from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database, Row
@@ -269,6 +270,7 @@ def count_classes(db: Database, measured: Measured) -> ClassFigures | None:
             ],
             marks=marks,
             separate=separate,
+            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
         )
     )
     if not found["classes"]:
@@ -389,6 +391,7 @@ def measure_sensitive(
             many_classes=many_classes,
             equals=equality_operator(db, measured.subject.relation, column),
             people_once=False,
+            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
         )
     )
     return SensitiveFigures(**found)

@@ -20,10 +20,10 @@ from kanon_pg.audit.columns import (
     quasi_identifiers,
     sensitive_columns,
 )
-from kanon_pg.audit.findings import HomogeneousClasses, RiskFigures, risk_figures
+from kanon_pg.audit.findings import RiskFigures, risk_figures
 from kanon_pg.audit.request import RiskRequest
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.risk import DEEPEST
+from kanon_pg.core.risk import DEEPEST, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement

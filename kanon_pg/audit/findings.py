@@ -10,31 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kanon_pg.core.risk import AttackerRisk
+from kanon_pg.core.risk import AttackerRisk, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 
 if TYPE_CHECKING:
     from kanon_pg.release.composition import Composition
 
 Kind = Literal["minimum", "minimal"]
-
-
-@dataclass(frozen=True, slots=True)
-class HomogeneousClasses:
-    """Classes in which everybody has the same value of a sensitive column: finding the class tells it.
-
-    Parameters
-    ----------
-    column : str
-        The sensitive column.
-    classes, people, rows : int
-        Number of these classes, and the people (each class counted for itself) and rows in them.
-    """
-
-    column: str
-    classes: int
-    people: int
-    rows: int
 
 
 @dataclass(frozen=True, slots=True)

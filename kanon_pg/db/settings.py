@@ -27,6 +27,9 @@ Not the time zone and the order of day and month: base views may depend on them,
 """
 
 
+_PROPAGATION = "citus.enable_ddl_propagation"
+
+
 @contextmanager
 def setting(db: Database, name: str, value: str) -> Iterator[None]:
     """Set a parameter inside the block. An exception rolls it back with the transaction."""
@@ -41,6 +44,36 @@ def exact_text(db: Database) -> Iterator[None]:
     with ExitStack() as stack:
         for name, value in _EXACT_TEXT.items():
             stack.enter_context(setting(db, name, value))
+        yield
+
+
+@contextmanager
+def created_here(db: Database) -> Iterator[None]:
+    """Keep what is created inside the block on this node, where Citus would create it on all of them."""
+    if db.row(statement("session_settings"))["propagation"] != "on":
+        yield
+        return
+    with setting(db, _PROPAGATION, "off"):
+        yield
+
+
+@contextmanager
+def dropped_everywhere(db: Database) -> Iterator[None]:
+    """Let Citus, where it is, drop on all nodes what is dropped inside the block.
+
+    It copies a view to all nodes when a table that the view reads becomes distributed.
+    """
+    if db.row(statement("session_settings"))["propagation"] != "off":
+        yield
+        return
+    with created_everywhere(db):
+        yield
+
+
+@contextmanager
+def created_everywhere(db: Database) -> Iterator[None]:
+    """Let Citus create on all nodes what is created inside the block."""
+    with setting(db, _PROPAGATION, "on"):
         yield
 
 

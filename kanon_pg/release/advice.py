@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
+from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -45,7 +46,7 @@ def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifie
     columns = [
         c for c in map(relation.column, identifiers) if not c.is_key and has_equality(db, relation, (c,))
     ]
-    if not columns:
+    if not columns or _rows_are_elsewhere(db, relation):
         return
     found = _columns_found_by(db, "repeated_identifiers", relation, columns)
     repeated = [column for column, repeats in zip(columns, found, strict=True) if repeats]
@@ -74,7 +75,7 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
         Columns that are published as they are.
     """
     columns = [column for column in sensitive if has_equality(db, relation, (column,))]
-    if not columns:
+    if not columns or _rows_are_elsewhere(db, relation):
         return
     found = _columns_found_by(db, "distinct_values", relation, columns)
     for column, (values, distinct) in zip(columns, found, strict=True):
@@ -100,6 +101,11 @@ def notice_much_suppressed(db: Database, release: Identifier, share: float) -> N
             "nearly all people apart. Name fewer of them, generalize them with hierarchies, or choose a "
             "smaller k; kanon_curve shows what each k costs, kanon_audit which columns are to blame."
         )
+
+
+def _rows_are_elsewhere(db: Database, relation: RelationFacts) -> bool:
+    """Whether looking at some rows would bring them here from other nodes."""
+    return reads_tables_of_citus(db, relation.oid)
 
 
 def _columns_found_by(

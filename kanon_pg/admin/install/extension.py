@@ -156,7 +156,13 @@ def scripts(folders: list[str], earlier: tuple[str, ...] = EARLIER) -> dict[str,
         "own": [Literal(name) for name in own_relations()],
         "dumped": [Literal(f"kanon.{name}") for name in own_tables() if name not in _NOT_DUMPED],
     }
-    body = [*script_names(True), *script_names(True, last=True), "extension/counting", "extension/settle"]
+    body = [
+        *script_names(True),
+        *script_names(True, last=True),
+        "extension/counting",
+        "extension/nodes",
+        "extension/settle",
+    ]
 
     def text(*names: str) -> str:
         rendered = (script_text(name, **parts).rstrip().removesuffix(";") for name in names)

@@ -134,6 +134,11 @@ def _plan(
             hint="To bring it up to date: `kanon extension install` on the server's machine, then in the "
             "database ALTER EXTENSION kanon_pg UPDATE;",
         )
+    if db.row(statement("on_citus"))["on_citus"] and db.row(statement("distributed/is_worker"))["is_worker"]:
+        raise InstallError(
+            f"In database {facts.database} this is a worker of Citus; kanon belongs on the coordinator.",
+            hint="Connect to the coordinator: installing there gives the workers what they need.",
+        )
     recorded = read_recorded(db, facts) if facts.readable else None
     if recorded is not None:
         if recorded.version is not None:
@@ -181,6 +186,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         run_script(connection, name, **parts)
     if plan.plpython:
         run_script(connection, "counting")
+    run_script(connection, "nodes")
     orphans = remove_orphans(db) if facts.installed else ()
     rights = revoke_public_rights(db, plan.api_schema)
     db.execute(
