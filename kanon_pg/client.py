@@ -42,7 +42,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
-from kanon_pg.db.settings import exact_text
+from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
@@ -66,13 +66,26 @@ from kanon_pg.queries.load_catalog import READER
 from kanon_pg.queries.pending_query import lock_relations
 from kanon_pg.queries.request import AnswerTable, ProtectRequest, QueryRequest
 from kanon_pg.release import certificate as certificates
+from kanon_pg.release import composition as compositions
 from kanon_pg.release import declaration, releasing
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.certificate import CertificateRequest
+from kanon_pg.release.composition import Composition, CompositionRequest
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import AnonymizeRequest, DeclareRequest
 
 Progress = Callable[[str, float | None], None]
+
+
+@contextmanager
+def _transaction(target: str | Connection) -> Iterator[Connection]:
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            yield connection
+    finally:
+        if isinstance(target, str):
+            connection.close()
 
 
 @contextmanager
@@ -84,30 +97,21 @@ def as_owner(
     granting: str = "grant_read",
 ) -> Iterator[tuple[PsycopgDatabase, str]]:
     """Open a transaction that acts as the owner role; yields it with the role that asked."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            db = PsycopgDatabase(connection, on_progress)
-            role = caller(db)
-            if relation is not None:
-                db.row(statement(granting), describe(db, relation, role).oid)
-            _act_as(OWNER, db, role)
+    with _transaction(target) as connection:
+        db = PsycopgDatabase(connection, on_progress)
+        role = caller(db)
+        if relation is not None:
+            db.row(statement(granting), describe(db, relation, role).oid)
+        _act_as(OWNER, db, role)
+        with created_here(db):
             yield db, role
-    finally:
-        if isinstance(target, str):
-            connection.close()
 
 
 @contextmanager
 def as_login(target: str | Connection, on_progress: Progress | None) -> Iterator[PsycopgDatabase]:
     """Open a transaction that acts with the rights of the login."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            yield PsycopgDatabase(connection, on_progress)
-    finally:
-        if isinstance(target, str):
-            connection.close()
+    with _transaction(target) as connection:
+        yield PsycopgDatabase(connection, on_progress)
 
 
 def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
@@ -126,17 +130,12 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
 @contextmanager
 def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, Row]]:
     """Open a transaction that acts as the reading role; yields it with the caller and its session."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            db = PsycopgDatabase(connection)
-            role, session = caller(db), db.row(statement("session_path"))
-            _act_as(READER, db, role)
-            db.row(statement("pin_query_settings"))
-            yield db, role, session
-    finally:
-        if isinstance(target, str):
-            connection.close()
+    with _transaction(target) as connection:
+        db = PsycopgDatabase(connection)
+        role, session = caller(db), db.row(statement("session_path"))
+        _act_as(READER, db, role)
+        db.row(statement("pin_query_settings"))
+        yield db, role, session
 
 
 def revoke_read(db: Database, relation: str, role: str) -> None:
@@ -160,6 +159,7 @@ __all__ = [
     "build_hierarchy",
     "certificate",
     "check_query",
+    "composition",
     "curve",
     "declare",
     "define_hierarchy",
@@ -241,6 +241,20 @@ def certificate(
     request.check()
     with as_owner(target, on_progress=on_progress) as (db, role):
         return certificates.certificate(db, request, role=role)
+
+
+def composition(
+    target: Target,
+    releases: Sequence[str],
+    *arguments: Any,
+    on_progress: Progress | None = None,
+    **options: Any,
+) -> tuple[Composition, ...]:
+    """Say what several releases of a table tell together, see `CompositionRequest`."""
+    request = CompositionRequest(releases, *arguments, **options)
+    request.check()
+    with as_owner(target, on_progress=on_progress) as (db, role):
+        return compositions.composition(db, request, role=role)
 
 
 def refresh(target: Target, release: str, *, on_progress: Progress | None = None) -> None:

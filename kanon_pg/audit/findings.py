@@ -8,30 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from kanon_pg.core.risk import AttackerRisk
+from kanon_pg.core.risk import AttackerRisk, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 
+if TYPE_CHECKING:
+    from kanon_pg.release.composition import Composition
+
 Kind = Literal["minimum", "minimal"]
-
-
-@dataclass(frozen=True, slots=True)
-class HomogeneousClasses:
-    """Classes in which everybody has the same value of a sensitive column: finding the class tells it.
-
-    Parameters
-    ----------
-    column : str
-        The sensitive column.
-    classes, people, rows : int
-        Number of these classes, and the people (each class counted for itself) and rows in them.
-    """
-
-    column: str
-    classes: int
-    people: int
-    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +342,9 @@ class AuditResult:
         Risk by the quasi-identifiers; None as above.
     releases : tuple of ReleaseRisk
         Releases of the table that the caller may read, by name.
+    together : tuple of Composition
+        What these releases tell together, see `kanon_pg.release.composition`; empty if there is only one, or
+        the caller may not know.
     release : str or None
         Its own name if it is a release itself and the caller may know of it.
     hides_people : bool
@@ -386,6 +374,7 @@ class AuditResult:
     quasi_identifiers: Whole | None = None
     risk: RiskFigures | None = None
     releases: tuple[ReleaseRisk, ...] = ()
+    together: tuple[Composition, ...] = ()
     release: str | None = None
     hides_people: bool = False
     declared: tuple[str, ...] = ()
@@ -396,7 +385,7 @@ class AuditResult:
         """Whether it is proven that all audited columns together single out nobody."""
         return self.is_complete and not self.sets
 
-    def open_question(self) -> str | None:
+    def limitation(self) -> str | None:
         """Return what the time limit or `max_columns` left open, in a sentence; None if nothing."""
         if self.is_complete:
             return None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, ViolatingSet
 from kanon_pg.db.identifiers import Literal
+
+if TYPE_CHECKING:
+    from kanon_pg.release.composition import Composition
 
 
 def percent(share: float) -> str:
@@ -147,7 +151,29 @@ def next_steps(result: AuditResult) -> tuple[Step, ...]:
         steps.append(
             Step(f"Test release {release.release} at any time.", f"SELECT kanon_is_anonymous({view}, {k});")
         )
+    if result.together and result.together[0].people_below:
+        worst = result.together[0 if len(result.releases) == 2 else 1].releases[-1]
+        steps.append(
+            Step(
+                "Publish what readers need as one release, and drop the others.",
+                f"SELECT kanon_drop({Literal(worst)});",
+            )
+        )
     return tuple(steps)
+
+
+def about_together(whole: Composition) -> str:
+    """Return what the readers of several releases see together, in a sentence."""
+    releases = column_list(whole.releases)
+    if not whole.people_below:
+        found = f"leave nobody among fewer than {whole.k} people"
+    else:
+        found = (
+            f"leave {share(whole.people_below, whole.people)} among fewer than {whole.k}, "
+            f"somebody among {whole.smallest}"
+        )
+    unseen = f"; {counted(whole.unseen_rows, 'row')} could not be compared" if whole.unseen_rows else ""
+    return f"Side by side, the releases {releases} {found}{unseen}."
 
 
 def share(part: int, whole: int) -> str:
@@ -191,11 +217,13 @@ def _all(result: AuditResult) -> Iterator[str]:
         yield from _about_risk(result)
     for release in result.releases:
         yield _about_release(release)
+    if result.together:
+        yield about_together(result.together[0])
     if result.left_out:
         yield f"Nothing is known of {column_list(result.left_out)}: the types have no equality."
-    open_question = result.open_question()
-    if open_question is not None:
-        yield open_question
+    limitation = result.limitation()
+    if limitation is not None:
+        yield limitation
 
 
 def _about_sets(result: AuditResult) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -23,14 +24,16 @@ from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of, connected
+from kanon_pg.cli.interfaces import ClientInterface, ServerInterface
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
 from kanon_pg.client import Progress
 from kanon_pg.curves import DEFAULT_KS, Curve
 from kanon_pg.db.psycopg_adapter import Connection
 from kanon_pg.errors import InputError, KanonError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
+from kanon_pg.release.composition import MOST, Composition
 from kanon_pg.reports import document
-from kanon_pg.reports.costs import releases_section
+from kanon_pg.reports.costs import releases_section, together_section
 from kanon_pg.reports.document import visible
 from kanon_pg.reports.risk import risk_section
 
@@ -106,6 +109,11 @@ def _parts(result: AuditResult) -> Iterator[RenderableType]:
         yield listing(COLUMN_HEADINGS, column_rows(result), frozenset(COLUMN_HEADINGS) - _TEXTS)
     if result.quasi_identifiers is not None:
         yield from _histogram(result.quasi_identifiers)
+    together = together_section(result)
+    if together is not None:
+        yield _heading(together.title)
+        (table,) = together.tables
+        yield listing(table.headings, table.rows, frozenset(table.headings[1:]))
     steps = next_steps(result)
     if steps:
         yield _heading("What to do next")
@@ -157,7 +165,7 @@ def _markdown_lines(result: AuditResult) -> Iterator[str]:
     if result.quasi_identifiers is not None:
         yield from _section("Class sizes by the quasi-identifiers")
         yield from _table(("class size", "classes", "people"), size_rows(result.quasi_identifiers))
-    for part in (risk_section(result), releases_section(result)):
+    for part in (risk_section(result), releases_section(result), together_section(result)):
         if part is not None:
             yield from _section(part.title)
             yield from _tables([figure.table for figure in part.figures] + list(part.tables))
@@ -268,6 +276,7 @@ def audit(
         with connected(dsn) as connection, progress_bar(not as_json) as advance:
             report_progress = with_notes(advance)
             found = client.audit(connection, on_progress=report_progress, **arguments)
+            found = replace(found, together=_together(connection, found))
             fails = least is not None and not client.is_anonymous(connection, relation, least, columns)
             if html is not None:
                 page = page_of(
@@ -329,6 +338,21 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
         for one in found
     ]
     return listing(_SUGGESTION_HEADINGS, rows, frozenset({"values", "unique", "missing"}))
+
+
+def _together(connection: Connection, found: AuditResult) -> tuple[Composition, ...]:
+    """Return what the releases of a table tell together, as far as the caller may know it."""
+    names = [one.release for one in found.releases][:MOST]
+    if len(names) < 2:
+        return ()
+    refusal = None
+    for interface in (ServerInterface(connection), ClientInterface(connection)):
+        try:
+            return interface.composition({"releases": names, "k": None}, lambda _phase, _share: None)
+        except KanonError as error:
+            refusal = refusal or error
+    note(f"it is not shown what the releases tell together: {refusal and refusal.message}")
+    return ()
 
 
 _CURVE_SHARE = 1 / 3

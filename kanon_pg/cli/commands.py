@@ -118,6 +118,12 @@ COMMANDS = {
         "analyses", "curve", RELEASES, "Show what each of several k would cost a table, with proven bounds."
     ),
     "releases": CommandEntry("release", "releases", RELEASES, "List the releases and their certificates."),
+    "composition": CommandEntry(
+        "composition",
+        "composition",
+        RELEASES,
+        "Say what several releases of a table, put side by side, tell about people.",
+    ),
     "certificate": CommandEntry(
         "release",
         "certificate",

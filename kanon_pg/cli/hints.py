@@ -20,6 +20,7 @@ COMMANDS_OF_FUNCTIONS = {
     "kanon_audit": "audit",
     "kanon_certificate": "certificate",
     "kanon_check_query": "check-query",
+    "kanon_composition": "composition",
     "kanon_curve": "curve",
     "kanon_declare": "declare",
     "kanon_drop": "drop",
@@ -52,6 +53,7 @@ _OPTIONS_OF_FIELDS = {
     ("distance",): "--distance",
     ("suppressed_rows",): "--suppressed-rows",
     ("over_time",): "--over-time",
+    ("remember",): "--remember",
     ("classes", "min"): "--fewest-classes",
     ("classes", "max"): "--most-classes",
 }

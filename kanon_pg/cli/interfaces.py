@@ -25,6 +25,7 @@ from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
 from kanon_pg.db.queries import statement
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
 from kanon_pg.release.certificate import CERTIFICATE
+from kanon_pg.release.composition import COMPOSITION, Composition
 from kanon_pg.release.report import ReleaseReport
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
@@ -55,6 +56,14 @@ class ServerInterface:
             self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
             text: str = _call(db, CERTIFICATE, "call_certificate", arguments)["certificate"]
             return text
+
+    def composition(self, arguments: Arguments, advance: Advance) -> tuple[Composition, ...]:
+        """Say what releases tell together, see `kanon_pg.client.composition`."""
+        with self._calling() as db:
+            db.row(statement("set_progress_notices"))
+            self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
+            rows = db.rows(COMPOSITION.statement("call_composition"), *COMPOSITION.values(arguments))
+            return tuple(Composition(**{**row, "releases": tuple(row["releases"])}) for row in rows)
 
     def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""
@@ -127,6 +136,10 @@ class ClientInterface:
     def certificate(self, arguments: Arguments, advance: Advance) -> str:
         """Return what proves the bound of a release, see `kanon_pg.client.certificate`."""
         return client.certificate(self.connection, on_progress=with_notes(advance), **arguments)
+
+    def composition(self, arguments: Arguments, advance: Advance) -> tuple[Composition, ...]:
+        """Say what releases tell together, see `kanon_pg.client.composition`."""
+        return client.composition(self.connection, on_progress=with_notes(advance), **arguments)
 
     def declare(self, arguments: Arguments) -> None:
         """Record roles, see `kanon_pg.client.declare`."""

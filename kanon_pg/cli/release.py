@@ -253,6 +253,13 @@ Rules = Annotated[
         help="Versions may be compared: rules as a JSON object, '{}' for the usual ones (or @FILE).",
     ),
 ]
+Remember = Annotated[
+    int | None,
+    typer.Option(
+        metavar="VERSIONS",
+        help="Keep which row was in which class, so that `kanon composition` can look at as many versions.",
+    ),
+]
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
@@ -282,6 +289,7 @@ def anonymize(
     most_classes: MostClasses = None,
     suppressed_rows: SuppressedRows = None,
     over_time: Rules = None,
+    remember: Remember = None,
     patterns: Patterns = None,
     hierarchies: Hierarchies = None,
     time_limit: TimeLimit = DEFAULT_SECONDS,

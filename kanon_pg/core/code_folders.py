@@ -23,7 +23,6 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 import kanon_pg
@@ -216,6 +215,9 @@ def processor() -> str:
 @functools.cache
 def environment() -> str:
     """Return what compiled code depends on beside its sources, as the name of a folder."""
+    # a tenth of what a backend loads, which most never need
+    from importlib import metadata  # noqa: PLC0415
+
     versions = [f"{name}{metadata.version(name)}" for name in _COMPILERS]
     return "-".join([str(sys.implementation.cache_tag), *versions, processor()])
 

@@ -13,12 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import jinja2
+from typing import TYPE_CHECKING, Any
 
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.errors import InstallError
 
+if TYPE_CHECKING:
+    import jinja2
+
+_TAG = re.compile(r"\{[{%#]")
 _PARAMETER = re.compile(r"^-- \$(\d+) (.+)$", re.MULTILINE)
 
 
@@ -66,6 +69,14 @@ def _only_sql(value: Any) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
+    # most statements are no templates, and new sessions that run none of the others need not load it
+    try:
+        import jinja2  # noqa: PLC0415
+    except ImportError as error:
+        raise InstallError(
+            f"The Python package {error.name} cannot be imported.",
+            hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
+        ) from error
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader([sql_root() / "queries", sql_root()]),
         undefined=jinja2.StrictUndefined,
@@ -79,9 +90,9 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _source(name: str) -> str:
-    loader = _environment().loader
-    assert loader is not None  # noqa: S101 - set in _environment
-    return loader.get_source(_environment(), f"{name}.sql")[0]
+    folders = (sql_root() / "queries", sql_root())
+    files = (folder / f"{name}.sql" for folder in folders)
+    return next(file for file in files if file.is_file()).read_text(encoding="utf-8")
 
 
 @cache
@@ -100,6 +111,9 @@ def render(name: str, /, **parts: Any) -> Fragment:
     **parts
         Identifiers, literals, fragments, ints, or lists and records of these.
     """
+    source = _source(name)
+    if _TAG.search(source) is None:
+        return Fragment(source.removesuffix("\n"))
     return Fragment(_environment().get_template(f"{name}.sql").render(parts))
 
 

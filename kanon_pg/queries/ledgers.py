@@ -12,7 +12,7 @@ from kanon_pg.db.catalog import describe, require_readable
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import LedgerError, UnknownName
-from kanon_pg.queries.request import QueryRecord
+from kanon_pg.queries.unrecorded import noted
 from kanon_pg.runner import ledger_parent
 
 FOLDER = "kanon_ledger"
@@ -98,8 +98,7 @@ def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None
     if found:
         ledger_parent.states(context.parent, context.epoch, [found[0]["name"]], db.checkpoint)
     else:
-        name = ledger_parent.create_record(context.parent, db.checkpoint)
-        db.execute(statement("store_ledger"), oid, name, role)
+        db.execute(statement("store_ledger"), oid, _new_record(db, context.parent), role)
 
 
 def restart_record(db: Database, relation: str, role: str, *, folder: str | None = None) -> None:
@@ -123,18 +122,18 @@ def restart_record(db: Database, relation: str, role: str, *, folder: str | None
             f"There is no record of queries about {facts.identifier}.",
             hint="It begins with: SELECT kanon_protect('relation', 5).",
         )
-    name = ledger_parent.create_record(ledger_context(db, folder).parent, db.checkpoint)
+    name = _new_record(db, ledger_context(db, folder).parent)
     db.execute(statement("replace_ledger" if has_record else "store_ledger"), facts.oid, name, role)
+
+
+def _new_record(db: Database, parent: str) -> str:
+    known = [row["name"] for row in db.rows(statement("list_ledgers"))]
+    return ledger_parent.create_record(parent, known, db.checkpoint)
 
 
 def mark_of(row: Row) -> list[Any] | None:
     """Return what the database says of a journal: records, bytes and digest; None if it says nothing."""
     return None if row["records"] is None else [row["records"], row["length"], row["digest"]]
-
-
-def encoded_query(query_record: QueryRecord) -> str:
-    """Return a query as the record stores it."""
-    return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
 def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
@@ -160,7 +159,9 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     relations = {row["name"]: row["relation"] for row in db.rows(statement("list_ledgers"))}
     if not relations:
         return []
-    entries = ledger_parent.read_log(ledger_context(db, folder).parent, list(relations), db.checkpoint)
+    parent = ledger_context(db, folder).parent
+    entries = ledger_parent.read_log(parent, list(relations), db.checkpoint)
+    entries += noted(parent, list(relations))
     in_time = sorted(entries, key=lambda entry: entry[1] or 0.0)
     return [_log_row(relations[name], entry) for name, *entry in in_time]
 

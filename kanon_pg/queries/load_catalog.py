@@ -130,7 +130,12 @@ def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str)
     relations = _relations(db, oids, role)
     rules = {relation.oid: own for relation, own in relations if own is not None}
     return LoadedCatalog(
-        CatalogSnapshot(tuple(relation for relation, _ in relations), tuple(search_path)), rules
+        CatalogSnapshot(
+            tuple(relation for relation, _ in relations),
+            tuple(search_path),
+            in_utc=db.row(statement("session_zone"))["in_utc"],
+        ),
+        rules,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, describe, require_readable
+from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -14,6 +15,7 @@ from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableCol
 from kanon_pg.queries.ledgers import begin_record, has_folder
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
+from kanon_pg.relations.beside_queries import check_beside_queries
 
 
 def protect(
@@ -51,6 +53,12 @@ def protect(
             f"Relation {facts.identifier} belongs to kanon_pg or the server itself.",
             hint="Name a table of your own.",
         )
+    if reads_tables_of_citus(db, facts.oid):
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} cannot answer queries: its rows are in tables of Citus.",
+            detail="The record knows rows by where a table has them, which Citus does not tell.",
+            hint="Publish a release (kanon_anonymize), or protect a copy: CREATE MATERIALIZED VIEW ...;",
+        )
     _require_declared(db, facts)
     db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
     made = load_relation(db, facts.oid, role)
@@ -73,6 +81,7 @@ def protect(
             f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
             "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
         )
+    check_beside_queries(db, relation=facts.oid)
     if rules.ledger != "off" or has_folder(folder):
         begin_record(db, facts.oid, role, folder=folder)
 

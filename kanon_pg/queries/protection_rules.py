@@ -9,6 +9,7 @@ from typing import Any, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError
+from kanon_pg.relations.beside_queries import BESIDE_RELEASES
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class ProtectionRules:
         Longest time that one query may take, > 0.
     rows : int
         Most rows of one answer, >= 1.
+    beside_releases : str
+        A name of `kanon_pg.relations.beside_queries.BESIDE_RELEASES`.
     """
 
     relation: int
@@ -63,6 +66,7 @@ class ProtectionRules:
     lockout: float = 3_600.0
     seconds: float = 30.0
     rows: int = 10_000
+    beside_releases: Literal["allow", "warn", "refuse"] = "warn"
 
 
 def fetch_rules(db: Database, oid: int) -> ProtectionRules | None:
@@ -131,6 +135,7 @@ _RULES: Mapping[str, tuple[OptionTest, str]] = {
     "lockout": (_is_number(0, _LONGEST), _SECONDS),
     "seconds": (_is_number(0, 86_400), "a number of seconds above 0, at most a day"),
     "rows": (_is_whole(1, 1_000_000), "a whole number from 1 to 1000000"),
+    "beside_releases": _is_one_of(*BESIDE_RELEASES),
 }
 
 

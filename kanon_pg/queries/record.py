@@ -12,8 +12,17 @@ from typing import Any
 
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
-from kanon_pg.errors import KanonError, LedgerError, LimitExceeded
+from kanon_pg.errors import (
+    DatabaseError,
+    KanonError,
+    LedgerError,
+    LedgerUnavailable,
+    LimitExceeded,
+    MemoryExceeded,
+)
+from kanon_pg.queries import unrecorded
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
+from kanon_pg.queries.check.plan.spreads import people_of_spreads
 from kanon_pg.queries.check.verdict import EntitySet, Verdict
 from kanon_pg.queries.check.write.table_snapshot import (
     content_description,
@@ -21,7 +30,7 @@ from kanon_pg.queries.check.write.table_snapshot import (
     has_tids,
     table_snapshot_sql,
 )
-from kanon_pg.queries.ledgers import LedgerContext, encoded_query, has_folder, ledger_context, mark_of
+from kanon_pg.queries.ledgers import LedgerContext, has_folder, ledger_context, mark_of
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
@@ -32,8 +41,11 @@ from kanon_pg.runner.ledger_parent import JournalMark, Request
 _SECONDS_FOR_REFUSALS = 5.0
 """Time to record that no answer could be given."""
 
-_ABORTED = frozenset({"time", "error"})
+_ABORTED = frozenset({"time", "error", "fault"})
 """Failures of a query that did not run to its end."""
+
+_BROKEN = frozenset({"53100", "58000", "58030", "58P01"})
+"""SQLSTATE of a full disk, and of files that the server cannot read or write."""
 
 _MOST_TRANSACTIONS = 2**30
 """Since a table snapshot; ``xmin`` has 32 bits."""
@@ -99,16 +111,13 @@ def record_query(
         keep_marks if folder is None else None,
     )
     if outcome.failure in _ABORTED:
-        # a savepoint here, too: messages of the server at the level debug5 count them
-        with db.deadline(_SECONDS_FOR_REFUSALS), db.savepoint():
-            return query.decide(outcome.failure, reads=False)
+        return query.refuse(outcome.failure)
     try:
         with db.deadline(min(rule.seconds for rule in rules.values())), db.savepoint():
             return query.decide(outcome.failure, reads=True)
     except KanonError as error:
         # the error may depend on the data, so it must count like any other refusal
-        with suppress(KanonError), db.deadline(_SECONDS_FOR_REFUSALS):
-            query.decide(outcome.failure or _failure(error), reads=False)
+        query.refuse(outcome.failure or failure_of(error))
         raise
 
 
@@ -128,9 +137,13 @@ def _has_parts(verdict: Verdict, rules: Mapping[int, ProtectionRules], root: int
     )
 
 
-def _failure(error: KanonError) -> Failure:
+def failure_of(error: KanonError) -> Failure:
+    """Return what an error means for the record of a query that failed with it."""
     if isinstance(error, LimitExceeded):
         return "time"
+    broken = isinstance(error, DatabaseError) and error.server_state in _BROKEN
+    if broken or isinstance(error, LedgerUnavailable | MemoryExceeded):
+        return "fault"
     return "record" if isinstance(error, LedgerError) else "error"
 
 
@@ -183,7 +196,7 @@ class _Recording:
         query = {
             "time": self.query_record.time,
             "analyst": self.query_record.login,
-            "text": encoded_query(self.query_record),
+            "text": unrecorded.encoded_query(self.query_record),
         }
         request = Request({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
         request.fields["records"] = [
@@ -202,6 +215,18 @@ class _Recording:
             old = {row["name"] for row in records.values() if row["is_old"]}
             self.keep_marks([mark for mark in decision.marks if mark.name in old])
         return decision.allowed
+
+    def refuse(self, failure: Failure) -> bool:
+        """Record that there is no answer; in a file of its own if the ledger's process fails again."""
+        try:
+            # a savepoint here, too: messages of the server at the level debug5 count them
+            with self.db.deadline(_SECONDS_FOR_REFUSALS), self.db.savepoint():
+                return self.decide(failure, reads=False)
+        except KanonError as error:
+            roots = list({rule.relation for rule in self.rules.values()})
+            names = [row["name"] for row in self._records(roots).values()]
+            unrecorded.note(self.context.parent, names, self.query_record, failure_of(error))
+            return False
 
     def _records(self, roots: list[int]) -> dict[int, Row]:
         found = {row["relation"]: row for row in self.db.rows(statement("fetch_ledgers"), roots)}
@@ -293,6 +318,7 @@ class _Recording:
                 "level": item.level,
                 "chosen": item.chosen,
                 "is_whole": item.is_whole,
+                "spreads": list(item.spreads),
                 "disjoint": item.disjoint,
                 "by_content": item.seed is not None,
                 "key": key,
@@ -342,6 +368,7 @@ def _terms(rules: ProtectionRules) -> dict[str, Any]:
     return {
         "rules": {
             "k": rules.k,
+            "spread_k": people_of_spreads(rules.k),
             "mode": rules.ledger,
             "one_sided": rules.one_sided,
             "rank": rules.rank,

@@ -10,9 +10,9 @@ from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import AnswerWithheld, QueryRefused
 from kanon_pg.queries.check.findings import Finding
 
-Failure = Literal["size", "rows", "time", "error", "record"]
-"""Why there is no answer: too few people, too many rows, the time limit, an error while it ran, or a record
-that could not be compared. For the record only: the analyst must not learn it."""
+Failure = Literal["size", "rows", "time", "error", "record", "fault"]
+"""Why there is no answer: too few people, too many rows, the time limit, an error while it ran, a record
+that could not be compared, or a fault of the server. For the record only: the analyst must not learn it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ from kanon_pg.relations.subject import (
     resolve,
 )
 from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_sensitive
-from kanon_pg.release.base import require_suitable
+from kanon_pg.release.base import OWNER, require_suitable
+from kanon_pg.release.distributed.nodes import require_nodes
 from kanon_pg.release.generalized import GeneralizedColumn, HierarchyWish, level_fields, require_fit
 from kanon_pg.release.request import AnonymizeRequest
 
@@ -87,6 +88,9 @@ def _generalized(
 RESERVED = ("kanon_pattern", "kanon_person", "kanon_suppressed")
 """Names of columns that releases add."""
 
+ROW = "kanon_row"
+"""Column of a storage that says which row is which; no reader sees it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
@@ -108,6 +112,8 @@ class ReleasePlan:
         What every class must satisfy beside k people.
     generalized : tuple of GeneralizedColumn
         The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
+    keys : tuple of CanonicalColumn
+        Columns that identify a row, where the storage says which row is which; else none.
     """
 
     base: RelationFacts
@@ -118,6 +124,7 @@ class ReleasePlan:
     entity: CanonicalColumn | None
     models: PrivacyModels = field(default_factory=PrivacyModels)
     generalized: tuple[GeneralizedColumn, ...] = ()
+    keys: tuple[CanonicalColumn, ...] = ()
 
     @property
     def model_columns(self) -> tuple[CanonicalColumn, ...]:
@@ -178,6 +185,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
     subject = resolve(db, request.relation, role=role)
     base = subject.relation
     require_suitable(db, base)
+    require_nodes(db, base, OWNER)
     roles = _roles(request, subject)
     roles.check(base)
     quasi = subject.columns(roles.quasi_identifiers)

@@ -17,9 +17,13 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
+from kanon_pg.release.distributed.placement import SCHEMA
+from kanon_pg.release.distributed.storage import drop_shards
 from kanon_pg.release.node_tables import drop_hierarchies
 from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
+from kanon_pg.release.recount import count_people
+from kanon_pg.release.remembering import forget_versions, remembered_versions
 from kanon_pg.release.report import ReleaseReport, ReleaseUtility
 from kanon_pg.release.request import AnonymizeRequest
 from kanon_pg.release.series.record import forget_series
@@ -95,24 +99,32 @@ def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
     }
 
 
-def forget_releases(db: Database, previous: Sequence[Row]) -> None:
+def forget_releases(db: Database, previous: Sequence[Row], *, keep_versions: bool = False) -> None:
     """Remove records, and the relations behind the view of each.
 
     Parameters
     ----------
     previous : sequence of Row
         Records, as ``fetch_release`` returns them.
+    keep_versions : bool
+        Whether the versions that were remembered stay, because a further one follows.
     """
     for row in previous:
         # Dropping a base table with CASCADE takes the storage along, but not the mapping.
         if row["storage_name"]:
-            drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
+            storage = Identifier.of(row["storage_schema"], row["storage_name"])
+            if row["storage_schema"] == SCHEMA:
+                drop_shards(db, storage)
+            else:
+                drop_storage(db, storage)
         drop_hierarchies(db, row)
         if row["mapping_name"]:
             drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
         if row["parts_name"]:
             drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
         forget_series(db, row["name"])
+        if not keep_versions:
+            forget_versions(db, row["name"], remembered_versions(db, row["name"]))
         db.execute(statement("forget_release"), row["name"])
 
 
@@ -129,11 +141,13 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
         Its materialized view.
     """
     fields = _fields(db, row)
+    on_nodes = row["storage_schema"] == SCHEMA
     seen = db.row(
         statement(
             "recount_seen",
             storage=storage,
             entity=row["has_entity"],
+            on_nodes=on_nodes,
             columns=[
                 {
                     "cell": Identifier.of(name),
@@ -144,9 +158,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
             ],
         )
     )
-    people = (
-        db.row(statement("count_people", storage=storage))["people"] if row["has_entity"] else seen["rows"]
-    )
+    people = count_people(db, storage, on_nodes=on_nodes) if row["has_entity"] else seen["rows"]
     average = int(seen["memberships"]) / max(1, int(seen["classes"]))
     db.execute(
         statement("record_refresh"),

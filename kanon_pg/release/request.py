@@ -22,7 +22,7 @@ from kanon_pg.relations.arguments import (
 from kanon_pg.release.generalized import HierarchyWish, parse_hierarchies
 from kanon_pg.release.over_time import parse_over_time
 
-OPTIONS = ("diversity", "distance", "classes", "suppressed_rows", "over_time")
+OPTIONS = ("diversity", "distance", "classes", "suppressed_rows", "over_time", "remember")
 """Keys of the argument ``options``."""
 
 _CLASS_LIMITS = ("min", "max", "exact")
@@ -40,8 +40,9 @@ def option_fields(options: Any) -> dict[str, Any]:
     Parameters
     ----------
     options : dict or None
-        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``over_time`` and ``classes``, the last
-        with ``min`` and ``max`` or with ``exact``. A null stands for a key that is not given.
+        Parsed JSON: ``diversity``, ``distance``, ``suppressed_rows``, ``over_time``, ``remember`` and
+        ``classes``, the last with ``min`` and ``max`` or with ``exact``. A null stands for a key that is not
+        given.
 
     Returns
     -------
@@ -141,6 +142,8 @@ class AnonymizeRequest:
         Largest share of fully suppressed rows, 0 to 1; for method ``full_domain``.
     over_time : dict, optional
         Rules of a release whose versions may be compared, see `kanon_pg.release.over_time.OverTime`.
+    remember : int, optional
+        Versions that are remembered for `kanon_pg.release.composition`, the latest included, >= 1.
     """
 
     relation: OwnRelation
@@ -178,6 +181,7 @@ class AnonymizeRequest:
     most_classes: int | None = None
     suppressed_rows: float | None = None
     over_time: dict[str, Any] | None = None
+    remember: int | None = None
 
     @property
     def wishes(self) -> tuple[HierarchyWish, ...]:
@@ -205,13 +209,14 @@ class AnonymizeRequest:
         _check_suppressed_rows(self)
         parse_hierarchies(self.hierarchies)
         _check_over_time(self)
+        _check_remember(self)
 
 
 ANONYMIZE = Operation(
     AnonymizeRequest,
     options=Spread(
         "jsonb",
-        "Object: diversity, distance, classes, suppressed_rows, over_time.",
+        "Object: diversity, distance, classes, suppressed_rows, over_time, remember.",
         fields=option_fields,
         value=field_options,
     ),
@@ -325,6 +330,22 @@ def _check_over_time(request: AnonymizeRequest) -> None:
         raise InputError(
             "A release over time gets new classes with each version, so option classes cannot bound them.",
             hint="Leave out either classes or over_time.",
+        )
+
+
+_MOST_VERSIONS = 1000
+
+
+def _check_remember(request: AnonymizeRequest) -> None:
+    """Refuse a number of remembered versions that is none."""
+    most = request.remember
+    if most is None:
+        return
+    is_whole = isinstance(most, int) and not isinstance(most, bool)
+    if not is_whole or not 1 <= most <= _MOST_VERSIONS:
+        raise InputError(
+            f"Option remember must be a whole number of versions, from 1 to {_MOST_VERSIONS}.",
+            hint="""For example: options => '{"remember": 5}' keeps the classes of five versions.""",
         )
 
 

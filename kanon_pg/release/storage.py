@@ -25,7 +25,7 @@ from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.generalized import node_parts
-from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.plan import ROW, ReleasePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +174,26 @@ class StorageNames:
     unknown: Identifier | None = None
 
 
-def storage_names(plan: ReleasePlan, generation: int, *, is_divided: bool = False) -> StorageNames:
-    """Return fresh names for the relations behind a release."""
+SCHEMA = "kanon"
+"""Schema of what the coordinator, or the only server, stores."""
+
+
+def storage_names(
+    plan: ReleasePlan, generation: int, *, is_divided: bool = False, schema: str = SCHEMA
+) -> StorageNames:
+    """Return fresh names for the relations behind a release.
+
+    Parameters
+    ----------
+    schema : str
+        Where its rows are stored.
+    """
 
     def name(*kind: str) -> Identifier:
-        return Identifier.of("kanon", derived_name(plan.name, f"v{generation}", *kind))
+        return Identifier.of(SCHEMA, derived_name(plan.name, f"v{generation}", *kind))
 
     return StorageNames(
-        storage=name(),
+        storage=Identifier.of(schema, name().name),
         mapping=name("mapping"),
         parts=name("parts") if is_divided else None,
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),
@@ -268,11 +280,16 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
     }
     everything = {**suppressible, **carried}
     entity = plan.entity
+    identity = [
+        {"expression": key.expression, "alias": key.alias, "output": key.output, "stored": key.alias}
+        for key in plan.keys
+    ]
     return {
         "relation": plan.base.identifier,
         "columns": list(suppressible.values()),
-        "carried": list(carried.values()),
-        "published": [everything[c.name] for c in plan.base.columns if c.name in everything],
+        "carried": [*carried.values(), *identity],
+        "published": [everything[c.name] for c in plan.base.columns if c.name in everything]
+        + _row_identity(plan),
         "entity": None
         if entity is None
         else {"expression": entity.expression, "hashed": entity.hashed("counted")},
@@ -285,6 +302,19 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
         "all_suppressed": plan.levels.top,
         "generalized": bool(plan.generalized),
     }
+
+
+def _row_identity(plan: ReleasePlan) -> list[dict[str, Any]]:
+    """Return what the storage has beside what is published, so that versions can be compared."""
+    if not plan.keys:
+        return []
+    hashed = ", ".join(str(key.hashed("counted")) for key in plan.keys)
+    return [
+        {
+            "output": Identifier.of(ROW),
+            "stored": Fragment(f"pg_catalog.hash_record_extended(ROW({hashed}), 0)"),
+        }
+    ]
 
 
 def _suppressible(plan: ReleasePlan, position: int, nodes: tuple[Identifier, ...]) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
-from kanon_pg.audit.sentences import column_list, counted, percent
+from kanon_pg.audit.sentences import about_together, column_list, counted, percent
 from kanon_pg.curves import Curve, CurvePoint
+from kanon_pg.release.composition import NOT_SEEN
 from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table, number
 
 
@@ -93,6 +94,35 @@ def releases_section(audit: AuditResult) -> Section | None:
         "Before and after the release" if len(audit.releases) == 1 else "Before and after the releases",
         sentences=tuple(_sentence(release) for release in audit.releases),
         figures=tuple(_figure(release, place) for place, release in enumerate(audit.releases, 1)),
+    )
+
+
+def together_section(audit: AuditResult) -> Section | None:
+    """Return what the releases tell when they lie side by side; None if it was not counted."""
+    if not audit.together:
+        return None
+    return Section(
+        "together",
+        "What the releases tell together",
+        sentences=(about_together(audit.together[0]), NOT_SEEN),
+        tables=(
+            Table(
+                "People by how many are like them in all of these releases",
+                ("releases", "k", "people", "below k", "fewest", "on average", "rows not seen"),
+                tuple(
+                    (
+                        column_list(one.releases),
+                        f"{one.k}",
+                        number(one.people),
+                        number(one.people_below),
+                        number(one.smallest),
+                        number(None) if one.average is None else f"{one.average:,.1f}",
+                        number(one.unseen_rows),
+                    )
+                    for one in audit.together
+                ),
+            ),
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from kanon_pg.errors import LedgerError
+from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.messages import Message, MessageError
@@ -26,7 +26,7 @@ def _start() -> launch.Worker:
     return launch.start_ledger()
 
 
-_session = Session(_start, Wording("ledger", LedgerError, LedgerError))
+_session = Session(_start, Wording("ledger", LedgerError, LedgerUnavailable))
 
 
 def start_worker() -> None:
@@ -71,13 +71,15 @@ class Request:
         return list(range(start, start + len(data)))
 
 
-def create_record(parent: str, checkpoint: Callable[[], None]) -> str:
+def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> str:
     """Have the files of a new record made; return its name.
 
     Parameters
     ----------
     parent : str
         Folder of the records of this database.
+    names : sequence of str
+        Those of records that the database knows; others that were never used are removed.
     checkpoint : callable
         As in `kanon_pg.runner.session.Job`.
 
@@ -86,9 +88,8 @@ def create_record(parent: str, checkpoint: Callable[[], None]) -> str:
     KanonError
         They cannot be made.
     """
-    return _asked(
-        "create", Request({"parent": parent}), checkpoint, lambda answer: str(answer.fields["name"])
-    )
+    request = Request({"parent": parent, "names": list(names)})
+    return _asked("create", request, checkpoint, lambda answer: str(answer.fields["name"]))
 
 
 def states(

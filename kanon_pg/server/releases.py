@@ -14,8 +14,10 @@ from kanon_pg.db.spi_adapter import SpiDatabase, serve
 from kanon_pg.hierarchies import operations
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, LOAD_HIERARCHY, SHOW_HIERARCHY
 from kanon_pg.release import certificate as certificates
+from kanon_pg.release import composition as compositions
 from kanon_pg.release import declaration, releasing
 from kanon_pg.release.certificate import CERTIFICATE
+from kanon_pg.release.composition import COMPOSITION
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 
@@ -49,6 +51,17 @@ def certificate(*arguments: SqlValue) -> str:
             db, CERTIFICATE.request(*arguments), role=requesting_role(db, "certificate")
         )
     )
+
+
+def composition(*arguments: SqlValue) -> list[dict[str, Any]]:
+    """Serve ``kanon_composition``."""
+
+    def operation(db: SpiDatabase) -> list[dict[str, Any]]:
+        request = COMPOSITION.request(*arguments)
+        found = compositions.composition(db, request, role=requesting_role(db, "composition"))
+        return [asdict(one) | {"releases": list(one.releases)} for one in found]
+
+    return serve(operation)
 
 
 def refresh(release: SqlValue) -> None:

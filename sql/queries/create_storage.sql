@@ -2,47 +2,15 @@
 -- published cells themselves, and withholds classes with fewer than k, and those that violate a privacy
 -- model. Row types that the mapping does not know (rows added since) are suppressed fully.
 CREATE MATERIALIZED VIEW {{ storage }} AS
-WITH base AS (
-    SELECT
-{% for q in columns + model_columns %}
-        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or carried or entity %},{% endif %}
+WITH {% include "guard/base.sql" %}
 
-{% endfor %}
-{% for c in carried %}
-        {{ c.expression }} AS {{ c.alias }}{% if not loop.last or entity %},{% endif %}
-
-{% endfor %}
-{% if entity %}
-        {{ entity.expression }} AS person
-{% endif %}
-    FROM {{ relation }}
-),
 
 {% include "guard/assigned.sql" %}
 
 
-{% if generalized %}
-{% include "guard/leveled.sql" %}
+{% include "guard/masked.sql" %}
 
 
-{% else %}
-masked AS (
-    SELECT
-{% for q in columns %}
-        CASE WHEN coalesce(assigned.pattern, {{ all_suppressed }}) & {{ q.bit }} = 0 THEN assigned.{{ q.alias }} ELSE {{ q.suppressed }} END
-            AS {{ q.alias }},
-{% endfor %}
-{% for c in model_columns + carried %}
-        assigned.{{ c.alias }},
-{% endfor %}
-{% if entity %}
-        assigned.person,
-{% endif %}
-        coalesce(assigned.pattern, {{ all_suppressed }}) AS pattern
-    FROM assigned
-),
-
-{% endif %}
 -- The hash sorts quickly; classes are compared cell by cell.
 hashed AS (
     SELECT

@@ -23,7 +23,8 @@ SELECT
     r.sensitive::text[] AS sensitive,
     r.insensitive::text[] AS insensitive,
     r.entity::text AS entity,
-    r.entity IS NOT NULL AS has_entity
+    r.entity IS NOT NULL AS has_entity,
+    (r.parameters ->> 'remember')::integer AS remember
 FROM kanon.release AS r
 LEFT JOIN pg_catalog.pg_class AS s ON s.oid = r.storage
 LEFT JOIN pg_catalog.pg_namespace AS sn ON sn.oid = s.relnamespace

@@ -13,6 +13,8 @@ WITH known AS (
     SELECT pg_catalog.unnest(ARRAY[s.current_rows, s.members, s.cohorts, s.departed, s.pending])
     FROM kanon.series AS s
     UNION ALL
+    SELECT m.classes FROM kanon.remembered AS m
+    UNION ALL
     SELECT pg_catalog.to_regclass(pg_catalog.format('kanon.%I', d.row_types_view))
     FROM kanon.declaration AS d
     WHERE d.row_types_view IS NOT NULL

@@ -26,6 +26,8 @@ ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS margin integer NOT NULL DE
 ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS share double precision NOT NULL DEFAULT 0.5
 CHECK (share > 0 AND share <= 1);
 ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS near_refusals integer DEFAULT 30 CHECK (near_refusals >= 1);
+ALTER TABLE kanon.protection ADD COLUMN IF NOT EXISTS beside_releases text NOT NULL DEFAULT 'warn'
+CHECK (beside_releases IN ('allow', 'warn', 'refuse'));
 -- Version 0.1.0 called queries questions.
 DO $renamed$
 BEGIN
@@ -65,6 +67,7 @@ COMMENT ON COLUMN kanon.protection.rows IS 'Most rows of one answer.';
 COMMENT ON COLUMN kanon.protection.margin IS 'Times k: how many people those that known columns choose differ by from earlier ones, where sensitive columns choose among them.';
 COMMENT ON COLUMN kanon.protection.near_refusals IS 'Withheld answers to one login within a period, because people differ little, after which it is locked out; one because fewer had a secret than was to be expected counts eight times. NULL for no limit.';
 COMMENT ON COLUMN kanon.protection.share IS 'Part of what the ledger can compare that one login''s answers may take.';
+COMMENT ON COLUMN kanon.protection.beside_releases IS 'What happens where those who may query the table may read a release of it: allow, warn, refuse.';
 COMMENT ON COLUMN kanon.protection.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protection.protected_at IS 'When it was protected.';
 GRANT SELECT ON TABLE kanon.protection TO kanon_reader;

@@ -36,7 +36,8 @@ SELECT
     p.protected_at,
     p.margin,
     p.near_refusals,
-    p.share
+    p.share,
+    p.beside_releases
 FROM kanon.protection AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.relation::oid;
 ALTER VIEW kanon.protections OWNER TO kanon_owner;
@@ -63,6 +64,7 @@ COMMENT ON COLUMN kanon.protections.rows IS 'Most rows of one answer.';
 COMMENT ON COLUMN kanon.protections.margin IS 'Times k: how many people those that known columns choose differ by from earlier ones, where sensitive columns choose among them.';
 COMMENT ON COLUMN kanon.protections.near_refusals IS 'Withheld answers to one login within a period, because people differ little, after which it is locked out; one because fewer had a secret than was to be expected counts eight times. NULL for no limit.';
 COMMENT ON COLUMN kanon.protections.share IS 'Part of what the ledger can compare that one login''s answers may take.';
+COMMENT ON COLUMN kanon.protections.beside_releases IS 'What happens where those who may query the table may read a release of it: allow, warn, refuse.';
 COMMENT ON COLUMN kanon.protections.protected_by IS 'Who protected it.';
 COMMENT ON COLUMN kanon.protections.protected_at IS 'When it was protected.';
 GRANT SELECT ON TABLE kanon.protections TO kanon_curator;

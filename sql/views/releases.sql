@@ -43,14 +43,24 @@ SELECT
     r.marginal_divergence,
     r.refreshed_at,
     r.termination,
-    s.version,
+    coalesce(s.version, m.newest) AS version,
     s.pending_people,
     s.longest_wait,
     s.withheld_rows,
-    s.retained_rows
+    s.retained_rows,
+    m.versions AS remembered_versions,
+    m.bytes AS remembered_bytes
 FROM kanon.release AS r
 LEFT JOIN kanon.series AS s ON s.release = r.name
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = r.relation::oid
+CROSS JOIN LATERAL (
+    SELECT
+        count(*) AS versions,
+        max(v.version) AS newest,
+        coalesce(sum(pg_catalog.pg_total_relation_size(v.classes)), 0)::bigint AS bytes
+    FROM kanon.remembered AS v
+    WHERE v.release = r.name
+) AS m
 CROSS JOIN LATERAL (SELECT kanon.base_changes(r.relation) AS changes) AS now_;
 ALTER VIEW kanon.releases OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.releases FROM PUBLIC;
@@ -98,11 +108,13 @@ COMMENT ON COLUMN kanon.releases.marginal_divergence IS 'See kanon.measures; whe
 COMMENT ON COLUMN kanon.releases.refreshed_at IS
 'When kanon_refresh last counted rows, people, classes and suppressed cells; NULL if not since it was published.';
 COMMENT ON COLUMN kanon.releases.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';
-COMMENT ON COLUMN kanon.releases.version IS 'Number of the version of a release over time that readers see; NULL for other releases.';
+COMMENT ON COLUMN kanon.releases.version IS 'Number of the version that readers see, if it is a release over time or its versions are remembered; else NULL.';
 COMMENT ON COLUMN kanon.releases.pending_people IS 'People of a release over time whose rows wait for a later version.';
 COMMENT ON COLUMN kanon.releases.longest_wait IS 'Versions for which the rows that wait longest have waited, this one included; 0 if none wait.';
 COMMENT ON COLUMN kanon.releases.withheld_rows IS
 'Rows of the table that a release over time showed and withholds until enough others have left their cohort.';
 COMMENT ON COLUMN kanon.releases.retained_rows IS
 'Rows that left the table and are shown by a release over time until k people of their cohort can leave together.';
+COMMENT ON COLUMN kanon.releases.remembered_versions IS 'Versions of which kanon_composition knows which row was in which class.';
+COMMENT ON COLUMN kanon.releases.remembered_bytes IS 'Space that these versions take.';
 GRANT SELECT ON TABLE kanon.releases TO kanon_curator;

@@ -1,12 +1,14 @@
-"""Releases over time: what they lose against a release made afresh, version by version, without a server."""
+"""Releases over time: what they lose against a release made afresh, version by version."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import psycopg
 import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
@@ -15,7 +17,8 @@ from rich.table import Table
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.worker.solvers.registry import solve
-from tests.benchmarks.columns import CENSUS8, QI8
+from tests.benchmarks.columns import CENSUS8, DIABETES, QI8
+from tests.benchmarks.server import bench_server, load
 from tests.benchmarks.settings import DATA, Settings, missing, table
 from tests.fixtures.cohorts import CohortCounts, Rules, fate
 
@@ -166,3 +169,102 @@ def _history(codes: Codes, batches: int, leaving: float, leavers: str) -> list[l
             ]
         )
     return rows
+
+
+_SERVER_COLUMNS = [
+    "version",
+    "rows",
+    "people",
+    "rows shown",
+    "pending people",
+    "share",
+    "longest wait",
+    "cells",
+    "fresh",
+    "ratio",
+    "refresh s",
+    "fresh s",
+]
+
+
+def by_functions(settings: Settings) -> Iterator[Table]:
+    """Hospital stays in 24 batches by their number, Adult in 12 random ones; SQL functions, usual rules."""
+    for name, columns, entity, order, batches in (
+        ("diabetes_hospitals", DIABETES, "patient_nbr", "encounter_id", 24),
+        ("adult", QI8, None, "hashint8extended(id, 1)", 12),
+    ):
+        with bench_server() as connection:
+            if not load(connection, name):
+                yield missing(name)
+                continue
+            rows = _published_history(
+                connection, name, columns, entity, order, 3 if settings.quick else batches
+            )
+        title = f"{name}: {len(columns)} columns, {batches} batches by {order}, k = {K}, usual rules"
+        yield table(title, _SERVER_COLUMNS, rows)
+
+
+def _published_history(
+    connection: psycopg.Connection[dict[str, Any]],
+    name: str,
+    columns: Sequence[str],
+    entity: str | None,
+    order: str,
+    batches: int,
+) -> list[list[object]]:
+    """Let a table grow batch by batch, and publish a version, and a release made afresh, after each."""
+    run = connection.execute
+    run("drop table if exists growing, ordered cascade")
+    run(f"create table growing as select row_number() over ()::integer as id, * from {name} limit 0".encode())
+    run("alter table growing add primary key (id)")
+    run(
+        f"create table ordered as select ntile({batches}) over (order by {order}) as batch, * from"
+        f" (select row_number() over ()::integer as id, * from {name}) as numbered".encode()
+    )
+    run(
+        "select kanon_declare('growing', quasi_identifiers => %s::name[], entity => %s)",
+        [list(columns), entity],
+    )
+    names = ", ".join(column.name for column in run("select * from growing").description or ())
+    found: list[list[object]] = []
+    for version in range(1, batches + 1):
+        run(f"insert into growing select {names} from ordered where batch = {version}".encode())
+        run("analyze growing")
+        began = time.perf_counter()
+        if version == 1:
+            run(
+                "select kanon_anonymize('growing', %s, method => 'greedy', options => '{\"over_time\": {}}')",
+                [K],
+            )
+        else:
+            run("select kanon_refresh('growing')")
+        seconds = time.perf_counter() - began
+        fresh = run(
+            "select suppressed_cells, extract(epoch from elapsed)::double precision as s, rows, people"
+            " from kanon_anonymize('growing', %s, method => 'greedy', release => 'afresh')",
+            [K],
+        ).fetchone()
+        run("select kanon_drop('afresh')")
+        shown = run("select * from kanon.releases where release = 'growing'").fetchone()
+        assert fresh is not None
+        assert shown is not None
+        cells = shown["suppressed_cells"] + (fresh["rows"] - shown["rows"]) * len(columns)
+        found.append(
+            [
+                version,
+                fresh["rows"],
+                fresh["people"],
+                shown["rows"],
+                shown["pending_people"],
+                shown["pending_people"] / fresh["people"],
+                shown["longest_wait"],
+                cells,
+                fresh["suppressed_cells"],
+                cells / fresh["suppressed_cells"],
+                seconds,
+                fresh["s"],
+            ]
+        )
+    run("select kanon_drop('growing')")
+    run("drop table growing, ordered cascade")
+    return found

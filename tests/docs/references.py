@@ -35,6 +35,7 @@ FUNCTIONS = (
     "kanon_is_anonymous",
     "kanon_measure",
     "kanon_certificate",
+    "kanon_composition",
     "kanon_refresh",
     "kanon_erase",
     "kanon_drop",
@@ -51,8 +52,11 @@ FUNCTIONS = (
 )
 """In the order in which they are used; the examples run in this order."""
 
-_FAILING = {"kanon_erase": ["<!-- fails: KA100 -->"]}
-"""Examples that are refused here: the release of the page is an ordinary one."""
+_FAILING = {
+    "kanon_composition": ["<!-- fails: KA101 -->"],
+    "kanon_erase": ["<!-- fails: KA100 -->"],
+}
+"""Examples that are refused here: the page has one release, an ordinary one."""
 
 _FUNCTION = """
 select pg_get_function_arguments(p.oid) as arguments, pg_get_function_result(p.oid) as result,
@@ -98,6 +102,7 @@ def sql_reference(connection: psycopg.Connection[Any]) -> str:
     lines += ["", "## Types", *_columns(connection, "kanon.release_report", "type")]
     lines += _columns(connection, "kanon.curve_point", "type")
     lines += _columns(connection, "kanon.measures", "type")
+    lines += _columns(connection, "kanon.composition", "type")
     for name in ("violating_set", "risk", "identifying_set", "suggestion", "value_class", "point_class"):
         lines += _columns(connection, f"kanon.{name}", "type")
     lines += ["", "## Views", *_columns(connection, "kanon.declarations", "view")]

@@ -317,6 +317,60 @@ def test_a_worker_that_is_killed_while_it_decides_answers_nothing(hall: Hall) ->
     assert ask(session, among(table, "age <= 29")) is None
 
 
+def test_queries_whose_workers_are_killed_again_and_again_are_in_the_log(hall: Hall) -> None:
+    """They count against no budget: it was nobody's fault."""
+    table, session = hall.table(refusals=1, lockout=3600), hall.session()
+    assert ask(session, among(table, "age <= 20"))
+    numbers = hall.folder(table) / "numbers"
+    answers: list[list[Any] | None] = []
+    killed: set[int] = set()
+    with held(numbers):
+        thread = threading.Thread(target=lambda: answers.append(ask(session, among(table, "age <= 30"))))
+        thread.start()
+        while thread.is_alive():
+            worker = worker_of(session)
+            if worker is not None and worker not in killed and has_open(worker, numbers):
+                time.sleep(0.3)
+                os.kill(worker, signal.SIGKILL)
+                killed.add(worker)
+            time.sleep(0.005)
+    assert answers == [None]
+    assert len(killed) > 1
+    assert [(outcome, reason) for _, outcome, reason in hall.log(table)] == [
+        ("answered", None),
+        ("withheld", "fault"),
+    ]
+    assert ask(session, among(table, "age <= 30"))
+
+
+def test_a_record_of_a_transaction_that_rolled_back_is_removed_later(hall: Hall) -> None:
+    table = hall.table()
+    parent = hall.folder(table).parent
+    with hall.admin.transaction(force_rollback=True):
+        hall.admin.execute(f"select kanon.restart_ledger('{table}')")
+        left = hall.folder(table)
+    used, now = hall.folder(hall.table()), time.time()
+    assert ask(hall.session(), among(table, "age <= 30"))
+    assert left.is_dir()
+    for folder in (left, used):
+        os.utime(folder / "journal", (now - 90_000, now - 90_000))
+    hall.table()
+    assert not left.exists()
+    assert used.is_dir()
+    assert hall.folder(table) in parent.iterdir()
+
+
+@pytest.mark.parametrize("has_row", [True, False])
+def test_refusals_do_not_tell_who_has_rows_in_another_table(hall: Hall, *, has_row: bool) -> None:
+    """Fifty-two known people, then one more."""
+    table, visits, session = hall.table(entity="id"), hall.table(entity="id"), hall.session()
+    hall.admin.execute(f"delete from {visits} where age > {53 if has_row else 52}".encode())
+    member = f"id in (select id from {visits})"
+    assert ask(session, f"select count(*) from {table} where age <= 52 and {member}")
+    assert ask(session, f"select count(*) from {table} where age <= 53 and {member}") is None
+    assert hall.log(table)[-1] == (ANN, "withheld", "people")
+
+
 def flip(file: Path) -> None:
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1

@@ -45,34 +45,12 @@ REFUSED_FORMS = (
         ("names of a department", "best customers", "first look at the table"),
     ),
     RefusedForm(
-        "`avg(bonus / salary)`: a quotient by a column that is no whole number",
+        "`avg(bonus / salary)`: a quotient by a column of decimals",
         "Each person would be weighed by a number of their own.",
-        ("bonus quota", "discount rate of each order", "salary at full time"),
+        ("bonus quota", "discount rate of each order"),
         "`sum(bonus) / nullif(sum(salary), 0)`",
         "SELECT grade, sum(bonus) / nullif(sum(salary), 0) FROM employees WHERE bonus IS NOT NULL"
         " GROUP BY grade",
-    ),
-    RefusedForm(
-        "`avg(age(a, b))`",
-        "Months have different lengths, so it is no mean of days.",
-        ("mean age as an interval", "mean tenure with age()"),
-        "`avg(a - b)`, or `avg(extract(year from age(a, b)))`",
-        "SELECT site, avg(coalesce(left_on, date '2024-12-31') - hired) FROM employees GROUP BY site",
-    ),
-    RefusedForm(
-        "`avg(shipped_at::date - ordered_at::date)` of moments with a time zone",
-        "The time zone of a session would move the days.",
-        ("delivery time in days",),
-        "`avg(shipped_at - ordered_at)`",
-        "SELECT store, avg(shipped_at - ordered_at) FROM orders GROUP BY store",
-    ),
-    RefusedForm(
-        "`sum(o.items * p.price)`: a product with a column of another table",
-        "Somebody may have chosen the numbers of that table.",
-        ("list price against amount",),
-        "`sum(n * price)` over a subquery that groups by `price`",
-        "SELECT category, sum(n * price) FROM (SELECT p.category, p.price, sum(o.items) AS n FROM orders o"
-        " JOIN products p ON p.product = o.product GROUP BY p.category, p.price) AS q GROUP BY category",
     ),
     RefusedForm(
         "`avg(o.ordered_at::date - c.signup)`: columns of two tables of people in one figure",

@@ -104,7 +104,7 @@ def registers() -> CatalogSnapshot:
         replace(relation, oid=_FIRST_OID + place, single_table=True)
         for place, (_, relation) in enumerate(sorted(relations.items()))
     )
-    return CatalogSnapshot(tuple(numbered))
+    return CatalogSnapshot(tuple(numbered), in_utc=True)
 
 
 def _is_undivided(relation: Relation) -> bool:

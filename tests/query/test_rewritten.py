@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -66,6 +67,21 @@ SAME = [
     "SELECT c.segment, count(o.order_id) FROM customers c LEFT JOIN orders o ON"
     " o.customer_id = c.customer_id"
     " AND o.status = 'cancelled' GROUP BY 1",
+    # ages as intervals, with months and days of their own
+    "SELECT avg(age(birth_date)), sum(age(date '2024-02-29', birth_date)) FROM residents",
+    "SELECT region, avg(age(date '1980-03-31', birth_date)) FROM residents GROUP BY region",
+    "SELECT grade, avg(age(hired, birth_date)), avg(age(left_on, hired)) FROM employees GROUP BY grade",
+    "SELECT avg(age(coalesce(left_on, date '2024-12-31'), hired)) FILTER (WHERE site = 'Remote')"
+    " FROM employees",
+    # numbers of public tables
+    "SELECT p.category, avg(p.price), sum(p.price * o.items), sum(o.amount / p.price) FROM orders o"
+    " JOIN products p ON p.product = o.product GROUP BY p.category",
+    "SELECT sum(s.sqm), sum(s.sqm * o.items) FROM orders o JOIN stores s ON s.store = o.store",
+    # what takes few values, and fractions
+    "SELECT channel, sum(CASE WHEN items > 4 THEN 3 WHEN items > 2 THEN 2 ELSE 1 END) FROM orders GROUP BY 1",
+    "SELECT avg(extract(month from ordered_at)), sum(extract(dow from ordered_at) * 2 + 1) FROM orders",
+    "SELECT gender, avg(salary / nullif(fte, 0)), sum(bonus / fte) FROM employees GROUP BY gender",
+    "SELECT store, avg(shipped_at::date - ordered_at::date) FROM orders GROUP BY store",
     # lists and pairs
     "SELECT department, string_agg(DISTINCT site, ' | ' ORDER BY site DESC) FROM"
     " employees GROUP BY department",
@@ -90,6 +106,47 @@ def test_an_answer_is_that_of_the_query_as_written(
     assert answered is not None
     assert comparable(answered) == comparable(direct)
     assert direct
+
+
+WITH_PARAMETERS = [
+    (
+        "SELECT channel, sum(CASE WHEN items > $1 THEN $2 ELSE $3 END) FROM orders GROUP BY 1",
+        ["2", "5", "1.5"],
+    ),
+    (
+        "SELECT sum(CASE WHEN items > $1 THEN $2 ELSE 0 END), sum(CASE WHEN returned THEN $2 END)"
+        " FROM orders",
+        ["3", "7"],
+    ),
+    (
+        "SELECT avg(CASE WHEN channel = $2 THEN $1 WHEN items > 3 THEN 4 ELSE $1 END) FROM orders",
+        ["2", "web"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "values"), WITH_PARAMETERS)
+def test_numbers_of_a_case_may_be_parameters(
+    text: str, values: list[str], bare_registers: psycopg.Connection[Any]
+) -> None:
+    verdict = check(text, registers())
+    assert verdict.accepted, verdict.findings
+    bare_registers.execute("set search_path = pg_catalog, pg_temp")
+    answered = answer_rows(bare_registers, verdict, values)
+    bare_registers.execute("set search_path = public")
+    written = text
+    for number, value in enumerate(values, 1):
+        written = written.replace(f"${number}", value if value.replace(".", "").isdigit() else f"'{value}'")
+    assert answered is not None
+    assert comparable(answered) == comparable(bare_registers.execute(written.encode()).fetchall())
+
+
+def test_days_of_moments_with_a_time_zone_are_added_up_in_utc_alone() -> None:
+    text = "SELECT avg(shipped_at::date - ordered_at::date) FROM orders"
+    assert check(text, registers()).accepted
+    (finding,) = check(text, replace(registers(), in_utc=False)).findings
+    assert finding.code == "Q310"
+    assert "UTC" in finding.hint
 
 
 OTHERS = [
@@ -156,6 +213,12 @@ OTHERS = [
         "SELECT c.segment, count(DISTINCT c.zip) FROM customers c LEFT JOIN orders o"
         " ON o.customer_id = c.customer_id GROUP BY c.segment",
     ),
+    # a value of nearly everybody's own would divide
+    ("Q310", "SELECT avg(bonus / salary) FROM employees"),
+    ("Q310", "SELECT sum(salary * fte) FROM employees"),
+    ("Q310", "SELECT avg(extract(epoch from age(hired, birth_date))) FROM employees"),
+    ("Q310", "SELECT avg(age(timestamp '2024-05-15 12:00', birth_date)) FROM employees"),
+    ("Q310", "SELECT stddev(p.price) FROM orders o JOIN products p ON p.product = o.product"),
     ("Q211", "SELECT regr_count(salary) FROM employees"),
     ("Q021", "SELECT string_agg(site, ',' ORDER BY site) FROM employees"),
 ]

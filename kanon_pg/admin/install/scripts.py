@@ -20,6 +20,7 @@ from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, L
 from kanon_pg.measures import MEASURE
 from kanon_pg.queries.request import PROTECT
 from kanon_pg.release.certificate import CERTIFICATE
+from kanon_pg.release.composition import COMPOSITION
 from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
@@ -37,6 +38,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "anonymize": ANONYMIZE,
     "audit": AUDIT,
     "certificate": CERTIFICATE,
+    "composition": COMPOSITION,
     "curve": CURVE,
     "declare": DECLARE,
     "groups": GROUPS,
@@ -64,6 +66,8 @@ def prepare_session(db: Database) -> None:
     """Set what the scripts rely on, until the transaction ends, and wait for other installations."""
     db.row(Statement("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)"))
     db.row(Statement("SELECT pg_catalog.set_config('client_min_messages', 'warning', true)"))
+    if db.row(statement("session_settings"))["propagation"]:
+        db.row(Statement("SELECT pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true)"))
     db.row(Statement(f"SELECT pg_catalog.pg_advisory_xact_lock({INSTALL_LOCK})::text AS lock"))
 
 

@@ -167,10 +167,13 @@ class CatalogSnapshot:
         What the analyst may name.
     search_path : tuple of str
         Schemas tried, in order, for names without a schema.
+    in_utc : bool
+        Whether the time zone of the session is UTC.
     """
 
     relations: tuple[Relation, ...]
     search_path: tuple[str, ...] = ("public",)
+    in_utc: bool = False
     _by_name: dict[tuple[str, str], Relation] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -174,6 +174,7 @@ def _summaries(**gives: str) -> tuple[Summary, ...]:
 _SPREAD = _summaries(
     int2="numeric", int4="numeric", int8="numeric", numeric="numeric", float4="float8", float8="float8"
 )
+_DEVIATIONS = ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop")
 _ANY = (
     "int2",
     "int4",
@@ -197,7 +198,7 @@ AGGREGATES: Final[dict[str, tuple[Summary, ...]]] = {
         int2="int8", int4="int8", int8="numeric", numeric="numeric", float4="float4", float8="float8"
     ),
     "avg": _SPREAD,
-    **dict.fromkeys(("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop"), _SPREAD),
+    **dict.fromkeys(_DEVIATIONS, _SPREAD),
     "min": _EXTREME,
     "max": _EXTREME,
     "percentile_cont": _summaries(float8="float8"),
@@ -210,6 +211,9 @@ AGGREGATES: Final[dict[str, tuple[Summary, ...]]] = {
 
 PAIRS: Final = frozenset({"corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2"})
 """Take two numbers, computed as float8."""
+
+SPREADS: Final = frozenset({*_DEVIATIONS, *PAIRS})
+"""Tell a sum of squares."""
 
 PAIRS_COUNT: Final = "regr_count"
 """Counts the rows that have both numbers."""

@@ -75,6 +75,9 @@ class EntitySet:
         Aggregates answered over the groups ('count', 'sum(cost)', ...).
     filters : tuple of tuple of str
         Those over parts of the groups (FILTER, or a column's NULLs), for each different part.
+    spreads : tuple of int
+        Whose sums of squares are told (`kanon_pg.queries.check.plan.spreads`): 0 for the groups, 1 ... for
+        the filters.
     disjoint : bool
         Whether a row stands in one group at most, and once; otherwise it may be repeated by a join.
     seed : int or None
@@ -102,6 +105,7 @@ class EntitySet:
     sql: str
     figures: tuple[str, ...] = ()
     filters: tuple[tuple[str, ...], ...] = ()
+    spreads: tuple[int, ...] = ()
     disjoint: bool = True
     seed: int | None = None
     covered_by: int | None = None

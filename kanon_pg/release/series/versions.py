@@ -30,6 +30,7 @@ from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, name_storage, swap_view
 from kanon_pg.release.record import forget_releases, store_release
 from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
+from kanon_pg.release.remembering import hashed_cells, remember
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.series.record import (
     Series,
@@ -200,6 +201,7 @@ def start_series(work: Work, generation: int) -> ReleaseReport:
     store_release(db, plan, request, report, utility, stored, role=work.role)
     store_series(db, plan.name, series, names)
     _record_series(version)
+    _remember_version(version, storage)
     notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
@@ -498,19 +500,12 @@ def _let_wait(version: _Version, storage: Identifier, waits: Identifier) -> None
 
 def _class_parts(version: _Version, storage: Identifier) -> dict[str, Any]:
     """Return what templates need to number the classes of a storage."""
-    quasi, plan = version.plan.quasi_identifiers, version.plan
-    hashed = []
-    for column in quasi:
-        output = type(column)(column.facts, column.output)
-        generalized = plan.hierarchy_of(column)
-        hashed.append(
-            output.hashed("s") if generalized is None else replace(generalized, column=output).hashed("s")
-        )
+    plan = version.plan
     return {
         "storage": storage,
         "entity": None if plan.entity is None else 1,
-        "hashed": hashed,
-        "classes": [column.output for column in quasi],
+        "hashed": hashed_cells(plan),
+        "classes": [column.output for column in plan.quasi_identifiers],
     }
 
 
@@ -586,6 +581,21 @@ def _publish(version: _Version, row: Row) -> None:
         found.weighted_cost,
     )
     _record_series(version)
+    _remember_version(version, storage)
+
+
+def _remember_version(version: _Version, storage: Identifier) -> None:
+    request = version.series.request
+    if request.remember is not None:
+        remember(
+            version.db,
+            version.plan,
+            storage,
+            version.number,
+            k=version.k,
+            keys=version.series.keys,
+            most=request.remember,
+        )
 
 
 def _nothing() -> Recount:

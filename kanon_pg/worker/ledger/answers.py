@@ -67,6 +67,8 @@ class AnswerSets:
         Those of `known` among which sensitive columns choose; of no meaning once the answer was given.
     choices : tuple of Choice
         For each level in which known and sensitive columns choose; as `chosen`.
+    spreads : tuple of int
+        Positions in `levels` of those whose sums of squares were told, too.
 
     Raises
     ------
@@ -78,8 +80,11 @@ class AnswerSets:
     known: tuple[Level, ...] | None = None
     chosen: tuple[Level, ...] = field(default=(), compare=False)
     choices: tuple[Choice, ...] = field(default=(), compare=False)
+    spreads: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        if not all(0 <= place < len(self.levels) for place in self.spreads):
+            raise InputError("Sums of squares are told of sets that an answer has.")
         for level in (*self.levels, *(self.known or ())):
             if len(level) > 1 and len(BitMap.union(*level)) != sum(map(len, level)):
                 raise InputError("The groups of one answer share rows.")
@@ -88,6 +93,10 @@ class AnswerSets:
     def known_levels(self) -> tuple[Level, ...]:
         """The units that known columns choose."""
         return self.levels if self.known is None else self.known
+
+    def of_spreads(self) -> AnswerSets:
+        """Return the sets whose sums of squares were told."""
+        return AnswerSets(tuple(self.levels[place] for place in self.spreads))
 
     def without_figures(self) -> AnswerSets:
         """Return what is remembered of a query that was withheld: whom its known columns choose."""
@@ -113,7 +122,7 @@ class AnswerSets:
     def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the answer's bytes: the same for equal answers, whatever their history.
 
-        The levels of `known` follow the others; how many there are is not in the bytes.
+        The levels of `known` follow the others; how many there are, and `spreads`, are not in the bytes.
 
         Parameters
         ----------

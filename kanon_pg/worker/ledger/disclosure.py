@@ -56,8 +56,9 @@ Reason = Literal[
     "time",
     "error",
     "record",
+    "fault",
 ]
-"""Why an answer is withheld; the caller gives the last four. For the owner's record only, never for the
+"""Why an answer is withheld; the caller gives the last five. For the owner's record only, never for the
 analyst."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
@@ -188,7 +189,7 @@ class DisclosureHistory:
         problem = failure or self._problem_of_figures(answer, figures, population)
         if problem is None and answer.known is None:
             problem = self._problem_of_known(answer, known, population)
-        if problem == "size" and self._expects and is_surprising(answer, population, self.rules.k):
+        if problem == "size" and self._expects and is_surprising(answer, population, self._k_of(answer)):
             problem = "surprising"
         if problem is not None:
             return Decision(allowed=False, reason=problem, known=remembered)
@@ -207,9 +208,13 @@ class DisclosureHistory:
         """Return what is wrong with a choice by sensitive columns among known people, not yet counted."""
         if not self._expects:
             return None
-        if are_few_expected(answer, population, self.rules.k):
+        k = self._k_of(answer)
+        if are_few_expected(answer, population, k):
             return "expected"
-        return "surprising" if is_few_of_mixed(answer, population, self.rules.k, self._key) else None
+        return "surprising" if is_few_of_mixed(answer, population, k, self._key) else None
+
+    def _k_of(self, answer: AnswerSets) -> int:
+        return self.rules.of_spreads().k if answer.spreads else self.rules.k
 
     def _problem_of_known(
         self, answer: AnswerSets, known: SketchedAnswer, population: Population

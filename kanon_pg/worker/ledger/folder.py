@@ -18,13 +18,17 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import struct
+import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from zlib import crc32
 
-from kanon_pg.errors import LedgerError
+from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.journal import (
     DIGEST_BYTES,
     HEADER_BYTES,
@@ -37,6 +41,7 @@ from kanon_pg.worker.ledger.journal import (
 JOURNAL, NUMBERS, SECRET, MARKS = "journal", "numbers", "secret", "marks"
 CHECKPOINT, TABLE_SNAPSHOT, USE = "checkpoint", "census", "use"
 
+_UNUSED_SECONDS = 86_400.0
 _KEY_BYTES = 16
 _SECRET_BYTES = _KEY_BYTES + 8
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -89,8 +94,30 @@ def create_folder(parent: Path) -> str:
         for made in (folder, parent, parent.parent):
             sync_folder(made)
     except OSError as error:
-        raise LedgerError("The ledger's files cannot be created.", detail=error.strerror) from error
+        raise LedgerUnavailable("The ledger's files cannot be created.", detail=error.strerror) from error
     return name
+
+
+def remove_unused(parent: Path, names: Sequence[str]) -> None:
+    """Remove records that no query was written to and that the database does not know.
+
+    A transaction that began one and rolled back leaves its folder behind. A day passes first, because one
+    that still runs is not seen.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Those that the database knows.
+    """
+    latest = time.time() - _UNUSED_SECONDS
+    for folder in parent.iterdir() if parent.is_dir() else ():
+        if folder.name in names or not _NAME.fullmatch(folder.name):
+            continue
+        # who else removes it meanwhile is welcome
+        with suppress(OSError):
+            journal = (folder / JOURNAL).stat()
+            if journal.st_size <= HEADER_BYTES and journal.st_mtime < latest:
+                shutil.rmtree(folder)
 
 
 def existing_folder(parent: Path, name: str) -> Path:
@@ -132,7 +159,7 @@ def read_secret(folder: Path) -> Secret:
         data = (folder / SECRET).read_bytes()
         whole = _bound(data[:_SECRET_BYTES], folder)
     except OSError as error:
-        raise LedgerError("The ledger's secret cannot be read.", detail=error.strerror) from error
+        raise LedgerUnavailable("The ledger's secret cannot be read.", detail=error.strerror) from error
     if len(data) == _SECRET_BYTES:
         _replace(folder, SECRET, whole)
     elif data != whole:
@@ -151,7 +178,7 @@ def read_marks(folder: Path) -> tuple[Mark, Mark]:
     try:
         data = (folder / MARKS).read_bytes()
     except OSError as error:
-        raise LedgerError("The ledger's marks cannot be read.", detail=error.strerror) from error
+        raise LedgerUnavailable("The ledger's marks cannot be read.", detail=error.strerror) from error
     body = data[: 2 * _MARK.size]
     if len(body) < 2 * _MARK.size or data[2 * _MARK.size :] != _CRC.pack(crc32(body)):
         raise LedgerError("The ledger's marks are damaged.")
@@ -167,7 +194,7 @@ def write_marks(folder: Path, journal: Mark, numbers: Mark) -> None:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise LedgerError("The ledger's marks cannot be written.", detail=error.strerror) from error
+        raise LedgerUnavailable("The ledger's marks cannot be written.", detail=error.strerror) from error
 
 
 def read_sealed(folder: Path, name: str, key: bytes) -> bytes | None:
@@ -191,7 +218,7 @@ def _replace(folder: Path, name: str, data: bytes) -> None:
         write_whole(draft, data)
         draft.replace(folder / name)
     except OSError as error:
-        raise LedgerError(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
+        raise LedgerUnavailable(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
 
 
 def read_use(folder: Path) -> int | None:
@@ -209,7 +236,7 @@ def write_use(folder: Path, percent: int | None) -> None:
         write_whole(draft, b"" if percent is None else str(percent).encode())
         draft.replace(folder / USE)
     except OSError as error:
-        raise LedgerError("The ledger's use cannot be written.", detail=error.strerror) from error
+        raise LedgerUnavailable("The ledger's use cannot be written.", detail=error.strerror) from error
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from kanon_pg.errors import LedgerError
+from kanon_pg.errors import LedgerError, LedgerUnavailable
 
 MAGIC = b"KANONJ1\n"
 """First bytes of every journal."""
@@ -159,7 +159,7 @@ def create_journal(path: Path) -> None:
                 draft.unlink()
         sync_folder(path.parent)
     except OSError as error:
-        raise LedgerError("The ledger's journal cannot be created.", detail=error.strerror) from error
+        raise LedgerUnavailable("The ledger's journal cannot be created.", detail=error.strerror) from error
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -238,7 +238,9 @@ class Journal:
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError as error:
-            raise LedgerError("The ledger's journal cannot be opened.", detail=error.strerror) from error
+            raise LedgerUnavailable(
+                "The ledger's journal cannot be opened.", detail=error.strerror
+            ) from error
         try:
             self._require_private()
             header = os.pread(self._descriptor, HEADER_BYTES, 0)
@@ -274,7 +276,7 @@ class Journal:
         try:
             found = read_span(self._descriptor, anchor.length - DIGEST_BYTES, anchor.length)
         except OSError as error:
-            raise LedgerError("The ledger's journal cannot be read.", detail=error.strerror) from error
+            raise LedgerUnavailable("The ledger's journal cannot be read.", detail=error.strerror) from error
         return anchor.length <= self._mark.length and found == anchor.digest
 
     def close(self) -> None:
@@ -321,7 +323,9 @@ class Journal:
                 checkpoint()
                 time.sleep(_POLL_SECONDS)
             except OSError as error:
-                raise LedgerError("The ledger's journal cannot be locked.", detail=error.strerror) from error
+                raise LedgerUnavailable(
+                    "The ledger's journal cannot be locked.", detail=error.strerror
+                ) from error
             else:
                 return
 
@@ -329,7 +333,7 @@ class Journal:
         try:
             opened, named = os.fstat(self._descriptor), os.lstat(self._path)
         except OSError as error:
-            raise LedgerError("The ledger's journal is gone.", detail=error.strerror) from error
+            raise LedgerUnavailable("The ledger's journal is gone.", detail=error.strerror) from error
         if (opened.st_dev, opened.st_ino) != (named.st_dev, named.st_ino):
             raise LedgerError("The ledger's journal was replaced.")
         private = stat.S_ISREG(opened.st_mode) and opened.st_mode & 0o077 == 0 and opened.st_nlink == 1
@@ -351,7 +355,7 @@ class Journal:
                 raise LedgerError("The ledger's journal was shortened.")
             data = read_span(self._descriptor, self._mark.length, end)
         except OSError as error:
-            raise LedgerError("The ledger's journal cannot be read.", detail=error.strerror) from error
+            raise LedgerUnavailable("The ledger's journal cannot be read.", detail=error.strerror) from error
         position = 0
         while (found := parse_frame(data, position, self._mark.digest)) is not None:
             payload, digest, after = found
@@ -378,9 +382,15 @@ class Journal:
             with suppress(OSError):
                 os.ftruncate(self._descriptor, self._mark.length)
             self.close()
-            raise LedgerError("The ledger's journal cannot be written.", detail=error.strerror) from error
+            raise LedgerUnavailable(
+                "The ledger's journal cannot be written.", detail=error.strerror
+            ) from error
         self._mark = Mark(self._mark.records + 1, self._mark.length + len(frame), digest)
         return self._mark
+
+
+def _unavailable(done: str, error: OSError) -> LedgerUnavailable:
+    return LedgerUnavailable(f"The ledger's journal cannot be {done}.", detail=error.strerror)
 
 
 class JournalWriter:
@@ -444,11 +454,11 @@ def read_heads(path: Path) -> Iterator[list[Any]]:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
-        raise LedgerError("The ledger's journal cannot be opened.", detail=error.strerror) from error
+        raise _unavailable("opened", error) from error
     try:
         yield from _heads(descriptor)
     except OSError as error:
-        raise LedgerError("The ledger's journal cannot be read.", detail=error.strerror) from error
+        raise LedgerUnavailable("The ledger's journal cannot be read.", detail=error.strerror) from error
     finally:
         os.close(descriptor)
 

@@ -15,7 +15,7 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.worker.ledger.answers import AnswerSets
-from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use
+from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use, remove_unused
 from kanon_pg.worker.ledger.journal import Mark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
     Derived,
@@ -70,6 +70,7 @@ class _OpenLedgers:
             text, *parts = job.map_parts()
             fields = json.loads(bytes(text))
             if job.kind == "create":
+                remove_unused(Path(fields["parent"]), fields["names"])
                 return Reply("created", {"name": create_folder(Path(fields["parent"]))})
             if job.kind == "state":
                 return Reply("state", {"records": [self._state(fields, name) for name in fields["names"]]})
@@ -171,7 +172,14 @@ def _leaves(table_snapshot: Sequence[Fields], parts: Parts) -> list[LeafTable]:
 
 
 def _sent(item: Fields, parts: Parts) -> SentSets:
-    return SentSets(item["level"], item["kind"], item["chosen"], item["is_whole"], _pieces(item, parts))
+    return SentSets(
+        item["level"],
+        item["kind"],
+        item["chosen"],
+        item["is_whole"],
+        _pieces(item, parts),
+        tuple(item["spreads"]),
+    )
 
 
 def _pieces(item: Fields, parts: Parts) -> PackedSets | str | Derived:

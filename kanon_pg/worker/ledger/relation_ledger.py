@@ -42,6 +42,8 @@ from kanon_pg.worker.ledger.table_snapshot import (
 )
 
 Parts = tuple[tuple[BitMap, ...], ...]
+ByMask = tuple[Parts, ...]
+"""The parts of the groups, then those of each filter."""
 
 _MAX_SETS = 32
 _MAX_UNITS = 30_000_000
@@ -52,14 +54,14 @@ class SetCache:
     """The most recently used sets of one state of a relation."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, Parts] = {}
+        self._parts: dict[str, ByMask] = {}
         self._units: dict[str, int] = {}
 
     def keys(self) -> list[str]:
         """Return the keys that `get` knows."""
         return list(self._parts)
 
-    def get(self, key: str) -> Parts:
+    def get(self, key: str) -> ByMask:
         """Return what was remembered.
 
         Raises
@@ -73,10 +75,10 @@ class SetCache:
         self._parts[key] = parts
         return parts
 
-    def remember(self, key: str, parts: Parts) -> None:
+    def remember(self, key: str, parts: ByMask) -> None:
         """Remember sets; drop the least recently used ones if there are too many."""
         self._parts[key] = parts
-        self._units[key] = sum(len(units) for part in parts for units in part)
+        self._units[key] = sum(len(units) for part in _each_once(parts) for units in part)
         while len(self._parts) > _MAX_SETS or sum(self._units.values()) > _MAX_UNITS:
             oldest = next(iter(self._parts))
             del self._parts[oldest], self._units[oldest]
@@ -174,7 +176,7 @@ class SentSets:
     ----------
     level : int
         Of the query.
-    kind, chosen, is_whole
+    kind, chosen, is_whole, spreads
         As in `kanon_pg.queries.check.verdict.EntitySet`.
     sets : PackedSets, str or Derived
         As they were sent, the key of cached ones, or what they follow from.
@@ -185,6 +187,7 @@ class SentSets:
     chosen: bool
     is_whole: bool
     sets: PackedSets | str | Derived
+    spreads: tuple[int, ...] = ()
 
 
 def _each_once(found: Iterable[Parts]) -> Parts:
@@ -339,14 +342,16 @@ class RelationLedger:
         # fetched first: new sets may push them out of the cache
         cached = {item.sets: self._cache.get(item.sets) for item in sent if isinstance(item.sets, str)}
         groups: dict[int, Parts] = {}
-        parts = []
+        pairs: list[tuple[SentSets, Parts]] = []
+        spreads: list[Parts] = []
         for item in sent:
-            found = cached[item.sets] if isinstance(item.sets, str) else self._read(item, groups)
-            parts.append(found)
+            by_mask = cached[item.sets] if isinstance(item.sets, str) else self._read(item, groups)
+            found = _each_once(by_mask)
+            pairs.append((item, found))
             if item.kind == "groups":
                 groups[item.level] = found
-        pairs = list(zip(sent, parts, strict=True))
-        figures = [part for item, part in pairs if item.kind in {"groups", "windows"}]
+                spreads += (by_mask[place] for place in item.spreads)
+        figures = _each_once(part for item, part in pairs if item.kind in {"groups", "windows"})
         with_known = {item.level for item in sent if item.kind == "known"}
         known = [
             part
@@ -355,10 +360,11 @@ class RelationLedger:
         ]
         chosen = [part for item, part in pairs if item.chosen]
         return AnswerSets(
-            _each_once(figures),
+            figures,
             _each_once(known) if with_known else None,
             _each_once(chosen),
             tuple(self._choices(pairs)),
+            tuple(sorted(figures.index(part) for part in _each_once(spreads))),
         )
 
     @staticmethod
@@ -377,7 +383,7 @@ class RelationLedger:
                 ),
             )
 
-    def _read(self, item: SentSets, groups: Mapping[int, Parts]) -> Parts:
+    def _read(self, item: SentSets, groups: Mapping[int, Parts]) -> ByMask:
         if isinstance(item.sets, PackedSets):
             return self._parts(item.sets)
         if item.sets is Derived.EVERYBODY:
@@ -385,14 +391,14 @@ class RelationLedger:
         else:
             # without any row there is no group
             units = BitMap.union(*groups[item.level][0]) if groups[item.level] else BitMap()
-        return ((units,),) if units else ()
+        return (((units,),),) if units else ((),)
 
-    def _parts(self, level: PackedSets) -> Parts:
-        found: list[tuple[BitMap, ...]] = []
-        for sets in self._levels(level):
-            # sets that overlap cannot be added up by anybody, each is a figure of its own
-            found += [sets] if level.disjoint else [(units,) for units in sets]
-        parts = distinct(found)
+    def _parts(self, level: PackedSets) -> ByMask:
+        # sets that overlap cannot be added up by anybody, each is a figure of its own
+        parts = tuple(
+            distinct([sets] if level.disjoint else [(units,) for units in sets])
+            for sets in self._levels(level)
+        )
         if level.key is not None:
             self._cache.remember(level.key, parts)
         return parts

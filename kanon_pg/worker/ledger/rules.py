@@ -7,10 +7,13 @@ that can be asked (the denial problem: Kenthapadi, Mishra and Nissim, "Simulatab
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kanon_pg.errors import InputError
+
+_LARGEST_K = 128
+"""More than any k that a relation may have, because spreads need a larger one."""
 
 Mode = Literal["off", "pairwise", "linear"]
 """``off``: every set by itself. ``pairwise``: also against every earlier set, and all sums and differences of
@@ -24,7 +27,7 @@ class LedgerRules:
     Parameters
     ----------
     k : int
-        Fewest people that anything an attacker can compute may depend on, 2 to 100.
+        Fewest people that anything an attacker can compute may depend on, at least 2.
     mode : {'off', 'pairwise', 'linear'}
         How far answers are compared with earlier ones.
     one_sided : bool
@@ -41,6 +44,8 @@ class LedgerRules:
         Where sensitive columns choose among people, those that known columns choose alone are at least
         ``margin * k``, and differ in as many, or in none, from those that earlier queries chose, 1 to 100.
 
+    spread_k : int, optional
+        Fewest people of whom sums of squares are told, which are compared with each other by this number.
     share : float
         Part of what the ledger can compare that one login's answers may take, above 0, at most 1. Where sums
         and differences of old answers are forgotten anyway, there is no such limit.
@@ -60,10 +65,11 @@ class LedgerRules:
     margin: int = 1
     suppresses: bool = False
     share: float = 1.0
+    spread_k: int | None = None
 
     def __post_init__(self) -> None:
-        if not 2 <= self.k <= 100:
-            raise InputError("The ledger needs a k from 2 to 100.")
+        if not 2 <= self.k <= _LARGEST_K or (self.spread_k or self.k) < self.k:
+            raise InputError(f"The ledger needs a k from 2 to {_LARGEST_K}, and no smaller one for spreads.")
         if not 8 <= self.rank <= 2048:
             raise InputError("The ledger's rank must be from 8 to 2048.")
         if not 1 <= self.margin <= 100:
@@ -72,6 +78,10 @@ class LedgerRules:
             raise InputError("The ledger's share must be above 0 and at most 1.")
         if self.mode not in {"off", "pairwise", "linear"}:
             raise InputError("The ledger's mode is one of off, pairwise and linear.")
+
+    def of_spreads(self) -> LedgerRules:
+        """Return the rules by which sums of squares are compared with each other."""
+        return replace(self, k=self.spread_k or self.k, spread_k=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +123,12 @@ REFUSAL_COSTS: Mapping[str, RefusalCost] = {
     "people": RefusalCost(near=1),
     "surprising": RefusalCost(near=8),
     "expected": RefusalCost(fifths=1),
+    "fault": RefusalCost(fifths=0),
 }
 """By the reason, for those that do not count one refusal. People who differ little, as known columns choose
 them, tell nothing about a secret; that fewer have a secret than was to be expected is worth up to one bit
-about a person of the attacker's choice; that few are to be expected is about nobody in particular."""
+about a person of the attacker's choice; that few are to be expected is about nobody in particular, and a full
+disk or a killed process says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +198,7 @@ def _locked_until(recorded: list[PastQuery], budget: QueryBudget, now: float) ->
     refusals = [(past.time, REFUSAL_COSTS.get(past.reason, usual)) for past in recorded if not past.answered]
     most = None if budget.refusals is None else usual.fifths * budget.refusals
     ends = [
-        *_lockouts([(time, cost.fifths) for time, cost in refusals], most, budget),
+        *_lockouts([(time, cost.fifths) for time, cost in refusals if cost.fifths], most, budget),
         *_lockouts([(time, cost.near) for time, cost in refusals if cost.near], budget.near_refusals, budget),
     ]
     return max(ends) if ends and max(ends) > now else None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -54,8 +54,9 @@ class LedgerEntry:
     def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the record: length of a JSON head, the head, the sets (see `AnswerSets.to_bytes`)."""
         items: list[object] = [self.time, self.analyst, self.query, self.outcome, self.reason]
-        if self.answer is not None and self.answer.known is not None:
-            items.append(len(self.answer.known))
+        if self.answer is not None and (self.answer.known is not None or self.answer.spreads):
+            items.append(None if self.answer.known is None else len(self.answer.known))
+            items += [self.answer.spreads] if self.answer.spreads else []
         head = json.dumps(items).encode()
         return (
             len(head).to_bytes(_ENTRY_HEAD_BYTES)
@@ -76,14 +77,16 @@ class LedgerEntry:
         """
         end = _ENTRY_HEAD_BYTES + int.from_bytes(data[:_ENTRY_HEAD_BYTES])
         try:
-            time, analyst, query, outcome, reason, *known = json.loads(data[_ENTRY_HEAD_BYTES:end])
-            (known_levels,) = known or [None]
+            time, analyst, query, outcome, reason, *more = json.loads(data[_ENTRY_HEAD_BYTES:end])
+            known_levels, spreads = (*more, None, ())[:2] if len(more) < 2 else more
         except ValueError as error:
             raise LedgerError("A record of the ledger cannot be read.") from error
         has_sets = outcome == "answered" or known_levels is not None
         if outcome not in {"answered", "withheld"} or has_sets != (len(data) > end):
             raise LedgerError("A record of the ledger contradicts itself.")
         answer = AnswerSets.from_bytes(data[end:], find, known_levels) if has_sets else None
+        if answer is not None and spreads:
+            answer = replace(answer, spreads=tuple(spreads))
         if outcome == "withheld" and answer is not None and answer.levels:
             raise LedgerError("A record of the ledger contradicts itself.")
         return cls(time, analyst, query, outcome, reason, answer)
@@ -114,6 +117,49 @@ class LoggedQuery:
     time: float
     analyst: str
     text: str
+
+
+class SharedHistory:
+    """A history, and how much of what it can compare the answers to each login take.
+
+    Parameters
+    ----------
+    taken : Mapping of str to int
+        Linearly independent sets by login.
+    """
+
+    def __init__(self, history: DisclosureHistory, taken: Mapping[str, int] | None = None) -> None:
+        self.history = history
+        self.taken = Counter(taken)
+
+    def is_within_share(self, login: str, decision: Decision, population: Population) -> bool:
+        """Whether a login leaves others enough of what can be compared."""
+        share = self.history.rules.share
+        if not decision.added or share == 1:
+            return True
+        capacity = self.history.capacity(population)
+        is_free = self.history.forgets(capacity)
+        return is_free or self.taken[login] + decision.added <= share * capacity
+
+    def disclose(self, login: str, decision: Decision) -> None:
+        """Remember an answer that was allowed (`DisclosureHistory.disclose`)."""
+        before = self.history.rank
+        self.history.disclose(decision)
+        self._take(login, before)
+
+    def replay(self, login: str, answer: AnswerSets, population: Population) -> None:
+        """Remember an answer of another process (`DisclosureHistory.replay`)."""
+        before = self.history.rank
+        self.history.replay(answer, population)
+        self._take(login, before)
+
+    def _take(self, login: str, before: int) -> None:
+        """Count the sets that an answer brought; those of everybody anew when the history forgot some."""
+        added = self.history.rank - before
+        if added < 0:
+            self.taken.clear()
+        elif added:
+            self.taken[login] += added
 
 
 class LedgerSession:
@@ -153,13 +199,20 @@ class LedgerSession:
         self._per_analyst = per_analyst or QueryBudget()
         self._overall = overall or QueryBudget()
         self._past_queries: list[tuple[str, PastQuery]] = []
-        self._taken: Counter[str] = Counter()
         start = None
-        self.history = DisclosureHistory(rules, key)
-        if checkpoint is not None:
-            start, self._past_queries, self._taken, body = _opened(checkpoint)
-            self.history = DisclosureHistory.from_bytes(body, rules, key)
+        if checkpoint is None:
+            self._sums = SharedHistory(DisclosureHistory(rules, key))
+            self._spreads = SharedHistory(DisclosureHistory(rules.of_spreads(), key))
+        else:
+            start, self._past_queries, (sums, spreads) = _opened(checkpoint)
+            self._sums = _restored(sums, rules, key)
+            self._spreads = _restored(spreads, rules.of_spreads(), key)
         self.journal = Journal(path, start=start, anchor=anchor)
+
+    @property
+    def history(self) -> DisclosureHistory:
+        """What sums, counts and percentiles disclosed."""
+        return self._sums.history
 
     def to_bytes(self) -> bytes:
         """Return a checkpoint of everything read so far. It contains the secret."""
@@ -167,10 +220,12 @@ class LedgerSession:
         past_queries = [
             (analyst, past.time, past.answered, past.reason) for analyst, past in self._past_queries
         ]
+        bodies = [shared.history.to_bytes() for shared in (self._sums, self._spreads)]
+        taken = [dict(shared.taken) for shared in (self._sums, self._spreads)]
         head = json.dumps(
-            [mark.records, mark.length, mark.digest.hex(), past_queries, dict(self._taken)]
+            [mark.records, mark.length, mark.digest.hex(), past_queries, taken, len(bodies[0])]
         ).encode()
-        return len(head).to_bytes(_CHECKPOINT_HEAD_BYTES) + head + self.history.to_bytes()
+        return b"".join((len(head).to_bytes(_CHECKPOINT_HEAD_BYTES), head, *bodies))
 
     def close(self) -> None:
         """Close the journal."""
@@ -182,30 +237,41 @@ class LedgerSession:
                 entry = LedgerEntry.from_bytes(payload, self.history.find)
                 self._count(entry)
                 if entry.answer is not None:
-                    before = self.history.rank
-                    self.history.replay(entry.answer, population)  # of one withheld: its known people
-                    self._take(entry.analyst, before)
+                    self._replay(entry.analyst, entry.answer, population)  # of one withheld: its known people
         except BaseException:
             # a ledger that missed part of the history must not decide again
             self.close()
             raise
 
-    def _take(self, analyst: str, before: int) -> None:
-        """Count the sets that an answer brought; those of everybody anew when the history forgot some."""
-        added = self.history.rank - before
-        if added < 0:
-            self._taken.clear()
-        elif added:
-            self._taken[analyst] += added
+    def _replay(self, login: str, answer: AnswerSets, population: Population) -> None:
+        self._sums.replay(login, answer, population)
+        if answer.spreads:
+            self._spreads.replay(login, answer.of_spreads(), population)
 
-    def _is_within_share(self, query: LoggedQuery, decision: Decision, population: Population) -> bool:
-        """Whether a login leaves others enough of what can be compared."""
-        share = self.history.rules.share
-        if not decision.added or share == 1:
-            return True
-        capacity = self.history.capacity(population)
-        is_free = self.history.forgets(capacity)
-        return is_free or self._taken[query.analyst] + decision.added <= share * capacity
+    def _check(self, query: LoggedQuery, part: RelationPart) -> tuple[Decision, Decision | None]:
+        """Decide about an answer, and by itself about the sums of squares in it, if there are any."""
+        answer, population = part.answer, part.population
+        if not self._is_within_budget(query):
+            return Decision(allowed=False, reason=BUDGET), None
+        if answer is None:
+            return Decision(allowed=False, reason=part.failure), None
+        decision = self.history.check(answer, population, part.failure if part.failed else None)
+        if not self._sums.is_within_share(query.analyst, decision, population):
+            return Decision(allowed=False, reason=SHARE), None
+        if not decision.allowed or not answer.spreads:
+            return decision, None
+        squares = self._spreads.history.check(answer.of_spreads(), population)
+        if not self._spreads.is_within_share(query.analyst, squares, population):
+            squares = Decision(allowed=False, reason=SHARE)
+        if squares.allowed:
+            return decision, squares
+        is_remembered = answer.known is not None and self.history.rules.mode != "off"
+        return replace(squares, known=answer.without_figures() if is_remembered else None), None
+
+    def _disclose(self, login: str, decision: Decision, squares: Decision | None) -> None:
+        self._sums.disclose(login, decision)
+        if squares is not None:
+            self._spreads.disclose(login, squares)
 
     def use(self, population: Population) -> int | None:
         """Return how much of what can be compared is taken, in percent; None if old sets are forgotten."""
@@ -290,35 +356,21 @@ def decide(
         writers = [stack.enter_context(part.session.journal.exclusive(checkpoint)) for part in ordered]
         for part, writer in zip(ordered, writers, strict=True):
             part.session._catch_up(writer, part.population)
-        decisions = [_decision(query, part) for part in ordered]
-        refused = next((decision for decision in decisions if not decision.allowed), None)
-        for part, writer, decision in zip(ordered, writers, decisions, strict=True):
+        decisions = [part.session._check(query, part) for part in ordered]
+        refused = next((decision for decision, _ in decisions if not decision.allowed), None)
+        for part, writer, (decision, _) in zip(ordered, writers, decisions, strict=True):
             entry = _entry(query, part, decision, refused)
             # sets that were disclosed before need not be stored again
             writer.append(entry.to_bytes(part.session.history.has))
             part.session._count(entry)
-        for part, decision in zip(ordered, decisions, strict=True):
+        for part, (decision, squares) in zip(ordered, decisions, strict=True):
             if refused is None:
-                before = part.session.history.rank
-                part.session.history.disclose(decision)
-                part.session._take(query.analyst, before)
+                part.session._disclose(query.analyst, decision, squares)
             elif decision.known is not None:
                 part.session.history.replay(decision.known, part.population)
         if refused is not None:
             return refused
     return Decision(allowed=True)
-
-
-def _decision(query: LoggedQuery, part: RelationPart) -> Decision:
-    if not part.session._is_within_budget(query):
-        return Decision(allowed=False, reason=BUDGET)
-    if part.answer is None:
-        return Decision(allowed=False, reason=part.failure)
-    failure = part.failure if part.failed else None
-    decision = part.session.history.check(part.answer, part.population, failure)
-    if not part.session._is_within_share(query, decision, part.population):
-        return Decision(allowed=False, reason=SHARE)
-    return decision
 
 
 def _entry(
@@ -332,19 +384,27 @@ def _entry(
     )
 
 
-def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], Counter[str], bytes]:
+_Saved = tuple[bytes, dict[str, int]]
+
+
+def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], tuple[_Saved, _Saved]]:
+    """Return the journal's mark, past queries, and both histories with what each login takes of them."""
     end = _CHECKPOINT_HEAD_BYTES + int.from_bytes(checkpoint[:_CHECKPOINT_HEAD_BYTES])
     try:
-        records, length, digest, past_queries, taken = json.loads(checkpoint[_CHECKPOINT_HEAD_BYTES:end])
-        mark = Mark(int(records), int(length), bytes.fromhex(digest))
-        return (
-            mark,
-            [
-                (analyst, PastQuery(time, answered, reason))
-                for analyst, time, answered, reason in past_queries
-            ],
-            Counter({str(analyst): int(number) for analyst, number in taken.items()}),
-            checkpoint[end:],
+        records, length, digest, past_queries, taken, first = json.loads(
+            checkpoint[_CHECKPOINT_HEAD_BYTES:end]
         )
+        of_sums, of_spreads = ({str(login): int(number) for login, number in one.items()} for one in taken)
+        mark = Mark(int(records), int(length), bytes.fromhex(digest))
+        past = [
+            (analyst, PastQuery(time, answered, reason)) for analyst, time, answered, reason in past_queries
+        ]
+        middle = end + int(first)
+        return mark, past, ((checkpoint[end:middle], of_sums), (checkpoint[middle:], of_spreads))
     except (ValueError, TypeError, AttributeError) as error:
         raise LedgerError("The ledger's checkpoint cannot be read.") from error
+
+
+def _restored(saved: _Saved, rules: LedgerRules, key: bytes) -> SharedHistory:
+    body, taken = saved
+    return SharedHistory(DisclosureHistory.from_bytes(body, rules, key), taken)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from tests.query.attacks.shared_parts import PAIRWISE
 from tests.query.cases import (
     BROKEN_OFF_AS_IS,
+    REFUSED,
     WITHHELD,
     WITHHELD_AS_IS,
     Attack,
     Secret,
     V,
     attack,
+    backed,
     of_kind,
 )
 
@@ -75,6 +77,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " - sum(round(extract(year from birth_date) + 7, -1))"
         " from patients where zip = '10437' and ward = 'oncology'",
         secret=Secret.WARD,
+        expect=REFUSED,
     ),
     attack(
         "whose year it is, by single precision",
@@ -96,9 +99,25 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         secret=Secret.VISITS,
     ),
     attack(
+        "whose day of birth it is, by mean ages on two days",
+        "select avg(age(date '2024-05-09', birth_date)), avg(age(date '2024-05-08', birth_date))"
+        " from patients where zip = '10437' and ward = 'oncology'",
+        secret=Secret.WARD,
+        expect=REFUSED,
+    ),
+    attack(
+        "one more day of mean ages, query by query",
+        "select avg(age(date '2024-05-09', birth_date)) from patients where ward = 'oncology'",
+        "select avg(age(date '2024-05-08', birth_date)) from patients where ward = 'oncology'",
+        secret=Secret.WARD,
+        expect=backed("who was born on a ninth are k people, whatever their month and year"),
+        policy=PAIRWISE,
+    ),
+    attack(
         "the month of birth as a weight",
         "select sum(extract(month from birth_date)) from patients where zip = '10437' and ward = 'oncology'",
         secret=Secret.WARD,
+        expect=REFUSED,
     ),
     attack(
         "one person's length of stay",

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import PAIRWISE
-from tests.query.cases import BROKEN_OFF, REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, of_kind
+from tests.query.cases import (
+    BROKEN_OFF,
+    REFUSED,
+    WITHHELD,
+    Attack,
+    Channel,
+    Secret,
+    V,
+    attack,
+    backed,
+    of_kind,
+)
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "weights and values",
@@ -118,5 +129,6 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "sum of a public table's numbers",
         "select sum(w.beds) from patients p join wards w on w.ward = p.ward where p.zip = '10437'",
         secret=Secret.WARD,
+        expect=backed("a sum of numbers of people, each of whom there are k"),
     ),
 )

@@ -9,7 +9,18 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tests.query.attacks.shared_parts import LINEAR, NEAR, PAIRWISE, cost_of, number_of
-from tests.query.cases import BROKEN_OFF, BROKEN_OFF_AS_IS, Attack, Secret, Step, V, attack, limited, of_kind
+from tests.query.cases import (
+    BROKEN_OFF,
+    BROKEN_OFF_AS_IS,
+    WITHHELD,
+    Attack,
+    Secret,
+    Step,
+    V,
+    attack,
+    limited,
+    of_kind,
+)
 
 _CLASS = "ward = 'oncology'"
 
@@ -18,6 +29,11 @@ _BANDS = ("1950-01-01", "1953-01-01", "1956-01-01", "1959-01-01")
 _A, _B, _C = (
     f"(birth_date >= '{low}' and birth_date < '{high}' and not {V})" for low, high in pairwise(_BANDS)
 )
+
+_AROUND = "birth_date >= '1957-04-01' and birth_date < '1957-07-01'"
+"""Ten people, the victim among them: k, but too few for a sum and a sum of squares."""
+
+_BEFORE = "birth_date >= '1950-01-01' and birth_date < '1957-04-01'"
 
 ATTACKS: tuple[Attack, ...] = of_kind(
     "linear systems",
@@ -73,6 +89,20 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "sums of squares through variances",
         Step(f"select var_pop(cost), avg(cost), count(*) from patients where {_A}"),
         Step(f"select var_pop(cost), avg(cost), count(*) from patients where {_A} or {V}"),
+        secret=Secret.COST,
+        expect=BROKEN_OFF,
+        policy=PAIRWISE,
+    ),
+    attack(
+        "two equations about the values of ten people",
+        Step(f"select avg(cost), stddev(cost) from patients where {_AROUND}"),
+        secret=Secret.COST,
+        expect=WITHHELD,
+    ),
+    attack(
+        "two equations about the ten people in whom two sets differ",
+        Step(f"select avg(cost), variance(cost) from patients where {_BEFORE}"),
+        Step(f"select avg(cost), variance(cost) from patients where {_BEFORE} or {_AROUND}"),
         secret=Secret.COST,
         expect=BROKEN_OFF,
         policy=PAIRWISE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.query.attacks.shared_parts import beforehand, in_session
-from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, harmless, of_kind
+from tests.query.cases import REFUSED, WITHHELD, Attack, Channel, Secret, V, attack, backed, harmless, of_kind
 from tests.query.hospital import ADA
 
 ATTACKS: tuple[Attack, ...] = of_kind(
@@ -42,6 +42,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "packing with a weight from a public table",
         "select sum(p.cost * z.population) from patients p join zip_regions z on z.zip = p.zip",
         secret=Secret.COST,
+        expect=backed("a sum of numbers of people, each of whom there are k"),
     ),
     attack(
         "public column alone as the aggregated value, chosen by the person",
@@ -85,6 +86,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         "select p.ward, sum(z.population) from patients p join zip_regions z on"
         " z.zip = p.zip group by p.ward",
         secret=Secret.WARD,
+        expect=backed("a sum of numbers of people, each of whom there are k"),
     ),
     attack(
         "average of a public column",
@@ -99,7 +101,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         " 1000003::bigint as w from zip_regions)"
         " as m on m.zip = p.zip group by p.ward",
         secret=Secret.WARD,
-        expect=REFUSED,
+        expect=backed("a sum of numbers of people, each of whom there are k"),
     ),
     attack(
         "extreme of a public column shows the key of one person",

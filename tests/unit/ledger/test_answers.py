@@ -93,7 +93,9 @@ def test_people_are_counted_by_their_owners() -> None:
     assert not rows.is_backed(BitMap([0]), 2)
 
 
-@pytest.mark.parametrize("settings", [{"k": 1}, {"k": 101}, {"k": 5, "rank": 7}, {"k": 5, "mode": "on"}])
+@pytest.mark.parametrize(
+    "settings", [{"k": 1}, {"k": 129}, {"k": 5, "spread_k": 4}, {"k": 5, "rank": 7}, {"k": 5, "mode": "on"}]
+)
 def test_rules_out_of_range(settings: dict[str, object]) -> None:
     with pytest.raises(InputError):
         LedgerRules(**settings)  # type: ignore[arg-type]

@@ -144,9 +144,15 @@ def _time_between(call: Call, condition: Bound | None, bound: Bound) -> Bound:
     PostgreSQL adds up days and hours of intervals by themselves, so that its sum also tells how many whole
     days there are. What is returned here equals it, with at most 24 hours beside the days.
     """
+    if isinstance(bound, Operation) and bound.name == "age":
+        # months and days are added up by themselves, and a month that is left is 30 days
+        return Aggregate(
+            type="interval", function=call.function, argument=bound, condition=condition, span=call.span
+        )
     if not isinstance(bound, Operation) or bound.name != "difference":
         hint = "Write avg(a - b): of dates it is a number of days, of timestamps an interval."
-        raise Refusal("Q211", call.span, f"{call.function} takes an interval as a difference only.", hint)
+        sentence = f"{call.function} takes an interval as a difference or an age only."
+        raise Refusal("Q211", call.span, sentence, hint)
     epoch = TypedConstant(type="text", text="epoch", span=bound.span)
     seconds = Operation(
         type="numeric",

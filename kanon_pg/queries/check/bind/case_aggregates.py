@@ -19,7 +19,7 @@ from kanon_pg.queries.check.bind.conversion import as_type
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.plan.divisions import may_be_null
 from kanon_pg.queries.check.plan.typed import Bound
-from kanon_pg.queries.check.read.syntax import Apply, Call, Case, Cast, Constant, Expression
+from kanon_pg.queries.check.read.syntax import Apply, Call, Case, Cast, Constant, Expression, Placeholder
 from kanon_pg.queries.check.types import FLOATS
 
 Bind = Callable[[Expression], Bound]
@@ -49,10 +49,31 @@ def as_filtered(call: Call, bind: Bind) -> Expression | None:
         return _count(call, condition, value) if empty is None else None
     if call.distinct or (empty is not None and not _is_zero(empty)):
         return None
-    if isinstance(value, Constant):
+    if isinstance(value, Constant) or _is_parameter(value):
         return _of_constant(call, condition, value, empty)
     filtered = replace(call, arguments=(value,), condition=_both(call.condition, condition))
     return filtered if call.function == "sum" or empty is None else _mean(call, filtered, bind(value))
+
+
+def with_numbers(call: Call) -> Call:
+    """Return a sum or mean of CASE whose parameters are numbers, as nothing else can be added up."""
+    if call.function not in {"sum", "avg"} or len(call.arguments) != 1:
+        return call
+    (argument,) = call.arguments
+    if not isinstance(argument, Case):
+        return call
+    branches = tuple((condition, _as_number(value)) for condition, value in argument.branches)
+    default = None if argument.default is None else _as_number(argument.default)
+    return replace(call, arguments=(replace(argument, branches=branches, default=default),))
+
+
+def _as_number(value: Expression) -> Expression:
+    is_free = isinstance(value, Placeholder)
+    return Cast(span=value.span, operand=value, type_name="numeric") if is_free else value
+
+
+def _is_parameter(value: Expression) -> bool:
+    return isinstance(value, Cast) and isinstance(value.operand, Placeholder) and value.type_name == "numeric"
 
 
 def rows_with_both(call: Call, bind: Bind) -> Call:
@@ -128,14 +149,15 @@ def _count(call: Call, condition: Expression, value: Expression) -> Expression |
 
 
 def _of_constant(
-    call: Call, condition: Expression, value: Constant, empty: Constant | None
+    call: Call, condition: Expression, value: Expression, empty: Constant | None
 ) -> Expression | None:
     """``sum`` is the constant times a number of rows, ``avg`` that divided by the number of all rows."""
-    if value.kind != "number" or (call.function == "avg" and empty is None):
+    text = value.text if isinstance(value, Constant) and value.kind == "number" else None
+    if (text is None and not _is_parameter(value)) or (call.function == "avg" and empty is None):
         return None
     chosen = _rows(call, _both(call.condition, condition))
     if call.function == "sum":
-        return chosen if value.text == "1" else _apply("*", value, chosen)
+        return chosen if text == "1" else _apply("*", value, chosen)
     exact = Cast(span=call.span, operand=value, type_name="numeric")
     return _apply("/", _apply("*", exact, chosen), _rows(call, call.condition))
 

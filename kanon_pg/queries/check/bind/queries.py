@@ -19,6 +19,7 @@ from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.classes import silent_level
 from kanon_pg.queries.check.plan.levels import Level, Output, Plan, Sorting
+from kanon_pg.queries.check.plan.safe_sums import with_safe_sums
 from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
 from kanon_pg.queries.check.read.syntax import (
     Apply,
@@ -115,7 +116,9 @@ class Binder:
             for select, where in selects
             for level in self._levels_of(select, where, query.order if single else (), never=never)
         ]
-        branches = _united(levels, query.span)
+        branches = _united(
+            [with_safe_sums(level, in_utc=self._snapshot.in_utc) for level in levels], query.span
+        )
         if not outermost:
             _check_cut(query, branches)
         return Plan(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kanon_pg.queries.check.bind.aggregates import bind_aggregate, bind_window
-from kanon_pg.queries.check.bind.case_aggregates import as_filtered, rows_with_both
+from kanon_pg.queries.check.bind.case_aggregates import as_filtered, rows_with_both, with_numbers
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import PAIRS_COUNT
@@ -205,6 +205,7 @@ class GroupScope:
         """Bind an aggregate over the rows of a group."""
         if call.function == PAIRS_COUNT:
             call = rows_with_both(call, lambda value: bind_expression(value, self.rows))
+        call = with_numbers(call)
         if self.rows.protected:
             filtered = as_filtered(call, lambda value: bind_expression(value, self.rows))
             if filtered is not None:

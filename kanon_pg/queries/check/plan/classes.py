@@ -10,8 +10,13 @@ what else the answer says, as if the query had GROUPING SETS with them; only the
 The whole years of an age on a day of the query's choice are such a figure, too: a difference of years, and a
 number of people whose birthday is still to come, who are a class then (`plan.steps.birthday`).
 
-A divisor or factor of whole numbers is such a value. One of other numbers is not: nearly every person would
-be a class of their own, and the answer withheld without a word.
+A divisor or factor of whole numbers is such a value, and a divisor that is a floating point number, such as
+the fraction of full time that somebody works. Other numbers are none: nearly every person would be a class of
+their own, and the answer withheld without a word. A column of a public table is one, whatever its numbers:
+somebody may have chosen them, so those who share one are counted, in sums of it, too.
+
+An argument that is not linear, but takes few values whatever the data (the month of a moment, a CASE of
+constants), is a value itself: its sum is one of numbers of people.
 """
 
 from __future__ import annotations
@@ -21,8 +26,11 @@ from dataclasses import replace
 from typing import Final
 
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, SUMS, VALUES
+from kanon_pg.queries.check.plan.few_values import takes_few_values
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
 from kanon_pg.queries.check.plan.levels import Level, Output
+from kanon_pg.queries.check.plan.linear import is_linear, parts_above
+from kanon_pg.queries.check.plan.safe_sums import BOUNDED, is_fraction
 from kanon_pg.queries.check.plan.steps import birthday
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
@@ -54,8 +62,17 @@ def classes_of(level: Level, aggregate: Aggregate) -> tuple[Bound, ...]:
         return found if _is_null_by_parts(argument, found) else ()
     if aggregate.function in EXTREMES and _is_public(level, argument):
         return (argument,)
-    found = tuple(dict.fromkeys(_weights(argument))) if aggregate.function in SUMS else ()
-    return found if _is_null_by_parts(argument, found) else ()
+    return _classes_of_sum(level, argument) if aggregate.function in SUMS else ()
+
+
+def _classes_of_sum(level: Level, argument: Bound) -> tuple[Bound, ...]:
+    if _is_public(level, argument):
+        return (argument,)
+    found = tuple(dict.fromkeys(_weights(level, argument)))
+    if not _is_null_by_parts(argument, found):
+        found = ()
+    is_sum = all(is_linear(part, found) for part in parts_above(argument, found))
+    return (argument,) if not is_sum and takes_few_values(argument) else found
 
 
 def _is_public(level: Level, argument: Bound) -> bool:
@@ -72,7 +89,7 @@ def _has_few_values(expression: Bound) -> bool:
     return bool(columns) and (made or all(column.type in _FEW_VALUES for column in columns))
 
 
-def _weights(item: Bound) -> Iterator[Bound]:
+def _weights(level: Level, item: Bound) -> Iterator[Bound]:
     """Yield the divisors and factors that are no constants, where they have few values, and birthdays."""
     if not isinstance(item, Operation) or is_constant(item):
         return
@@ -81,15 +98,18 @@ def _weights(item: Bound) -> Iterator[Bound]:
         yield moved
     if item.name in {*_PASSED, "round"}:
         for operand in item.operands:
-            yield from _weights(operand)
+            yield from _weights(level, operand)
     if item.name not in {"*", "/"} or (item.type in INTEGERS and item.name == "/"):
         return
     left, right = item.operands
-    sides = ((right, left),) if item.name == "/" else ((right, left), (left, right))
+    sides = [(right, left)] if item.name == "/" else [(right, left), (left, right)]
+    sides.sort(key=lambda pair: not _is_public(level, pair[0]))
     for weight, weighed in sides:
-        if is_constant(weight) or (_has_few_values(weight) and not is_constant(weighed)):
+        divides = _has_few_values(weight) or _is_public(level, weight)
+        divides = divides or (item.name == "/" and is_fraction(weight))
+        if is_constant(weight) or (divides and not is_constant(weighed)):
             yield from (() if is_constant(weight) else (weight,))
-            yield from _weights(weighed)
+            yield from _weights(level, weighed)
             return
 
 
@@ -154,5 +174,5 @@ def _is_null_by_parts(item: Bound, classes: tuple[Bound, ...]) -> bool:
     """Tell whether an expression is NULL only where a column is, or where rows of one class all are."""
     if not isinstance(item, Operation) or item in classes or birthday(item) in classes:
         return True
-    known = item.name in {*_PASSED, "*", "/", "round", PAIR}
+    known = item.name in {*_PASSED, "*", "/", "round", PAIR, BOUNDED}
     return known and all(_is_null_by_parts(operand, classes) for operand in item.operands)

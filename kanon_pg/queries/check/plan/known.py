@@ -7,6 +7,9 @@ sensitive columns has a second one, its *known level*: what is left when every c
 of a FILTER that reads a sensitive column is dropped. The ledger compares the sets of known levels with each
 other first, and what it refuses because of them it refuses in every world.
 
+Where several tables of people are joined, whom known columns choose in each of them by itself is compared,
+too (`level_alone`): who has rows in the others is no more known than a sensitive column.
+
 Of a mixed part the known conditions inside divide the groups of the known level, as they divide cells
 (`kanon_pg.queries.check.plan.divisions`). Instances that nothing but a sensitive equality joins are dropped
 with it.
@@ -57,12 +60,36 @@ def known_level(level: Level, instance: Instance) -> Level | None:
         Its outputs are counts of the rows that are left of each FILTER. Where nothing but percentiles or
         different values depend on a sensitive column it has the rows of the level.
     """
+    return _known(level, instance, frozenset()) if chooses_by_secrets(level) else None
+
+
+def level_alone(level: Level, instance: Instance) -> Level | None:
+    """Return whom known columns choose in one protected instance, whoever has rows in the other ones.
+
+    That somebody has a row in a second table of people may be a secret, too, and a join by people chooses by
+    it: "these people, as far as they visited oncology", then "these and one more".
+
+    Returns
+    -------
+    Level or None
+        None if no other table of people is joined.
+    """
+    others = frozenset(item.number for item in level.protected() if item.number != instance.number)
+    return _known(level, instance, others) if others else None
+
+
+def _known(level: Level, instance: Instance, without: frozenset[int]) -> Level:
+    """Return what known columns choose, by parts of a level that read none of some instances."""
     kinds = ColumnKinds(level)
-    if not chooses_by_secrets(level):
-        return None
     participating = [_participating(item) for item in level.aggregates()]
-    where = [part for whole in level.where for part in conjuncts(whole) if not kinds.are_secret(part)]
-    joined = _joined(level, instance, where, kinds)
+    where = [
+        part
+        for whole in level.where
+        for part in conjuncts(whole)
+        if not kinds.are_secret(part) and without.isdisjoint(item.instance for item in columns_in(part))
+    ]
+    found = _joined(level, instance, where, kinds)
+    joined = tuple(item for item in found if item.number not in without)
     kept = {item.number for item in joined}
 
     def is_left(part: Bound) -> bool:

@@ -15,8 +15,10 @@ from kanon_pg.queries.check.plan.divisions import (
     k_of,
     may_be_null,
 )
+from kanon_pg.queries.check.plan.few_values import has_default, results_of
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Instance, Level
+from kanon_pg.queries.check.plan.spreads import is_spread, people_of_spreads, spreads_alone
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
@@ -77,27 +79,45 @@ def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tupl
     """
     found: dict[PeopleCount, None] = {}
     kinds = ColumnKinds(level)
-    cells = cells_of((level,)) if suppress else None
     for instance in level.protected():
         k = k_of(instance)
         found[PeopleCount(instance, None, False, k, False, "people")] = None
         for aggregate in level.aggregates():
             by_secrets = aggregate.condition is not None and kinds.are_secret(aggregate.condition)
-            found.update(dict.fromkeys(_of_aggregate(aggregate, instance, k, strict=strict or by_secrets)))
-        if cells is not None:
-            for cell in cell_conditions(cells.divisions):
-                masks = (cell, *(conjunction(cell, has_value(value)) for value in cells.values))
-                found.update(
-                    (PeopleCount(instance, mask, False, k, True, "complement"), None) for mask in masks
-                )
+            needed = people_of_spreads(k) if is_spread(aggregate) else k
+            counts = _of_aggregate(aggregate, instance, needed, strict=strict or by_secrets)
+            found.update(dict.fromkeys(counts))
+        if suppress:
+            found.update(dict.fromkeys(_of_cells((level,), instance, k)))
+            alone = spreads_alone(level)
+            if alone is not None:
+                found.update(dict.fromkeys(_of_cells((alone,), instance, people_of_spreads(k))))
     return tuple(found)
 
 
-def cell_counts(cells: Cells) -> tuple[PeopleCount, ...]:
-    """Return what is counted with every cell: its people, and nobody or enough with every value."""
+def _of_cells(levels: tuple[Level, ...], instance: Instance, k: int) -> list[PeopleCount]:
+    """Return what is counted with a group for each of its cells."""
+    cells = cells_of(levels)
+    if cells is None:
+        return []
+    return [
+        PeopleCount(instance, mask, False, k, True, "complement")
+        for cell in cell_conditions(cells.divisions)
+        for mask in (cell, *(conjunction(cell, has_value(value)) for value in cells.values))
+    ]
+
+
+def cell_counts(cells: Cells, *, of_spreads: bool = False) -> tuple[PeopleCount, ...]:
+    """Return what is counted with every cell: its people, and nobody or enough with every value.
+
+    Parameters
+    ----------
+    of_spreads : bool
+        Whether these are the cells that spreads tell apart.
+    """
     found = []
     for instance in cells.level.protected():
-        k = k_of(instance)
+        k = people_of_spreads(k_of(instance)) if of_spreads else k_of(instance)
         found.append(PeopleCount(instance, None, False, k, False, "complement"))
         masks = map(has_value, cells.values)
         found.extend(PeopleCount(instance, mask, False, k, True, "complement") for mask in masks)
@@ -107,7 +127,7 @@ def cell_counts(cells: Cells) -> tuple[PeopleCount, ...]:
 def _of_aggregate(aggregate: Aggregate, instance: Instance, k: int, *, strict: bool) -> list[PeopleCount]:
     mask = participation(aggregate)
     found = []
-    if mask is not None:
+    if mask is not None or is_spread(aggregate):
         found.append(PeopleCount(instance, mask, False, k, False, "filter"))
     left_out = mask if aggregate.function == "count" else aggregate.condition
     if left_out is not None:
@@ -233,22 +253,20 @@ def named_groups(level: Level, *, strict: bool) -> tuple[NamedGroups, ...]:
 
 
 def named_values(key: Bound) -> tuple[int, bool] | None:
-    """Return how many values the text names for a key, and whether NULL is one; None if it names none."""
+    """Return how many values the text names for a key, and whether NULL is one; None if it names none.
+
+    Parameters count as different values.
+    """
+    while isinstance(key, Operation) and key.name == "cast":
+        (key,) = key.operands
     if isinstance(key, ColumnRef) or is_constant(key):
         return None
     if key.type == "bool":
         return 2, any(column.nullable for column in columns_in(key))
     if isinstance(key, Operation) and key.name == "case":
-        results = _results(key)
-        if all(isinstance(result, TypedConstant) for result in results):
-            texts = {result.text for result in results if isinstance(result, TypedConstant)}
-            return len(texts - {None}), None in texts or not _has_default(key)
+        results = results_of(key)
+        if all(map(is_constant, results)):
+            values = set(results)
+            nothing = {item for item in values if isinstance(item, TypedConstant) and item.text is None}
+            return len(values - nothing), bool(nothing) or not has_default(key)
     return None
-
-
-def _has_default(case: Operation) -> bool:
-    return len(case.operands) % 2 == 1
-
-
-def _results(case: Operation) -> list[Bound]:
-    return [*case.operands[1::2], *(case.operands[-1:] if _has_default(case) else ())]

@@ -7,7 +7,7 @@ by the number of people with a birthday between), so nothing but plain columns m
 value of the row like a column that its owner could have stored, the same for every query.
 
 The time zone of the session is the analyst's choice, too: below a step, and in differences, there is no cast
-that depends on it.
+that depends on it, but in UTC, which is one for all: there the day of a moment is a step.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from kanon_pg.queries.check.types import INTEGERS
 
 _FIELDS: Final = frozenset({"extract", "date_part"})
 _WITHOUT_ZONE: Final = frozenset({"date", "timestamp"})
+UTC_DAY: Final = "day in UTC"
+"""The day of a moment with a time zone, in a session whose days begin at midnight UTC."""
+
 _LARGEST_WHOLE: Final = 10**5
 """A sum over millions of people, each with a thousand of these added, still is below 2 ** 53."""
 
@@ -46,6 +49,10 @@ def is_step(item: Bound) -> bool:
         return False
     if item.name == "cast" and item.type == "date":
         return _is_plain(item.operands[0]) and item.operands[0].type == "timestamp"
+    if item.name == UTC_DAY:
+        return isinstance(item.operands[0], ColumnRef)
+    if item.name == "age" and len(item.operands) == 2:
+        return all(_is_plain(operand) and operand.type in _WITHOUT_ZONE for operand in item.operands)
     return item.name in _FIELDS and _is_fixed_field(_field(item), item.operands[1])
 
 
@@ -60,16 +67,20 @@ def _is_fixed_field(field: str, inner: Bound) -> bool:
 
 
 def birthday(item: Bound) -> Operation | None:
-    """Return what the whole years of an age on a constant day have beside the difference of years.
+    """Return what an age on a day of the query's choice has beside differences of years, or of months.
 
-    It is -1 for those whose birthday is later in the year, and 0 for others (1 among those not born yet), so
-    that the sum of ages is a sum of differences of years, which are steps, and a number of people.
+    Of whole years it is -1 for those whose birthday is later in the year, and 0 for others (1 among those not
+    born yet), so that the sum of ages is a sum of differences of years, which are steps, and a number of
+    people. Of an age as an interval it is the same for those whose day of birth is later in the month, who
+    have a month less, and as many days more as the month of their birth has: steps, too.
 
     Returns
     -------
     Operation or None
         None for everything else.
     """
+    if isinstance(item, Operation) and item.name == "age":
+        return _day_of_birth(item)
     if not isinstance(item, Operation) or item.name not in _FIELDS or _field(item) != "year":
         return None
     age = item.operands[1]
@@ -83,6 +94,35 @@ def birthday(item: Bound) -> Operation | None:
     template = f"(CAST({{0}} AS pg_catalog.numeric) OPERATOR(pg_catalog.-) {years})"
     operands = (item, born, *age.operands[:-1])
     return Operation(type="numeric", name="birthday", template=template, operands=operands, span=item.span)
+
+
+def _day_of_birth(age: Operation) -> Operation | None:
+    *days, born = map(_date_of, age.operands)
+    if not isinstance(born, ColumnRef) or (days and not _is_chosen(days[0])):
+        return None
+    day = "{2}" if days else "CURRENT_DATE"
+    months, on_day, at_birth = (
+        f"((EXTRACT(year FROM {one}) OPERATOR(pg_catalog.*) 12)"
+        f" OPERATOR(pg_catalog.+) EXTRACT(month FROM {one}))"
+        for one in ("{0}", day, "{1}")
+    )
+    template = f"({months} OPERATOR(pg_catalog.-) ({on_day} OPERATOR(pg_catalog.-) {at_birth}))"
+    operands = (age, born, *(item for item in days if item is not None))
+    return Operation(type="numeric", name="birthday", template=template, operands=operands, span=age.span)
+
+
+def _date_of(moment: Bound) -> Bound | None:
+    """Return the day that begins at a moment, None of other moments."""
+    is_day = isinstance(moment, Operation) and moment.name == "cast" and moment.operands[0].type == "date"
+    return moment.operands[0] if isinstance(moment, Operation) and is_day else None
+
+
+def _is_chosen(day: Bound | None) -> bool:
+    """Tell whether a day is the query's choice, for all, or for those without a value."""
+    if isinstance(day, Operation) and day.name == "coalesce":
+        first, *others = day.operands
+        return isinstance(first, ColumnRef) and all(map(is_constant, others))
+    return day is not None and is_constant(day)
 
 
 def _field(item: Operation) -> str:

@@ -15,6 +15,9 @@ the year of a date, the day of a timestamp, the whole years between two columns 
 is not linear. An age on a day of the query's choice tells whose birthday it is: those who have had it are
 divided from those who have not (`plan.classes`).
 
+What is not linear but takes few values whatever the data (`plan.few_values`) divides the rows by its value:
+its sum is a sum of numbers of people, as if it stood in GROUP BY. So do the numbers of public tables.
+
 A column that is zero for all but one person of a set (which its sum tells) makes a product with it a mask
 that nobody counts. So a divisor, a factor, and one side of corr, covar_pop and regr_slope have to be whole
 numbers: then the rows are divided by it, and each of its values has k people (`plan.classes`). In the same
@@ -33,19 +36,15 @@ Refused::
 
     SELECT corr(income, score) FROM people
 
-    SELECT sum(c.size) FROM people p JOIN cities c ON c.city = p.city
+    SELECT stddev(c.size) FROM people p JOIN cities c ON c.city = p.city
 
     SELECT stddev(income + age) FROM people
 
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY income + age) FROM people
 
-    SELECT avg(extract(year from age(seen, born))) FROM people
-
     SELECT sum(extract(epoch from (born + interval '1 month') - born)) FROM people
 
     SELECT avg(seen::date - born) FROM people
-
-    SELECT avg(extract(year from seen)) FROM people
 
     SELECT sum(round(age + 4, -1)) FROM people
 
@@ -75,6 +74,14 @@ Accepted::
 
     SELECT age, string_agg(DISTINCT city, ', ' ORDER BY city) FROM people GROUP BY age
 
+    SELECT avg(c.size) FROM people p JOIN cities c ON c.city = p.city
+
+    SELECT sum(income * c.price) FROM people p JOIN cities c ON c.city = p.city
+
+    SELECT avg(extract(year from age(seen, born))), avg(extract(month from seen)) FROM people
+
+    SELECT sum(CASE WHEN age < 18 THEN 1 WHEN age < 65 THEN 2 ELSE 3 END) FROM people
+
     SELECT c.country, count(*) / max(c.size) FROM people p JOIN cities c ON c.city = p.city GROUP BY c.country
 
     SELECT avg(extract(year from current_date) - extract(year from born)) FROM people
@@ -88,11 +95,12 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, PERCENTILES, SUMS, VALUES
-from kanon_pg.queries.check.plan.classes import classes_of
+from kanon_pg.queries.check.plan.classes import classes_of, weighed_columns
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.steps import birthday, duration, is_linear_in_time, is_step, is_whole
+from kanon_pg.queries.check.plan.linear import is_linear, parts_above
+from kanon_pg.queries.check.plan.steps import duration, is_whole
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
     Bound,
@@ -103,7 +111,7 @@ from kanon_pg.queries.check.plan.typed import (
     is_constant,
     walk,
 )
-from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS
+from kanon_pg.queries.check.types import FLOATS
 
 _ADDED = frozenset({"+", "-"})
 _HINTS = {
@@ -111,7 +119,8 @@ _HINTS = {
     "*": "Multiply by constants or columns of whole numbers only.",
     "/": "Divide sums: sum(a) / nullif(sum(b), 0); or by columns of whole numbers, or by 100.0.",
     "%": "Group by it instead.",
-    "cast": "Take the time between moments as it is: avg(a - b), or extract(epoch from a - b) / 86400.",
+    "cast": "Take the time between moments as it is: avg(a - b), or extract(epoch from a - b) / 86400;"
+    " or its days in one zone for all: SET timezone = 'UTC'.",
     "coalesce": "Write coalesce(column, constant).",
     **dict.fromkeys(
         ("extract", "date_part", "age"),
@@ -129,6 +138,9 @@ def aggregate_arguments(level: Level) -> Iterator[Finding]:
             continue
         classes = classes_of(level, aggregate)
         if aggregate.function in VALUES or (aggregate.function in EXTREMES and classes):
+            continue
+        if aggregate.function in SUMS and classes == (aggregate.argument,):
+            # a sum of numbers of people
             continue
         number = rows.number if rows is not None else None
         if aggregate.function in PAIRS and isinstance(aggregate.argument, Operation):
@@ -164,11 +176,12 @@ def _argument(
             argument, "An aggregate of a constant is not allowed.", "Write count(*) and multiply it."
         )
         return
-    others = [item for item in columns_in(argument) if rows is not None and item.instance != rows]
+    read = weighed_columns(aggregate, classes) if classes else columns_in(argument)
+    others = [item for item in read if rows is not None and item.instance != rows]
     if others:
         yield from (_foreign(item, level) for item in others)
         return
-    wrong = [item for item in _above(argument, classes) if not _is_linear(item, classes)]
+    wrong = [item for item in parts_above(argument, classes) if not is_linear(item, classes)]
     if wrong:
         names = [item.name for item in wrong if isinstance(item, Operation)]
         sentence = f"{names[0]} may not select or weigh people inside an aggregate."
@@ -218,49 +231,11 @@ def _finding(item: Bound, sentence: str, hint: str) -> Finding:
     return finding_at("Q310", item, sentence, hint)
 
 
-def _above(argument: Bound, classes: tuple[Bound, ...]) -> Iterator[Bound]:
-    """Yield an expression and everything in it, but no class, and nothing below a step over plain columns."""
-    waiting = [argument]
-    while waiting:
-        item = waiting.pop()
-        if item in classes:
-            continue
-        yield item
-        if isinstance(item, Operation) and not is_step(item) and birthday(item) not in classes:
-            waiting.extend(item.operands)
-
-
-def _is_linear(item: Bound, classes: tuple[Bound, ...]) -> bool:
-    if not isinstance(item, Operation) or is_constant(item):
-        return True
-    if is_step(item) or is_linear_in_time(item) or birthday(item) in classes:
-        return True
-    if item.name == "round":
-        return is_whole(item)
-    if any(operand.type == "interval" for operand in item.operands):
-        return False
-    if item.name == "cast":
-        source, target = item.operands[0].type, item.type
-        return source == target or (source in NUMBERS and target in NUMBERS and _widens(source, target))
-    fixed = [is_constant(operand) or operand in classes for operand in item.operands]
-    allowed = {
-        "+": True,
-        "-": True,
-        "neg": True,
-        "difference": True,
-        "*": any(fixed),
-        "/": fixed[-1] and item.type not in INTEGERS,
-        # a constant in place of NULL: who has no value is counted like whoever a filter leaves out
-        "coalesce": fixed == [False, True],
-    }
-    return allowed.get(item.name, False)
-
-
 def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
     if not isinstance(item, Operation) or is_constant(item):
         return False
     # numbers of columns may be so large that the sum over all people, where these are added, is rounded
-    small = not added or not any(isinstance(part, ColumnRef) for part in _above(item, ()))
+    small = not added or not any(isinstance(part, ColumnRef) for part in parts_above(item, ()))
     if item.type == "float8" and item.name != "/" and small and all(map(is_whole, item.operands)):
         return False
     if item.name in _ADDED and item.type in FLOATS:
@@ -273,7 +248,3 @@ def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
         for operand in item.operands
         for part in walk(operand)
     )
-
-
-def _widens(source: str, target: str) -> bool:
-    return NUMBERS.index(source) <= NUMBERS.index(target) or (source == "float4" and target == "numeric")

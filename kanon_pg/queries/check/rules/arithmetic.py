@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.safe_sums import is_bounded
 from kanon_pg.queries.check.plan.typed import (
     Bound,
     Operation,
@@ -78,7 +79,7 @@ def _product_of_columns(item: Operation) -> tuple[str, str] | None:
     scaled = is_constant(item.operands[-1]) or (item.name == "*" and is_constant(item.operands[0]))
     if item.name not in _PRODUCTS or scaled:
         return None
-    if item.type in FLOATS:
+    if item.type in FLOATS and not (item.name == "/" and is_bounded(item.operands[1])):
         hint = "Multiply and divide by constants only, or cast to numeric."
         return f"{item.name} of two columns can overflow.", hint
     if any(_is_product(part) for operand in item.operands for part in walk(operand)):

@@ -26,6 +26,7 @@ from kanon_pg.queries.check.plan.people import (
     uneven_percentiles,
 )
 from kanon_pg.queries.check.plan.spellings import in_one_spelling, shows_one_spelling
+from kanon_pg.queries.check.plan.spreads import spreads_alone
 from kanon_pg.queries.check.plan.typed import Bound
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
 from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted
@@ -124,8 +125,11 @@ class CanonicalWriter:
         for family in plan.families():
             if family[0].protected() and not self._suppresses:
                 self._cells(family)
+                alone = tuple(found for found in map(spreads_alone, family) if found is not None)
+                if alone:
+                    self._cells(alone, of_spreads=True)
 
-    def _cells(self, family: tuple[Level, ...]) -> None:
+    def _cells(self, family: tuple[Level, ...], *, of_spreads: bool = False) -> None:
         cells = cells_of(family)
         if cells is None:
             return
@@ -135,11 +139,11 @@ class CanonicalWriter:
         keys += [
             f'({writer.write(item)}) IS TRUE AS "d{place}"' for place, item in enumerate(cells.divisions)
         ]
-        counts = cell_counts(cells)
+        counts = cell_counts(cells, of_spreads=of_spreads)
         parts = _numbers_of_people(counts, level, writer)
         rows = from_and_where(level, writer, self._answers)
         grouping = ", ".join(str(place + 1) for place in range(len(keys)))
-        table = quoted(f"kanon_cells_{level.family}")
+        table = quoted(f"kanon_cells_{level.family}{'_of_spreads' if of_spreads else ''}")
         query = f"SELECT {', '.join(keys + parts)}{rows} GROUP BY {grouping}"
         self._tables.append(f"{table} AS MATERIALIZED ({query})")
         self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {table})')
@@ -420,6 +424,6 @@ def kept_groups(
 
 
 def _short(position: int, item: PeopleCount) -> str:
-    k = item.instance.protection.k if item.instance.protection is not None else item.minimum
+    k = k_of(item.instance) if item.what == "percentile" else item.minimum
     largest = f'pg_catalog.max("h{position}")'
     return f"({largest} OPERATOR(pg_catalog.>) 0 AND {largest} OPERATOR(pg_catalog.<) {k})"

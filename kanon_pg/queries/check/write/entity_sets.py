@@ -12,10 +12,12 @@ from kanon_pg.queries.check.plan.known import (
     is_everybody,
     is_union_of_groups,
     known_level,
+    level_alone,
     secret_level,
 )
 from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
+from kanon_pg.queries.check.plan.spreads import is_spread
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
 from kanon_pg.queries.check.verdict import CombinedSql, EntitySet
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, equal_keys, groups_of, parameters
@@ -91,6 +93,10 @@ def _known_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> Ite
                 )
                 if not is_everybody(known):
                     yield from _secret_sets(plan, canonical, level, instance)
+            alone = level_alone(level, instance)
+            if alone is not None and alone != known and not is_everybody(alone):
+                found = _SetWriter(plan, canonical, alone, instance, suppresses=False).entity_set()
+                yield replace(found, kind="known", covered_by=_cover(level, instance))
 
 
 def _secret_sets(
@@ -167,10 +173,16 @@ class _SetWriter:
             sql=f"WITH {', '.join(before)} {sql}" if before else sql,
             figures=self._figures,
             filters=tuple(figures for _, figures in self._filters),
+            spreads=self._spreads(),
             disjoint=self._disjoint,
             seed=self._seed() if by_content else None,
             covered_by=_cover(level, instance),
         )
+
+    def _spreads(self) -> tuple[int, ...]:
+        masks = [None, *(mask for mask, _ in self._filters)]
+        behind = {participation(item) for item in self.level.aggregates() if is_spread(item)}
+        return tuple(place for place, mask in enumerate(masks) if mask in behind)
 
     def is_combinable(self) -> bool:
         """Tell whether the sets can be read in the same scan as the groups."""
@@ -285,7 +297,7 @@ class _WindowWriter(_SetWriter):
         self._disjoint = False
 
     def entity_set(self) -> EntitySet:
-        return replace(super().entity_set(), kind="windows")
+        return replace(super().entity_set(), kind="windows", spreads=())
 
     def _pieces(self) -> str:
         keys = [f'"k{position}"' for position in range(len(self.level.keys))]

@@ -25,6 +25,8 @@ def largest_shares(level: Level, aggregate: Aggregate, writer: Writer, answers: 
     if aggregate.argument is None:
         raise TypeError("only aggregates of a column have shares")
     argument = f"CAST({writer.write(aggregate.argument)} AS pg_catalog.numeric)"
+    if aggregate.argument.type == "interval":
+        argument = f"EXTRACT(epoch FROM {writer.write(aggregate.argument)})"
     return _by_person(
         level,
         aggregate,

@@ -50,7 +50,7 @@ SELECT site, sum(fte) AS fte, count(*) AS heads, sum(fte) / count(*) AS quota FR
 
 -- name: salary at full time
 -- reads: employees
--- expect: may be refused: each person would be weighed by a number of their own
+-- expect: answered
 SELECT grade, avg(salary / nullif(fte, 0)) AS full_time_salary FROM employees GROUP BY grade;
 
 -- name: mean tenure of leavers in days
@@ -65,7 +65,7 @@ SELECT grade, round(avg((date '2024-12-31' - hired) / 365.25), 1) AS years FROM 
 
 -- name: mean tenure with age()
 -- reads: employees
--- expect: may be refused: months have different lengths, so it is no mean of days
+-- expect: answered
 SELECT site, avg(age(coalesce(left_on, date '2024-12-31'), hired)) AS tenure FROM employees GROUP BY site;
 
 -- name: mean tenure, missing ends replaced

@@ -53,7 +53,7 @@ SELECT store, avg(extract(epoch from (shipped_at - ordered_at)) / 3600) AS hours
 
 -- name: delivery time in days
 -- reads: orders
--- expect: may be refused: the time zone of a session would move the days
+-- expect: answered
 SELECT store, avg(shipped_at::date - ordered_at::date) AS days FROM orders GROUP BY store;
 
 -- name: delivery time by date_part
@@ -99,7 +99,7 @@ FROM orders o JOIN products p ON p.product = o.product GROUP BY p.category ORDER
 
 -- name: list price against amount
 -- reads: orders
--- expect: may be refused: somebody may have chosen the numbers of that table
+-- expect: answered
 SELECT p.category, sum(o.amount) / sum(o.items * p.price) AS realised FROM orders o JOIN products p ON p.product = o.product GROUP BY p.category;
 
 -- name: discount rate

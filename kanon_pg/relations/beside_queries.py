@@ -1,0 +1,49 @@
+"""Releases of relations that answer queries: said or refused, as the relation's rules want it.
+
+No record of queries knows what a release shows, so figures and a release can be combined; the page
+``docs/threat-model-queries.md`` says to what.
+"""
+
+from __future__ import annotations
+
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InputError
+
+BESIDE_RELEASES = ("allow", "warn", "refuse")
+"""What happens where those who may query a relation may read a release of it, too."""
+
+
+def check_beside_queries(db: Database, *, relation: int | None = None, release: str | None = None) -> None:
+    """Refuse releases beside queries for the same people, or say that there are some.
+
+    Called after a relation was protected, or a release published: whoever may read it has the right by then.
+
+    Parameters
+    ----------
+    relation : int, optional
+        OID of the protected relation; any unless given.
+    release : str, optional
+        Name of the release; any unless given.
+
+    Raises
+    ------
+    InputError
+        If the rule of a relation is to refuse it.
+    """
+    for row in db.rows(statement("releases_beside_queries"), relation, release):
+        if row["rule"] == "allow":
+            continue
+        view, who = Identifier.of("safe", row["release"]), Identifier.of(row["reader"])
+        if row["rule"] == "refuse":
+            raise InputError(
+                f"Role {who} may query {row['relation']} and read its release {view}; the rule "
+                "beside_releases of the relation refuses that.",
+                hint=f"Let other roles read it (REVOKE SELECT ON {view} FROM ...), drop the release, or "
+                "protect the relation with another rule: allow or warn.",
+            )
+        db.notice(
+            f"Role {who} may query {row['relation']} and read its release {view}: figures and rows can be "
+            "combined, and no record of queries counts that. The rule beside_releases refuses or allows it."
+        )

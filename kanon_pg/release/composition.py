@@ -1,0 +1,450 @@
+"""What several releases of a table tell together: how many people have rows in the same classes of all.
+
+A class of a release is the rows that it publishes with the same cells. Rows have one history if they are in
+one class of each release, or shown in none of it. A person's candidates are the people who have a row of the
+same history as one of the person's rows, for that row with the fewest. So this is what somebody sees who
+knows which row of one release is which of another, by a sensitive value for example; others see no more.
+
+The database finds the class of each row and counts the histories. What a release says of that differs:
+
+- A version that is remembered, a release of which versions are remembered, and a release over time say which
+  row is which: their classes are exact, whatever became of the table since.
+- Of any other release the rules are applied to the table again, and the result is compared with what is
+  stored. Rows of which that does not tell the class are left out and counted: `Composition.unseen_rows`. The
+  others have at least the candidates that are said then, since those left out may be further ones.
+
+Classes, rows and people are compared by hashes of 64 bits, as everywhere in this package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Annotated, Any
+
+from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.db.operation import Argument, Operation
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import render, statement
+from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.errors import InputError, ReleaseError, UnknownName
+from kanon_pg.relations.arguments import check_k
+from kanon_pg.relations.subject import entity_column, resolve
+from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.plan import ROW, ReleasePlan
+from kanon_pg.release.record import existing_release
+from kanon_pg.release.remembering import (
+    RememberedVersion,
+    hashed_cells,
+    key_columns,
+    linked_parts,
+    plan_of_record,
+    remembered_versions,
+)
+from kanon_pg.release.series.record import Series, find_series, recorded_plan, require_names
+from kanon_pg.release.storage import storage_parts
+from kanon_pg.runner.parent import memory_budget
+
+MOST = 12
+"""Releases at once; each pair of them is counted, too."""
+
+NOT_SEEN = (
+    "Not seen: exports, versions that were not remembered, releases of other tables about the same people."
+)
+"""What no comparison of releases can know of."""
+
+_VERSION = re.compile(r"(.+)@([0-9]{1,18})", re.DOTALL)
+_ROWS = Fragment("kanon_rows")
+"""The rows of the base relation inside the statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompositionRequest:
+    """The arguments of ``kanon_composition``.
+
+    Parameters
+    ----------
+    releases : sequence of str
+        Names as `kanon_pg.release.record.existing_release` takes them, or with a version: ``patients@3``. A
+        release over time without a version stands for all its versions.
+    k : int, optional
+        Fewest people that should be left, >= 2.
+    """
+
+    releases: Annotated[
+        Sequence[str],
+        Argument("text[]", "Releases of one table, and remembered versions as in 'patients@3'."),
+    ]
+    k: Annotated[
+        int | None, Argument("integer", "Fewest people; the least k of the releases unless given.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what cannot be compared whatever the database holds."""
+        names = self.releases
+        if names is None or not all(isinstance(name, str) for name in names):
+            raise InputError(
+                "releases must be a plain list of names.", hint="For example: '{patients,patients_wide}'."
+            )
+        if not 1 <= len(names) <= MOST:
+            raise InputError(
+                f"{len(names)} releases were given.", hint=f"Name from 1 to {MOST} releases of one table."
+            )
+        if self.k is not None:
+            check_k(self.k)
+
+
+COMPOSITION = Operation(CompositionRequest)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What the readers of some releases see together.
+
+    Parameters
+    ----------
+    releases : tuple of str
+        The releases and versions.
+    k : int
+        Fewest people that should be left.
+    people : int
+        People of whom one of the releases shows a row that is seen.
+    smallest : int or None
+        Candidates of the person who has the fewest; None without people.
+    average : float or None
+        Candidates of a person on average.
+    people_below : int
+        People with fewer than k candidates.
+    unseen_rows : int
+        Rows that are left out; if there are none, everything is exact.
+    """
+
+    releases: tuple[str, ...]
+    k: int
+    people: int
+    smallest: int | None
+    average: float | None
+    people_below: int
+    unseen_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A release or a version of it.
+
+    Parameters
+    ----------
+    label : str
+        As it is shown.
+    row : Row
+        Record of the release.
+    k : int
+        Fewest people of its classes.
+    entity : str or None
+        Column that identifies a person.
+    keys : tuple of str or None
+        Columns that identify a row; None if it does not say which row is which.
+    version : RememberedVersion or None
+        The version, if it is remembered.
+    series : Series or None
+        The series that it is, or is a version of.
+    whole : bool
+        Whether it stands for all versions of a series.
+    """
+
+    label: str
+    row: Row
+    k: int
+    entity: str | None
+    keys: tuple[str, ...] | None = None
+    version: RememberedVersion | None = None
+    series: Series | None = None
+    whole: bool = False
+
+
+def composition(db: Database, request: CompositionRequest, *, role: str) -> tuple[Composition, ...]:
+    """Say what releases of one table tell together.
+
+    Parameters
+    ----------
+    role : str
+        Whose rights count: it has to be allowed to read the base relation.
+
+    Returns
+    -------
+    tuple of Composition
+        Of all of them, of each pair, of each: pairs with the most people below k first.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such release, or the version is not remembered.
+    InputError
+        If nothing tells which row of one of them is which of another.
+    NotPermitted
+        If the role may not read the base relation.
+    """
+    request.check()
+    sources = [_source(db, name) for name in dict.fromkeys(request.releases)]
+    _require_comparable(sources)
+    base = resolve(db, str(sources[0].row["base"]), role=role).relation
+    memory = memory_budget(db)
+    with working_memory(db, memory), exact_text(db):
+        db.progress("comparing releases")
+        return _compared(db, base, sources, request.k)
+
+
+# --- which releases -----------------------------------------------------------------------------------------
+
+
+def _source(db: Database, given: str) -> _Source:
+    version = _VERSION.fullmatch(given)
+    if version is None or db.rows(statement("fetch_release"), given):
+        return _current(db, existing_release(db, given), given)
+    name, number = version[1], int(version[2])
+    row = _filled(existing_release(db, name))
+    found = remembered_versions(db, row["name"])
+    for one in found:
+        if one.number == number and one.classes is not None:
+            return _Source(given, row, one.k, one.entity, one.keys, one)
+    series = find_series(db, row["name"])
+    if series is not None and series.version == number:
+        return _Source(given, row, row["k"], row["entity"], series.keys, series=series)
+    kept = ", ".join(str(one.number) for one in reversed(found)) or "none"
+    raise UnknownName(
+        f"Version {number} of release {Identifier.of(row['name'])} is not remembered.",
+        detail=f"Versions that are: {kept}.",
+        hint="""Remember versions from now on: kanon_anonymize with options => '{"remember": 5}'.""",
+    )
+
+
+def _current(db: Database, row: Row, label: str) -> _Source:
+    _filled(row)
+    series = find_series(db, row["name"])
+    if series is not None:
+        return _Source(label, row, row["k"], row["entity"], series.keys, series=series, whole=True)
+    if row["remember"]:
+        for version in remembered_versions(db, row["name"])[:1]:
+            return _Source(label, row, row["k"], row["entity"], version.keys)
+    return _Source(label, row, row["k"], row["entity"])
+
+
+def _filled(row: Row) -> Row:
+    if not row["storage_name"]:
+        raise ReleaseError(
+            "The base table of this release was dropped, and the release with it.",
+            hint="Remove its record: SELECT kanon_drop(...);",
+        )
+    return row
+
+
+def _require_comparable(sources: Sequence[_Source]) -> None:
+    """Refuse releases between which nothing tells which row, or which person, is which."""
+    first = sources[0]
+    for one in sources[1:]:
+        if one.row["base"] != first.row["base"]:
+            raise InputError(
+                f"{_named(first)} and {_named(one)} are releases of different tables.",
+                hint="Releases of one table can be compared; publish both from it, or from one view.",
+            )
+        if one.entity != first.entity:
+            raise InputError(
+                f"People are not counted by the same column in {_named(first)} and {_named(one)}.",
+                hint="Publish the older of them anew, as the table is declared now.",
+            )
+    keys = [one.keys for one in sources if one.keys is not None]
+    is_mixed = len(keys) < len(sources)
+    if len(set(keys)) > 1 or (is_mixed and () in keys):
+        raise InputError(
+            "Nothing tells which row of one of these releases is which row of another.",
+            detail="Rows are known by a primary key, the same when each of them was published.",
+            hint="Give the table a primary key and publish them anew.",
+        )
+
+
+def _named(source: _Source) -> str:
+    return f"release {source.label}"
+
+
+# --- their classes ------------------------------------------------------------------------------------------
+
+
+def _compared(
+    db: Database, base: RelationFacts, sources: Sequence[_Source], k: int | None
+) -> tuple[Composition, ...]:
+    plans = {number: plan_of_record(db, one.row) for number, one in enumerate(sources) if one.keys is None}
+    described = [
+        {
+            "number": number,
+            "name": Identifier.of(f"source_{number}"),
+            "class": Identifier.of(f"class_{number}"),
+            "unknown": Identifier.of(f"unknown_{number}"),
+            "text": _classes(db, one, plans.get(number)),
+        }
+        for number, one in enumerate(sources)
+    ]
+    together = _subsets(len(sources))
+    least = [min(sources[place].k for place in places) if k is None else k for places in together]
+    found = db.rows_once(
+        statement(
+            "composition/compare",
+            sources=described,
+            together=[
+                {"number": number, "k": fewest, "sources": [described[place] for place in places]}
+                for number, (places, fewest) in enumerate(zip(together, least, strict=True))
+            ],
+            **_base_parts(db, base, sources, list(plans.values())),
+        )
+    )
+    compositions = [
+        Composition(
+            releases=tuple(sources[place].label for place in together[row["number"]]),
+            k=least[row["number"]],
+            people=row["people"],
+            smallest=row["smallest"],
+            average=row["average"],
+            people_below=row["people_below"],
+            unseen_rows=int(row["unseen_rows"]),
+        )
+        for row in sorted(found, key=lambda row: row["number"])
+    ]
+    _tell(db, sources, compositions)
+    return tuple(sorted(compositions, key=lambda one: _order(one, len(sources))))
+
+
+def _subsets(count: int) -> list[tuple[int, ...]]:
+    """Return all of them, each pair, and each by itself."""
+    sizes = dict.fromkeys((count, min(2, count), 1))
+    return [places for size in sizes for places in combinations(range(count), size)]
+
+
+def _order(one: Composition, count: int) -> tuple[Any, ...]:
+    size = len(one.releases)
+    return -size if size in (count, 2, 1) else 0, -one.people_below, one.smallest or 0, one.releases
+
+
+def _classes(db: Database, source: _Source, plan: ReleasePlan | None) -> Fragment:
+    """Return the query for the class of each row."""
+    if source.version is not None and source.version.classes is not None:
+        return render("composition/kept", version=source.version.classes)
+    if plan is not None:
+        return _recomputed(db, source.row, plan)
+    storage = Identifier.of(source.row["storage_schema"], source.row["storage_name"])
+    if source.series is None:
+        return render("composition/linked", **linked_parts(plan_of_record(db, source.row), storage))
+    names = require_names(source.series)
+    parts = linked_parts(recorded_plan(db, source.row, source.series, names), storage)
+    if source.whole:
+        parts |= {"members": names.members, "cohorts": names.cohorts}
+    return render("composition/linked", **parts)
+
+
+def _recomputed(db: Database, row: Row, plan: ReleasePlan) -> Fragment:
+    nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
+    parts = storage_parts(plan, nodes) | {
+        "relation": _ROWS,
+        # What passes as a person through the statements of the guard is the row.
+        "entity": {"expression": Identifier.of(ROW)},
+        "by_person": None if plan.entity is None else 1,
+        "cells": [{"hashed": hashed} for hashed in hashed_cells(plan)],
+        "storage": Identifier.of(row["storage_schema"], row["storage_name"]),
+        "mapping": Identifier.of(row["mapping_schema"], row["mapping_name"]),
+        "parts": Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
+        "hash_seed": db.row(statement("composition/recorded"), plan.name)["hash_seed"],
+    }
+    return render("composition/recomputed", **parts)
+
+
+def _base_parts(
+    db: Database, base: RelationFacts, sources: Sequence[_Source], plans: Sequence[ReleasePlan]
+) -> dict[str, Any]:
+    """Return what the statement reads of the base relation: nothing, if no source needs it."""
+    if not plans:
+        return {"relation": None}
+    seen = describe(db, str(base.oid), OWNER)
+    require_own_code(db, seen)
+    require_all_rows(seen)
+    keys = next((one.keys for one in sources if one.keys), ())
+    entity = sources[0].entity
+    needed = {
+        column.name
+        for plan in plans
+        for column in (*(c.facts for c in plan.quasi_identifiers), *plan.carried)
+    }
+    person = None if entity is None else entity_column(seen.column(entity))
+    return {
+        "relation": seen.identifier,
+        "columns": [column.identifier for column in seen.columns if column.name in needed],
+        "keys": [
+            {"expression": key.expression, "alias": key.alias, "hashed": key.hashed("keyed")}
+            for key in key_columns(seen, keys)
+        ],
+        "entity": None
+        if person is None
+        else {
+            "expression": person.expression,
+            "hashed": replace(person, alias=Identifier.of("kanon_who")).hashed("keyed"),
+        },
+    }
+
+
+# --- notices ------------------------------------------------------------------------------------------------
+
+
+def _tell(db: Database, sources: Sequence[_Source], found: Sequence[Composition]) -> None:
+    """Say what was not seen."""
+    unseen = found[0].unseen_rows
+    if unseen:
+        unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.unseen_rows]
+        db.notice(
+            f"The class of {unseen} rows is not known, in {', '.join(unclear)}: they changed since, or rows "
+            "that look alike may have changed places. They are left out; there may be more people and more "
+            "candidates than said. kanon_refresh brings a release up to date, and with option remember it "
+            "says which row is which."
+        )
+    for one in sources:
+        if one.keys is None and db.row(statement("composition/recorded"), one.row["name"])["was_refreshed"]:
+            db.notice(
+                f"Release {one.label} was refreshed, and versions before are not remembered: what readers "
+                "kept of them is not seen."
+            )
+
+
+def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
+    """Say what a release and others of its table, which the same people may read, tell together.
+
+    Parameters
+    ----------
+    release : str
+        Name of a release that was published just now.
+    role : str
+        Who published it.
+    """
+    others = db.rows(statement("releases_for_same_readers"), release)[: MOST - 1]
+    if not others:
+        return
+    names = [release, *(row["release"] for row in others)]
+    first, *more = others[0]["readers"]
+    who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
+    views = ", ".join(str(Identifier.of("safe", name)) for name in names)
+    try:
+        with db.savepoint():
+            whole = composition(db, CompositionRequest(names), role=role)[0]
+    except InputError as error:
+        db.notice(f"{who} may read {views}. What they tell together is not known: {error.message}")
+        return
+    people = f"{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"
+    fewest = f", somebody among {whole.smallest}" if whole.people_below else ""
+    db.notice(
+        f"{who} may read {views}: together these leave {people} among fewer than {whole.k}{fewest}. "
+        f"SELECT * FROM kanon_composition({Literal(_array(names))}); says more."
+    )
+
+
+def _array(names: Sequence[str]) -> str:
+    """Return names as SQL writes an array of texts."""
+    quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
+    return "{" + ",".join(f'"{name}"' for name in quoted) + "}"

@@ -1,0 +1,219 @@
+"""Versions of releases that are remembered: which row was in which class, for `kanon_pg.release.composition`.
+
+A version is remembered when it is published, so that nothing has to be found out about it later: its storage
+says which row is which then, also after rows changed, and rows that look alike are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_pg.core.request import PrivacyModels
+from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.identifiers import Identifier, derived_name
+from kanon_pg.db.protocol import Database, Row
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import UnsuitableColumn, UnsuitableRelation
+from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
+from kanon_pg.relations.subject import entity_column
+from kanon_pg.release.base import OWNER
+from kanon_pg.release.generalized import GeneralizedColumn, HierarchyWish
+from kanon_pg.release.plan import ROW, ReleasePlan
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedVersion:
+    """A version that is remembered.
+
+    Parameters
+    ----------
+    number : int
+        Its number.
+    classes : Identifier or None
+        The table of its rows; None if somebody dropped it.
+    keys : tuple of str
+        Columns that identified a row.
+    k : int
+        Fewest people of a class.
+    entity : str or None
+        Column that identified a person.
+    """
+
+    number: int
+    classes: Identifier | None
+    keys: tuple[str, ...]
+    k: int
+    entity: str | None
+
+
+def remembered_versions(db: Database, release: str) -> tuple[RememberedVersion, ...]:
+    """Return the versions of a release that are remembered, the latest first."""
+    return tuple(
+        RememberedVersion(
+            number=row["version"],
+            classes=None if row["classes"] is None else Identifier.of("kanon", row["classes"]),
+            keys=tuple(row["key_columns"]),
+            k=row["k"],
+            entity=row["entity"],
+        )
+        for row in db.rows(statement("composition/fetch_versions"), release)
+    )
+
+
+def with_row_keys(db: Database, plan: ReleasePlan) -> ReleasePlan:
+    """Return a plan whose storage says which row is which.
+
+    Raises
+    ------
+    UnsuitableRelation
+        If the base relation has no key.
+    UnsuitableColumn
+        If a column that is published has the name of what the storage adds.
+    """
+    found = db.rows(statement("series/row_keys"), plan.base.oid)
+    if not found:
+        raise UnsuitableRelation(
+            f"Nothing tells which row of {plan.base.identifier} is which from one version to the next, so no "
+            "version can be remembered.",
+            hint="Give the table a primary key, or leave out remember in options.",
+        )
+    published = {column.facts.name for column in plan.quasi_identifiers} | {c.name for c in plan.carried}
+    if ROW in published:
+        raise UnsuitableColumn(
+            f'A column is named "{ROW}", which a release that is remembered adds itself.',
+            hint="Rename the column, or use a view that renames it.",
+        )
+    return replace(plan, keys=key_columns(plan.base, tuple(found[0]["columns"])))
+
+
+def key_columns(base: RelationFacts, names: Sequence[str]) -> tuple[CanonicalColumn, ...]:
+    """Return the columns that identify a row, under aliases of their own."""
+    return tuple(
+        CanonicalColumn(base.column(name), Identifier.of(f"kanon_k{number}"))
+        for number, name in enumerate(names, 1)
+    )
+
+
+def remember(
+    db: Database,
+    plan: ReleasePlan,
+    storage: Identifier,
+    number: int,
+    *,
+    k: int,
+    keys: Sequence[str],
+    most: int,
+) -> None:
+    """Remember the version that a storage shows, and forget the oldest ones.
+
+    Parameters
+    ----------
+    plan : ReleasePlan
+        What it publishes.
+    storage : Identifier
+        Its materialized view, which has a column `ROW`.
+    number : int
+        Number of the version.
+    k : int
+        Fewest people of its classes.
+    keys : sequence of str
+        Columns that identify a row.
+    most : int
+        How many versions are remembered, this one included.
+    """
+    version = Identifier.of("kanon", derived_name(plan.name, f"version{number}"))
+    db.execute(statement("composition/remember", version=version, **linked_parts(plan, storage)))
+    db.execute(statement("analyze", relation=version))
+    db.execute(
+        statement("composition/store_version"),
+        plan.name,
+        number,
+        str(version),
+        list(keys),
+        k,
+        None if plan.entity is None else plan.entity.facts.name,
+    )
+    forget_versions(db, plan.name, remembered_versions(db, plan.name)[most:])
+    space = db.row(statement("composition/space"), plan.name)
+    taken = f"{space['versions']} in all, which take {space['size']}"
+    db.notice(f"Version {number} of {plan.view} is remembered, {taken}.")
+
+
+def forget_versions(db: Database, release: str, versions: Sequence[RememberedVersion]) -> None:
+    """Forget versions of a release."""
+    for version in versions:
+        if version.classes is not None:
+            db.execute(statement("series/drop_table", table=version.classes))
+        db.execute(statement("composition/forget_version"), release, version.number)
+
+
+def linked_parts(plan: ReleasePlan, storage: Identifier) -> dict[str, Any]:
+    """Return what templates need to know of a storage which says which row is which."""
+    return {
+        "storage": storage,
+        "by_person": None if plan.entity is None else 1,
+        "cells": [{"hashed": hashed} for hashed in hashed_cells(plan)],
+        "cohorts": None,
+        "members": None,
+    }
+
+
+def hashed_cells(plan: ReleasePlan) -> list[Any]:
+    """Return what stands for the cells of a storage with the alias ``s`` in the hash of a class."""
+    hashed = []
+    for column in plan.quasi_identifiers:
+        output = CanonicalColumn(column.facts, column.output)
+        generalized = plan.hierarchy_of(column)
+        hashed.append(
+            output.hashed("s") if generalized is None else replace(generalized, column=output).hashed("s")
+        )
+    return hashed
+
+
+def plan_of_record(db: Database, row: Row) -> ReleasePlan:
+    """Return the plan of an ordinary release as it was published, whatever was declared since.
+
+    Parameters
+    ----------
+    row : Row
+        Its record, as ``fetch_release`` returns it.
+
+    Raises
+    ------
+    UnknownName
+        If a column of the base relation has another name now.
+    """
+    base = describe(db, str(row["base"]), OWNER)
+    columns = canonical_columns(tuple(base.column(name) for name in row["quasi_identifiers"]), {})
+    recorded = db.row(statement("composition/recorded"), row["name"])
+    return ReleasePlan(
+        base=base,
+        name=row["name"],
+        quasi_identifiers=columns,
+        sensitive=tuple(base.column(name) for name in row["sensitive"]),
+        insensitive=tuple(base.column(name) for name in row["insensitive"]),
+        entity=None if row["entity"] is None else entity_column(base.column(row["entity"])),
+        models=PrivacyModels(l=recorded["l"], p=recorded["p"], t=recorded["t"]),
+        generalized=_generalized(db, row, columns),
+    )
+
+
+def _generalized(
+    db: Database, row: Row, columns: tuple[CanonicalColumn, ...]
+) -> tuple[GeneralizedColumn, ...]:
+    if not row["generalized"]:
+        return ()
+    heights = db.rows(statement("fetch_heights"), row["name"])
+    outputs = db.rows(statement("series/published_types"), row["name"])
+    by_name = {column.facts.name: column for column in columns}
+    return tuple(
+        GeneralizedColumn(
+            by_name[name],
+            HierarchyWish(column=name, hierarchy=None, builder=None, lowest=0, loss="ncp"),
+            output["output"],
+            height["height"],
+        )
+        for name, height, output in zip(row["generalized"], heights, outputs, strict=True)
+    )

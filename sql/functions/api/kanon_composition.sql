@@ -1,0 +1,26 @@
+-- Says what several releases tell together; kanon_pg/release/composition.py has the arguments.
+CREATE OR REPLACE FUNCTION {{ api }}.kanon_composition(
+{{ composition.parameters }}
+)
+RETURNS SETOF kanon.composition
+LANGUAGE plpgsql
+VOLATILE
+PARALLEL UNSAFE
+SECURITY INVOKER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    INSERT INTO kanon.request (operation) VALUES ('composition');
+    RETURN QUERY SELECT * FROM kanon.composition({{ composition.passed }});
+{% include "raise_without_traceback.sql" %}
+END
+$function$;
+ALTER FUNCTION {{ api }}.kanon_composition OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION {{ api }}.kanon_composition FROM PUBLIC;
+COMMENT ON FUNCTION {{ api }}.kanon_composition IS
+'Says what several releases of a table tell together. The first row is about all of them, then pairs, the worst first, then each by itself. Exports and versions that were not remembered are not seen.
+Arguments:
+{{ composition.help }}
+Example: SELECT releases, smallest, people_below FROM kanon_composition(''{patients,patients_wide}'');';
+GRANT EXECUTE ON FUNCTION {{ api }}.kanon_composition TO kanon_curator;

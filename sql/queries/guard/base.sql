@@ -1,0 +1,16 @@
+{# The columns that the guard reads of the base relation, under names that are free of the user's. #}
+base AS (
+    SELECT
+{% for q in columns + model_columns %}
+        {{ q.expression }} AS {{ q.alias }}{% if not loop.last or carried or entity %},{% endif %}
+
+{% endfor %}
+{% for c in carried %}
+        {{ c.expression }} AS {{ c.alias }}{% if not loop.last or entity %},{% endif %}
+
+{% endfor %}
+{% if entity %}
+        {{ entity.expression }} AS person
+{% endif %}
+    FROM {{ relation }}
+),

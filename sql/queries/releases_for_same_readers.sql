@@ -1,0 +1,20 @@
+-- Other releases of the same base relation that somebody may read who may read a release, but not the base relation;
+-- the latest first.
+-- $1 text
+SELECT
+    o.name AS release,
+    pg_catalog.array_agg(reader.rolname::text ORDER BY reader.rolname) AS readers
+FROM kanon.release AS r
+INNER JOIN kanon.release AS o ON o.relation = r.relation AND o.name <> r.name
+INNER JOIN pg_catalog.pg_class AS v ON v.relname = r.name::name AND v.relnamespace = 'safe'::regnamespace
+INNER JOIN pg_catalog.pg_class AS w ON w.relname = o.name::name AND w.relnamespace = 'safe'::regnamespace
+INNER JOIN pg_catalog.pg_class AS b ON b.oid = r.relation
+INNER JOIN pg_catalog.pg_roles AS reader
+    ON reader.rolname !~ '^pg_'
+    AND NOT pg_catalog.has_table_privilege(reader.oid, b.oid, 'SELECT')
+    AND pg_catalog.has_schema_privilege(reader.oid, v.relnamespace, 'USAGE')
+    AND pg_catalog.has_table_privilege(reader.oid, v.oid, 'SELECT')
+    AND pg_catalog.has_table_privilege(reader.oid, w.oid, 'SELECT')
+WHERE r.name = $1::text
+GROUP BY o.name, o.published_at
+ORDER BY o.published_at DESC, o.name

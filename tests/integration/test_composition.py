@@ -1,0 +1,272 @@
+"""What several releases of one table tell together, through both interfaces and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg.conninfo import make_conninfo
+from typer.testing import CliRunner
+
+from kanon_pg.cli import app
+from kanon_pg.errors import InputError, NotPermitted, UnknownName
+from tests.fixtures.databases import role
+from tests.fixtures.interfaces import Interface, interface_of
+
+pytestmark = pytest.mark.slow
+
+PATIENTS = """
+create table patients (id integer primary key, age integer, sex text, zip text, secret integer);
+insert into patients select i, i % 4, case when i % 3 = 0 then 'f' else 'm' end, 'Z' || i % 5, i
+from generate_series(1, 240) as i
+"""
+
+
+@pytest.fixture
+def hospital(interface: Interface) -> Interface:
+    interface.connection.execute(PATIENTS.encode())
+    interface.declare("patients", identifiers=["id"], sensitive=["secret"], quasi_identifiers=["age"])
+    return interface
+
+
+def publish(interface: Interface, release: str, *columns: str, k: int = 4, **options: Any) -> None:
+    options |= {"quasi_identifiers": list(columns), "method": "greedy"}
+    interface.anonymize("patients", k, release=release, **options)
+
+
+def test_columns_that_are_published_apart_tell_together_what_none_tells(hospital: Interface) -> None:
+    publish(hospital, "by_age", "age")
+    publish(hospital, "by_sex", "sex", k=3)
+    publish(hospital, "by_zip", "zip")
+    whole, *others = hospital.composition(["by_age", "by_sex", "by_zip"])
+    # 240 rows, 4 x 3 x 5 = 60 residues: 4 rows of f each, 8 of m.
+    assert (whole.releases, whole.k, whole.people) == (("by_age", "by_sex", "by_zip"), 3, 240)
+    assert (whole.smallest, whole.people_below, whole.unseen_rows) == (4, 0, 0)
+    assert [len(one.releases) for one in others] == [2, 2, 2, 1, 1, 1]
+    assert hospital.composition(["by_age", "by_sex", "by_zip"], 5)[0].people_below == 80
+
+
+def test_a_row_that_only_one_release_shows_is_told_by_the_other(hospital: Interface) -> None:
+    publish(hospital, "old", "age")
+    hospital.connection.execute("insert into patients values (241, 1, 'f', 'Z1', 241)")
+    publish(hospital, "new", "age")
+    both, *_ = hospital.composition(["old", "new"])
+    assert (both.smallest, both.people_below, both.unseen_rows) == (1, 1, 0)
+
+
+def test_versions_that_are_remembered_are_compared_after_their_rows_are_gone(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=2)
+    hospital.connection.execute("delete from patients where id = 4")
+    hospital.refresh("patients")
+    before_and_after, *_ = hospital.composition(["patients@1", "patients"])
+    assert (before_and_after.people, before_and_after.smallest, before_and_after.unseen_rows) == (240, 1, 0)
+    hospital.refresh("patients")
+    with pytest.raises(UnknownName, match="not remembered") as refusal:
+        hospital.composition(["patients@1", "patients"])
+    assert refusal.value.detail == "Versions that are: 2, 3."
+    found = hospital.connection.execute(
+        "select version, remembered_versions, remembered_bytes > 0 from kanon.releases"
+    ).fetchone()
+    assert found == (3, 2, True)
+    assert any("Version 3" in notice and "2 in all" in notice for notice in hospital.notices)
+
+
+def test_publishing_anew_goes_on_counting_versions(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=5)
+    publish(hospital, "patients", "sex", remember=5)
+    both, *_ = hospital.composition(["patients@1", "patients@2"])
+    # Age i % 4 and sex i % 3 = 0: 20 rows of f in each age.
+    assert both.smallest == 20
+    publish(hospital, "patients", "sex")
+    assert hospital.connection.execute("select count(*) from kanon.remembered").fetchone() == (0,)
+
+
+def test_rows_that_changed_since_are_left_out_and_counted(hospital: Interface) -> None:
+    publish(hospital, "by_age", "age")
+    hospital.connection.execute("update patients set age = 0 where id = 3")
+    hospital.notices.clear()
+    publish(hospital, "by_sex", "sex")
+    both, *_ = hospital.composition(["by_age", "by_sex"])
+    # What was stored of row 3, and the row as it is now.
+    assert (both.unseen_rows, both.people, both.smallest) == (2, 239, 19)
+    assert any("class of 2 rows is not known" in notice for notice in hospital.notices)
+    hospital.refresh("by_age")
+    both, *_ = hospital.composition(["by_age", "by_sex"])
+    assert (both.unseen_rows, both.people, both.smallest) == (0, 240, 19)
+
+
+def test_versions_that_were_not_remembered_are_said_not_to_be_seen(hospital: Interface) -> None:
+    publish(hospital, "patients", "age")
+    hospital.refresh("patients")
+    hospital.notices.clear()
+    hospital.composition(["patients"])
+    assert any("was refreshed, and versions before are not remembered" in one for one in hospital.notices)
+
+
+def test_a_release_over_time_stands_for_all_its_versions(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", k=3, over_time={"waiting": 0}, remember=9)
+    hospital.connection.execute(
+        "insert into patients select i, 1, 'm', 'Z0', i from generate_series(241, 244) as i"
+    )
+    hospital.refresh("patients")
+    alone, *_ = hospital.composition(["patients@2"])
+    assert alone.smallest == 60
+    whole, *_ = hospital.composition(["patients"])
+    assert (whole.smallest, whole.people_below) == (4, 0)
+    both, *_ = hospital.composition(["patients@1", "patients@2"])
+    assert (both.smallest, both.people_below) == (4, 0)
+    publish(hospital, "by_zip", "zip")
+    together, *_ = hospital.composition(["patients", "by_zip"])
+    assert (together.releases, together.unseen_rows, together.smallest) == (("patients", "by_zip"), 0, 4)
+
+
+def test_rows_that_look_alike_are_not_said_to_have_cells_that_chance_gave_them(interface: Interface) -> None:
+    interface.connection.execute("create table patients (id integer primary key, age integer, sex text)")
+    interface.connection.execute(
+        "insert into patients select i, 1 + (i > 7)::integer, 'f' from generate_series(1, 9) as i"
+    )
+    # Two rows of age 2 need company: some of those of age 1 lose their age, which of them is chance.
+    publish(interface, "by_age", "age", "sex", k=3, sensitive=[])
+    publish(interface, "by_sex", "sex", k=3, sensitive=[])
+    divided = interface.connection.execute("select count(*) from safe.by_age where age = 1").fetchone()
+    both, *_ = interface.composition(["by_age", "by_sex"])
+    if divided == (0,):
+        assert both.unseen_rows == 0
+    else:
+        assert (both.unseen_rows, both.people) == (7, 2)
+
+
+def test_hierarchies_and_privacy_models(hospital: Interface) -> None:
+    hospital.connection.execute("update patients set secret = id % 7")
+    tree = {"age": {"builder": "intervals", "cuts": [2]}}
+    publish(hospital, "wide", "age", "sex", hierarchies=tree, l=2, sensitive=["secret"])
+    publish(hospital, "narrow", "zip", "sex", p=2, sensitive=["secret"])
+    both, *_ = hospital.composition(["wide", "narrow"])
+    assert (both.people, both.unseen_rows) == (240, 0)
+    assert 1 <= (both.smallest or 0) < 16
+
+
+def test_refusals(hospital: Interface) -> None:
+    publish(hospital, "patients", "age")
+    hospital.connection.execute("create table others as select * from patients")
+    hospital.anonymize("others", 4, quasi_identifiers=["age"], method="greedy")
+    for releases, refusal, words in (
+        ([], InputError, "0 releases"),
+        (["patients"] * 13, InputError, "13 releases"),
+        (["patients", None], InputError, "plain list"),
+        (["patients", "nobody"], UnknownName, "no such release"),
+        (["patients@1"], UnknownName, "not remembered"),
+        (["patients", "others"], InputError, "different tables"),
+    ):
+        with pytest.raises(refusal, match=words):
+            hospital.composition(releases)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at least 2"):
+        hospital.composition(["patients"], 1)
+    hospital.declare("patients", identifiers=["id"], quasi_identifiers=["age"], entity="id")
+    publish(hospital, "of_people", "age")
+    with pytest.raises(InputError, match="counted by the same column"):
+        hospital.composition(["patients", "of_people"])
+    with pytest.raises(InputError, match="no version can be remembered"):
+        hospital.anonymize("others", 4, quasi_identifiers=["age"], remember=2)
+    for wrong in (0, 1.5, "two", True):
+        with pytest.raises(InputError, match="whole number of versions"):
+            hospital.anonymize("patients", 4, remember=wrong)
+
+
+def test_it_is_for_those_who_may_read_the_table(hospital: Interface) -> None:
+    publish(hospital, "patients", "age")
+    with (
+        role(hospital.dsn, "curator", "IN ROLE kanon_curator, kanon_owner") as login,
+        interface_of(login, hospital) as curator,
+    ):
+        hospital.connection.execute("revoke all on patients from kanon_owner")
+        with pytest.raises(NotPermitted):
+            curator.composition(["patients"])
+
+
+def test_dropping_a_release_forgets_its_versions(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=3)
+    hospital.refresh("patients")
+    hospital.drop("patients")
+    left = hospital.connection.execute(
+        "select count(*) from pg_class"
+        " where relnamespace = 'kanon'::regnamespace and relname like 'patients%'"
+    ).fetchone()
+    assert left == (0,)
+    assert hospital.connection.execute("select count(*) from kanon.remembered").fetchone() == (0,)
+
+
+def test_the_command(hospital: Interface) -> None:
+    publish(hospital, "by_age", "age")
+    publish(hospital, "by_sex", "sex")
+    for kind in ([], ["--client"]):
+        arguments = ["composition", "by_age", "by_sex", "--k", "30", *kind, "--dsn", hospital.dsn]
+        shown = CliRunner().invoke(app, arguments)
+        assert shown.exit_code == 0, shown.output
+        assert "by_age, by_sex" in shown.output
+        found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).output)
+        assert [one["people_below"] for one in found] == [80, 0, 0]
+
+
+def side_by_side(interface: Interface) -> list[str]:
+    return [notice for notice in interface.notices if "together" in notice]
+
+
+def test_a_second_release_for_the_same_readers_is_said(hospital: Interface) -> None:
+    publish(hospital, "by_age", "age")
+    assert not side_by_side(hospital)
+    publish(hospital, 'by "sex"', "sex", k=21)
+    (notice,) = side_by_side(hospital)
+    assert '"kanon_analyst"' in notice
+    assert "leave nobody among fewer than 4." in notice
+    statement = notice[notice.index("SELECT") : notice.index(";")]
+    hospital.connection.execute(statement.encode())
+    hospital.notices.clear()
+    publish(hospital, "by_zip", "zip", k=5)
+    (notice,) = side_by_side(hospital)
+    assert "nobody among fewer than 4." in notice
+    hospital.connection.execute("insert into patients values (241, 1, 'f', 'Z1', 241)")
+    hospital.notices.clear()
+    publish(hospital, "by_zip", "zip", k=5)
+    (notice,) = side_by_side(hospital)
+    assert "leave 1 of 241 people among fewer than 4, somebody among 1" in notice
+
+
+def test_releases_for_other_readers_are_not(hospital: Interface) -> None:
+    publish(hospital, "by_age", "age")
+    hospital.connection.execute("revoke select on safe.by_age from kanon_analyst")
+    publish(hospital, "by_sex", "sex")
+    assert not side_by_side(hospital)
+    with role(hospital.dsn, "reader", "IN ROLE kanon_analyst") as login:
+        hospital.connection.execute(f"grant select on safe.by_age to {login}")
+        publish(hospital, "by_sex", "sex")
+        (notice,) = side_by_side(hospital)
+        assert notice.startswith(f'"{login}" may read')
+
+
+def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_path: Path) -> None:
+    publish(hospital, "by_age", "age")
+    publish(hospital, "by_sex", "sex")
+    hospital.connection.execute("insert into patients values (241, 1, 'f', 'Z1', 241)")
+    publish(hospital, "later", "age")
+    page = tmp_path / "audit.html"
+    arguments = ["audit", "patients", "-k", "4", "--dsn", hospital.dsn, "--time-limit", "5"]
+    words = "leave 1 of 241 people (0.4%) among fewer than 4, somebody among 1"
+    shown = CliRunner().invoke(app, [*arguments, "--html", str(page), "--no-curve"])
+    assert words in shown.output, shown.output
+    assert words in page.read_text()
+    assert "What the releases tell together" in page.read_text()
+    markdown = CliRunner().invoke(app, [*arguments, "--markdown"]).output
+    assert "## What the releases tell together" in markdown
+    assert "| by\\_age and later | 4 | 241 | 1 | 1 |" in markdown
+    with role(hospital.dsn, "auditor", "IN ROLE kanon_analyst") as login:
+        hospital.connection.execute(f"grant select on patients to {login}")
+        hospital.connection.execute(
+            f"grant kanon_analyst to {login}; grant select on kanon.releases to {login}"
+        )
+        dsn = make_conninfo(hospital.dsn, user=login)
+        shown = CliRunner().invoke(app, [*arguments[:-3], dsn, "--time-limit", "5"])
+        assert shown.exit_code == 0, shown.output
+        assert "it is not shown what the releases tell together" in shown.stderr
