@@ -47,7 +47,7 @@ def distributed(settings: Settings) -> Iterator[Table]:
     yield table(
         f"{rows:,} synthetic rows, k = 5, greedy, people counted, distributed by person in 4 shards; all "
         f"nodes are this machine ({os.cpu_count()} processors), so that no worker adds speed (seconds, "
-        f"medians of {settings.repeats}; MB that nodes send for the groups, and would send for all rows; load "
+        f"medians of {settings.repeats}; MB that nodes send for groups, and would for all rows; load "
         f"{os.getloadavg()[0]:.1f} at the end)",
         _HEADINGS,
         found,
