@@ -42,7 +42,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
 from kanon_pg.db.queries import statement
-from kanon_pg.db.settings import exact_text
+from kanon_pg.db.settings import created_here, exact_text
 from kanon_pg.errors import DatabaseError, NotPermitted
 from kanon_pg.grouping import classifying
 from kanon_pg.grouping.found import Grouped
@@ -78,6 +78,17 @@ Progress = Callable[[str, float | None], None]
 
 
 @contextmanager
+def _transaction(target: str | Connection) -> Iterator[Connection]:
+    connection = connect(target) if isinstance(target, str) else target
+    try:
+        with repeatable_read(connection):
+            yield connection
+    finally:
+        if isinstance(target, str):
+            connection.close()
+
+
+@contextmanager
 def as_owner(
     target: str | Connection,
     relation: str | None = None,
@@ -86,30 +97,21 @@ def as_owner(
     granting: str = "grant_read",
 ) -> Iterator[tuple[PsycopgDatabase, str]]:
     """Open a transaction that acts as the owner role; yields it with the role that asked."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            db = PsycopgDatabase(connection, on_progress)
-            role = caller(db)
-            if relation is not None:
-                db.row(statement(granting), describe(db, relation, role).oid)
-            _act_as(OWNER, db, role)
+    with _transaction(target) as connection:
+        db = PsycopgDatabase(connection, on_progress)
+        role = caller(db)
+        if relation is not None:
+            db.row(statement(granting), describe(db, relation, role).oid)
+        _act_as(OWNER, db, role)
+        with created_here(db):
             yield db, role
-    finally:
-        if isinstance(target, str):
-            connection.close()
 
 
 @contextmanager
 def as_login(target: str | Connection, on_progress: Progress | None) -> Iterator[PsycopgDatabase]:
     """Open a transaction that acts with the rights of the login."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            yield PsycopgDatabase(connection, on_progress)
-    finally:
-        if isinstance(target, str):
-            connection.close()
+    with _transaction(target) as connection:
+        yield PsycopgDatabase(connection, on_progress)
 
 
 def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
@@ -128,17 +130,12 @@ def _act_as(actor: str, db: PsycopgDatabase, role: str) -> None:
 @contextmanager
 def as_reader(target: str | Connection) -> Iterator[tuple[PsycopgDatabase, str, Row]]:
     """Open a transaction that acts as the reading role; yields it with the caller and its session."""
-    connection = connect(target) if isinstance(target, str) else target
-    try:
-        with repeatable_read(connection):
-            db = PsycopgDatabase(connection)
-            role, session = caller(db), db.row(statement("session_path"))
-            _act_as(READER, db, role)
-            db.row(statement("pin_query_settings"))
-            yield db, role, session
-    finally:
-        if isinstance(target, str):
-            connection.close()
+    with _transaction(target) as connection:
+        db = PsycopgDatabase(connection)
+        role, session = caller(db), db.row(statement("session_path"))
+        _act_as(READER, db, role)
+        db.row(statement("pin_query_settings"))
+        yield db, role, session
 
 
 def revoke_read(db: Database, relation: str, role: str) -> None:

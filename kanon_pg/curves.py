@@ -118,7 +118,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SolvedPoint:
     """What a solver found for one k.
 
     Parameters
@@ -133,14 +133,14 @@ class Solved:
     seconds: float
 
 
-def points_of(ks: Sequence[int], solved: Mapping[int, Solved], cells: int) -> tuple[CurvePoint, ...]:
+def points_of(ks: Sequence[int], solved: Mapping[int, SolvedPoint], cells: int) -> tuple[CurvePoint, ...]:
     """Put a curve together from the solutions for some of its k.
 
     Parameters
     ----------
     ks : sequence of int
         The values of k, ascending.
-    solved : mapping of int to Solved
+    solved : mapping of int to SolvedPoint
         What was solved, at least for the largest k; for the others memory did not suffice.
     cells : int
         Quasi-identifier cells of the table.
@@ -171,7 +171,7 @@ def points_of(ks: Sequence[int], solved: Mapping[int, Solved], cells: int) -> tu
     return tuple(points)
 
 
-def _cheapest(ks: Sequence[int], solved: Mapping[int, Solved]) -> dict[int, int]:
+def _cheapest(ks: Sequence[int], solved: Mapping[int, SolvedPoint]) -> dict[int, int]:
     """Return for each k the k whose solution is the cheapest among those that serve, its own if equal."""
     sources: dict[int, int] = {}
     best = ks[-1]
@@ -182,7 +182,9 @@ def _cheapest(ks: Sequence[int], solved: Mapping[int, Solved]) -> dict[int, int]
     return sources
 
 
-def _point(k: int, source: int, solved: Mapping[int, Solved], bound: float | None, cells: int) -> CurvePoint:
+def _point(
+    k: int, source: int, solved: Mapping[int, SolvedPoint], bound: float | None, cells: int
+) -> CurvePoint:
     found = solved[source].outcome
     cost = found.weighted_cost
     if bound is not None and bound > cost and not math.isclose(bound, cost, rel_tol=_ROUNDING):
@@ -371,7 +373,7 @@ class _Solving:
     counted: Counted
     memory: int
 
-    def all(self, ks: Sequence[int]) -> dict[int, Solved]:
+    def all(self, ks: Sequence[int]) -> dict[int, SolvedPoint]:
         """Solve for each k, the largest first; what one does not use of its time goes to the others.
 
         Raises
@@ -379,7 +381,7 @@ class _Solving:
         MemoryExceeded
             Memory did not suffice for the largest k; any other k can do with the solution of a larger one.
         """
-        solved: dict[int, Solved] = {}
+        solved: dict[int, SolvedPoint] = {}
         left = self.request.time_limit
         for done, k in enumerate(reversed(ks)):
             seconds = left / (len(ks) - done)
@@ -391,11 +393,11 @@ class _Solving:
                 self.db.notice(f"k = {k} has the solution of a larger k: {error.message}")
                 continue
             left -= min(seconds, solved[k].seconds)
-        self._tell(solved)
+        self._notify(solved)
         return solved
 
-    def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> Solved:
-        asked = SolveRequest(
+    def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> SolvedPoint:
+        request = SolveRequest(
             k=k,
             method=self.request.method,
             patterns=self.request.patterns,
@@ -405,12 +407,12 @@ class _Solving:
         before = time.monotonic()
         outcome = solve_in_child(
             self.counted.row_types,
-            asked,
+            request,
             checkpoint=self.db.checkpoint,
             progress=progress,
             memory_bytes=self.memory,
         )
-        return Solved(outcome, time.monotonic() - before)
+        return SolvedPoint(outcome, time.monotonic() - before)
 
     def _progress(self, k: int, done: int, total: int) -> Callable[[str, float | None], None]:
         phase = f"solving for k = {k}"
@@ -424,7 +426,7 @@ class _Solving:
 
         return report
 
-    def _tell(self, solved: dict[int, Solved]) -> None:
+    def _notify(self, solved: dict[int, SolvedPoint]) -> None:
         notes: dict[str, list[int]] = {}
         for k in sorted(solved):
             for note in solved[k].outcome.notes:

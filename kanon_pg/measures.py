@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, equality_operator, require_equality
+from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database, Row
@@ -215,7 +216,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassCounts:
+class ClassFigures:
     """Sizes of all classes together.
 
     Parameters
@@ -242,12 +243,12 @@ class ClassCounts:
     diversity: float
 
 
-def count_classes(db: Database, measured: Measured) -> ClassCounts | None:
+def count_classes(db: Database, measured: Measured) -> ClassFigures | None:
     """Count the classes in one statement.
 
     Returns
     -------
-    ClassCounts or None
+    ClassFigures or None
         None if the relation has no rows.
     """
     # One key alone has the same groups as the whole key: no grouping set of its own then.
@@ -269,11 +270,12 @@ def count_classes(db: Database, measured: Measured) -> ClassCounts | None:
             ],
             marks=marks,
             separate=separate,
+            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
         )
     )
     if not found["classes"]:
         return None
-    return ClassCounts(
+    return ClassFigures(
         rows=found["rows"],
         people=found["people"],
         classes=found["classes"],
@@ -389,6 +391,7 @@ def measure_sensitive(
             many_classes=many_classes,
             equals=equality_operator(db, measured.subject.relation, column),
             people_once=False,
+            on_nodes=distribution_of(db, measured.subject.relation.identifier) is not None,
         )
     )
     return SensitiveFigures(**found)
@@ -495,12 +498,12 @@ def figures_of(db: Database, measured: Measured) -> Measures:
     return replace(combine(counts, figures), **measured.losses)
 
 
-def combine(counts: ClassCounts, figures: Sequence[SensitiveFigures]) -> Measures:
+def combine(counts: ClassFigures, figures: Sequence[SensitiveFigures]) -> Measures:
     """Put the counts of all classes and the worst sensitive column together.
 
     Parameters
     ----------
-    counts : ClassCounts
+    counts : ClassFigures
         At least one class.
     figures : sequence of SensitiveFigures
         One per sensitive column.

@@ -1,5 +1,16 @@
 -- Removes the schemas, then every right that the roles were granted in this database. What belongs to the
 -- roles outside the schemas is not ours: it goes to the role that uninstalls. Any of it may be missing.
+DO $nodes$
+BEGIN
+    -- Of Citus, on all nodes.
+    IF EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus') THEN
+        PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
+        DROP SCHEMA IF EXISTS kanon_shards CASCADE;
+        DROP SCHEMA IF EXISTS kanon CASCADE;
+        PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
+    END IF;
+END
+$nodes$;
 DROP SCHEMA IF EXISTS kanon_catalog CASCADE;
 DROP SCHEMA IF EXISTS safe CASCADE;
 DROP SCHEMA IF EXISTS kanon CASCADE;
@@ -8,13 +19,20 @@ DO $roles$
 DECLARE
     ours text;
     reader oid;
+    on_citus CONSTANT boolean := EXISTS (SELECT FROM pg_catalog.pg_extension AS x WHERE x.extname = 'citus');
 BEGIN
     SELECT pg_catalog.string_agg(pg_catalog.quote_ident(r.rolname), ', ') INTO ours
     FROM pg_catalog.pg_roles AS r
     WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst');
     IF ours IS NOT NULL THEN
         EXECUTE pg_catalog.format('REASSIGN OWNED BY %s TO CURRENT_USER', ours);
+        IF on_citus THEN
+            PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'on', true);
+        END IF;
         EXECUTE pg_catalog.format('DROP OWNED BY %s', ours);
+        IF on_citus THEN
+            PERFORM pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true);
+        END IF;
         -- This took rights on the whole server as well. Other databases rely on the one of counting.sql.
         SELECT r.oid INTO reader
         FROM pg_catalog.pg_roles AS r

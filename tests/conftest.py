@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.fixtures.audits",
     "tests.fixtures.queries",
     "tests.fixtures.gateways",
+    "tests.fixtures.citus",
 ]
 
 _INTERFACES = {"server", "client"}

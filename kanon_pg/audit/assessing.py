@@ -20,10 +20,10 @@ from kanon_pg.audit.columns import (
     quasi_identifiers,
     sensitive_columns,
 )
-from kanon_pg.audit.findings import HomogeneousClasses, RiskFigures, risk_figures
+from kanon_pg.audit.findings import RiskFigures, risk_figures
 from kanon_pg.audit.request import RiskRequest
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.risk import DEEPEST
+from kanon_pg.core.risk import DEEPEST, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
@@ -112,7 +112,7 @@ def relation_risk(
     register: tuple[PackedRowTypes, ...] = ()
     if population is not None:
         register = (worker.count(population).row_types,)
-    answer = worker.ask(
+    answer = worker.run(
         "risk",
         counted.row_types,
         *register,
@@ -205,7 +205,7 @@ def risk_in_people(worker: AuditSession, call: RiskRequest, known: Subject) -> R
     """
     worker.db.progress("counting")
     sizes = class_sizes(worker.db, known)
-    answer = worker.ask(
+    answer = worker.run(
         "risk",
         _one_row_type_per_class(sizes),
         threshold=call.threshold,

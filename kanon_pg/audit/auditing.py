@@ -164,7 +164,7 @@ def audit(db: Database, request: AuditRequest) -> AuditResult:
     is_known_safe = known.hides_people and _is_safe_release(db, subject, request.k)
     with audit_session(db, request.time_limit) as worker:
         counted = worker.count(subject)
-        answer = _NOTHING if is_known_safe else _ask(worker, subject, counted, request)
+        answer = _NOTHING if is_known_safe else _violating_sets(worker, subject, counted, request)
         result = _result(subject, counted, request, answer)
         if known.hides_people:
             result = replace(result, hides_people=True) if is_known_safe else _in_rows(result)
@@ -172,7 +172,7 @@ def audit(db: Database, request: AuditRequest) -> AuditResult:
             result = with_details(result, subject, answer["details"])
         if request.details:
             result = with_risk(worker, result, subject, counted)
-    _tell(db, result)
+    _notify(db, result)
     return replace(result, seconds=time.monotonic() - began)
 
 
@@ -189,9 +189,9 @@ def rows_of_audit(db: Database, request: AuditRequest) -> tuple[ViolatingSet, ..
         As `audit`.
     """
     result = audit(db, request)
-    open_question = result.open_question()
-    is_as_asked = result.max_columns is not None and result.complete_columns >= result.max_columns
-    if result.sets or open_question is None or is_as_asked:
+    limitation = result.limitation()
+    is_as_requested = result.max_columns is not None and result.complete_columns >= result.max_columns
+    if result.sets or limitation is None or is_as_requested:
         return result.sets
     if result.hides_people:
         raise InputError(
@@ -200,7 +200,7 @@ def rows_of_audit(db: Database, request: AuditRequest) -> tuple[ViolatingSet, ..
         )
     raise LimitExceeded(
         "No set of columns was found, but not all could be looked at.",
-        detail=open_question,
+        detail=limitation,
         hint="Pass a larger time_limit, or ask for sets of few columns: max_columns => 2.",
     )
 
@@ -225,10 +225,10 @@ def _in_rows(result: AuditResult) -> AuditResult:
     )
 
 
-def _ask(
+def _violating_sets(
     worker: AuditSession, subject: AuditSubject, counted: Counted, request: AuditRequest
 ) -> Mapping[str, Any]:
-    return worker.ask(
+    return worker.run(
         "violating",
         counted.row_types,
         share=_AUDIT_SHARE if request.details else 1.0,
@@ -282,11 +282,11 @@ def _violating_set(
     )
 
 
-def _tell(db: Database, result: AuditResult) -> None:
+def _notify(db: Database, result: AuditResult) -> None:
     """Say what is open."""
-    open_question = result.open_question()
-    if open_question is not None:
-        db.notice(open_question)
+    limitation = result.limitation()
+    if limitation is not None:
+        db.notice(limitation)
     uncounted = sum(found.smallest_class is None for found in result.sets)
     if uncounted:
         db.notice(f"The time did not suffice for the figures of {uncounted:,} of {len(result.sets):,} sets.")
@@ -305,7 +305,7 @@ def identify(db: Database, request: IdentifyRequest) -> tuple[IdentifyingSet, ..
     subject = all_columns(db, look_up(db, request.relation), request.columns)
     with audit_session(db, request.time_limit) as worker:
         counted = worker.count(subject)
-        found = worker.ask("identifying", counted.row_types)
+        found = worker.run("identifying", counted.row_types)
     at_least, distinct = found["at_least"], found["distinct_rows"]
 
     def shown(places: Sequence[int], method: str, *, is_smallest: bool) -> IdentifyingSet:

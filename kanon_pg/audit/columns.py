@@ -283,7 +283,7 @@ class AuditSession:
             memory_bytes=self.memory,
         )
 
-    def ask(
+    def run(
         self, task: str, *tables: PackedRowTypes, share: float = 1.0, **arguments: Any
     ) -> Mapping[str, Any]:
         """Have the worker do a task, and search within a share of the time that is left."""

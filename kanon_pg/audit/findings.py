@@ -10,31 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from kanon_pg.core.risk import AttackerRisk
+from kanon_pg.core.risk import AttackerRisk, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 
 if TYPE_CHECKING:
     from kanon_pg.release.composition import Composition
 
 Kind = Literal["minimum", "minimal"]
-
-
-@dataclass(frozen=True, slots=True)
-class HomogeneousClasses:
-    """Classes in which everybody has the same value of a sensitive column: finding the class tells it.
-
-    Parameters
-    ----------
-    column : str
-        The sensitive column.
-    classes, people, rows : int
-        Number of these classes, and the people (each class counted for itself) and rows in them.
-    """
-
-    column: str
-    classes: int
-    people: int
-    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +385,7 @@ class AuditResult:
         """Whether it is proven that all audited columns together single out nobody."""
         return self.is_complete and not self.sets
 
-    def open_question(self) -> str | None:
+    def limitation(self) -> str | None:
         """Return what the time limit or `max_columns` left open, in a sentence; None if nothing."""
         if self.is_complete:
             return None

@@ -1,4 +1,4 @@
-"""What is asked of an audit, checked before anything is read."""
+"""The arguments of audits, checked before anything is read."""
 
 from __future__ import annotations
 

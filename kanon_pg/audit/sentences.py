@@ -221,9 +221,9 @@ def _all(result: AuditResult) -> Iterator[str]:
         yield about_together(result.together[0])
     if result.left_out:
         yield f"Nothing is known of {column_list(result.left_out)}: the types have no equality."
-    open_question = result.open_question()
-    if open_question is not None:
-        yield open_question
+    limitation = result.limitation()
+    if limitation is not None:
+        yield limitation
 
 
 def _about_sets(result: AuditResult) -> Iterator[str]:

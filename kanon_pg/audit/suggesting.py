@@ -51,7 +51,7 @@ def suggest(db: Database, request: SuggestRequest) -> tuple[Suggestion, ...]:
     require_readable(known.relation, facts, known.role)
     with audit_session(db, request.time_limit) as worker:
         suggestions = suggestions_for(_observe(worker, known))
-    _tell(db, known, suggestions)
+    _notify(db, known, suggestions)
     return suggestions
 
 
@@ -78,7 +78,7 @@ def _observe(worker: AuditSession, known: Subject) -> list[Observed]:
     ]
 
 
-def _tell(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
+def _notify(db: Database, known: Subject, suggestions: Sequence[Suggestion]) -> None:
     """Say what to do with what is proposed."""
     if any(one.role == "quasi_identifier" for one in suggestions):
         db.notice(
@@ -150,7 +150,7 @@ def _statistics(
         counted = worker.count_rows(source, audit_columns(some))
         if not counted.rows:  # a sample of few rows may have none
             continue
-        answer = worker.ask("columns", counted.row_types, share=len(some) / (len(columns) - first))
+        answer = worker.run("columns", counted.row_types, share=len(some) / (len(columns) - first))
         is_complete = is_complete and answer["is_complete"]
         found |= {
             column.name: _statistics_of(place, some, counted.rows, answer)
@@ -202,12 +202,12 @@ def _repeated(
 
     Counted in all rows, since those of one person are seldom in a sample together.
     """
-    asked = [
+    chosen = [
         column
         for column in columns
         if not column.is_key and (column.name in tables or names_a_person(column.name))
     ]
-    return _those_that_are(db, "suggest_repeated", known, asked)
+    return _those_that_are(db, "suggest_repeated", known, chosen)
 
 
 def _constant(
@@ -219,11 +219,11 @@ def _constant(
     is_sample: bool,
 ) -> frozenset[str]:
     """Return the columns that are the same in all rows; what a sample says is checked in all of them."""
-    asked = [
+    chosen = [
         column for column in columns if column.name in statistics and statistics[column.name].distinct == 1
     ]
-    varying = _those_that_are(db, "suggest_varying", known, asked) if is_sample else frozenset()
-    return frozenset(column.name for column in asked) - varying
+    varying = _those_that_are(db, "suggest_varying", known, chosen) if is_sample else frozenset()
+    return frozenset(column.name for column in chosen) - varying
 
 
 def _those_that_are(
@@ -232,11 +232,11 @@ def _those_that_are(
     """Return the names of the columns for which a query with one answer per column says yes."""
     if not columns:
         return frozenset()
-    asked = [
+    chosen = [
         {"name": column.identifier, "alias": Identifier.of(f"answer_{number}")}
         for number, column in enumerate(columns)
     ]
-    answers = db.row(statement(query, relation=known.relation.identifier, columns=asked))
+    answers = db.row(statement(query, relation=known.relation.identifier, columns=chosen))
     return frozenset(column.name for number, column in enumerate(columns) if answers[f"answer_{number}"])
 
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.admin.demo.patients import create_patients, patients
-from kanon_pg.admin.demo.story import ANALYST, Cast, Exchange, Psql, Scene, scenes
+from kanon_pg.admin.demo.story import ANALYST, Actors, Exchange, Psql, Scene, scenes
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli.install import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
@@ -84,7 +84,7 @@ def demo(
             _say_goodbye(console, Cluster(name).dsn(DATABASE))
 
 
-def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
+def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Actors:
     compiled_ahead(DEMO_KERNELS)
     say("Starting the private server ...")
     cluster.up(prepare=_install)
@@ -102,7 +102,7 @@ def _prepare(cluster: Cluster, say: Callable[[str], None]) -> Cast:
         PsycopgDatabase(connection).execute(statement("demo_create_analyst", role=Identifier.of(ANALYST)))
     environment = {**cluster.client_environment(), "PGDATABASE": DATABASE}
     program = cluster.instance.programs.program("psql")
-    return Cast(
+    return Actors(
         owner=Psql(program, environment, superuser=True),
         analyst=Psql(program, {**environment, "PGUSER": ANALYST}),
     )

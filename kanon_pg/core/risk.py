@@ -42,11 +42,13 @@ class AttackerRisk:
 
 
 @dataclass(frozen=True, slots=True)
-class Homogeneous:
+class HomogeneousClasses:
     """Classes in which everybody has the same value of a sensitive column: finding the class tells it.
 
     Parameters
     ----------
+    column : str
+        The sensitive column.
     classes, people, rows : int
         Number of these classes, and the people (each class counted for itself) and rows in them.
     """
@@ -99,7 +101,7 @@ class Risk:
         of the journalist's risk; classes / people without one.
     sample_uniques : int
         Classes of a single person.
-    homogeneous : tuple of Homogeneous
+    homogeneous : tuple of HomogeneousClasses
         Per sensitive column.
     """
 
@@ -110,4 +112,4 @@ class Risk:
     journalist_basis: str
     marketer: float
     sample_uniques: int
-    homogeneous: tuple[Homogeneous, ...]
+    homogeneous: tuple[HomogeneousClasses, ...]

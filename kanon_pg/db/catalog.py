@@ -100,8 +100,6 @@ class RelationFacts:
         Whether the role may use the schema.
     selectable : bool
         Whether the role may read the whole relation.
-    owned : bool
-        Whether the role has the rights of the owner.
     columns : tuple of ColumnFacts
         In the relation's order.
     """
@@ -114,7 +112,6 @@ class RelationFacts:
     row_security: bool
     reachable: bool
     selectable: bool
-    owned: bool
     columns: tuple[ColumnFacts, ...]
 
     @property
@@ -233,7 +230,6 @@ def describe(db: Database, relation: str | None, role: str | None = None) -> Rel
         row_security=facts["row_security"],
         reachable=facts["schema_usable"],
         selectable=facts["selectable"],
-        owned=facts["owned"],
         columns=columns,
     )
 

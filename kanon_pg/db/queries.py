@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
+from kanon_pg.errors import InstallError
 
 if TYPE_CHECKING:
     import jinja2
@@ -69,8 +70,13 @@ def _only_sql(value: Any) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     # most statements are no templates, and new sessions that run none of the others need not load it
-    import jinja2  # noqa: PLC0415
-
+    try:
+        import jinja2  # noqa: PLC0415
+    except ImportError as error:
+        raise InstallError(
+            f"The Python package {error.name} cannot be imported.",
+            hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
+        ) from error
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader([sql_root() / "queries", sql_root()]),
         undefined=jinja2.StrictUndefined,

@@ -9,7 +9,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
 
 _WORK_MEMORY_SHARE = 8
-"""Part of the budget that one sort or hash of the server may use."""
+"""Part of the budget that one sort or hash of the server may use; a statement may have several."""
 
 _LEAST_WORK_MEMORY, _MOST_WORK_MEMORY = 4 << 20, 512 << 20
 
@@ -25,6 +25,9 @@ _EXACT_TEXT = {
 
 Not the time zone and the order of day and month: base views may depend on them, and ISO dates do not.
 """
+
+
+_PROPAGATION = "citus.enable_ddl_propagation"
 
 
 @contextmanager
@@ -45,6 +48,36 @@ def exact_text(db: Database) -> Iterator[None]:
 
 
 @contextmanager
+def created_here(db: Database) -> Iterator[None]:
+    """Keep what is created inside the block on this node, where Citus would create it on all of them."""
+    if db.row(statement("session_settings"))["propagation"] != "on":
+        yield
+        return
+    with setting(db, _PROPAGATION, "off"):
+        yield
+
+
+@contextmanager
+def dropped_everywhere(db: Database) -> Iterator[None]:
+    """Let Citus, where it is, drop on all nodes what is dropped inside the block.
+
+    It copies a view to all nodes when a table that the view reads becomes distributed.
+    """
+    if db.row(statement("session_settings"))["propagation"] != "off":
+        yield
+        return
+    with created_everywhere(db):
+        yield
+
+
+@contextmanager
+def created_everywhere(db: Database) -> Iterator[None]:
+    """Let Citus create on all nodes what is created inside the block."""
+    with setting(db, _PROPAGATION, "on"):
+        yield
+
+
+@contextmanager
 def working_memory(db: Database, budget: int) -> Iterator[None]:
     """Let grouping and joining use memory instead of disk, within the budget.
 
@@ -55,6 +88,7 @@ def working_memory(db: Database, budget: int) -> Iterator[None]:
     size = max(_LEAST_WORK_MEMORY, min(_MOST_WORK_MEMORY, budget // _WORK_MEMORY_SHARE))
     with (
         setting(db, "work_mem", f"{size >> 10}kB"),
+        setting(db, "hash_mem_multiplier", "1"),
         setting(db, "enable_mergejoin", "off"),
         setting(db, "parallel_tuple_cost", "0.01"),
         setting(db, "jit", "off"),

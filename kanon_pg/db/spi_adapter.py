@@ -11,7 +11,7 @@ import ctypes
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, NoReturn, TypeVar
 
 import plpy
@@ -20,6 +20,7 @@ from kanon_pg.db.failures import QUERY_CANCELED, database_error
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
 from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.settings import created_here
 from kanon_pg.errors import KanonError, LimitExceeded
 
 _CLOCK_MONOTONIC = 1
@@ -94,7 +95,9 @@ class SpiDatabase:
         self._name_before: str | None = None
         self._phase: str | None = None
         self._shown_at = 0.0
-        self._talks = self.row(statement("session_settings"))["progress"] == "on"
+        session = self.row(statement("session_settings"))
+        self._talks = session["progress"] == "on"
+        self.on_citus = bool(session["propagation"])
 
     def _run(self, command: Statement, arguments: tuple[Any, ...]) -> Any:
         # Texts without parameters are different each time: their plans are worth nothing later. Nor does the
@@ -250,7 +253,8 @@ def serve(operation: Callable[[SpiDatabase], Answer]) -> Answer:
     """
     try:
         database = SpiDatabase()
-        answer = operation(database)
+        with created_here(database) if database.on_citus else nullcontext():
+            answer = operation(database)
         database.end_progress()
     except KanonError as error:
         raise_to_sql(error)

@@ -19,7 +19,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
 from kanon_pg.errors import UnsuitableColumn, VerificationFailed
 from kanon_pg.grouping.counting import (
-    Counted,
+    CountedValues,
     Weighing,
     coordinates,
     count_points,
@@ -93,7 +93,9 @@ class _Session:
     db: Database
     memory: int
 
-    def ask(self, task: str, call: GroupingRequest, counted: Counted, arrays: Any, **options: Any) -> _Answer:
+    def run(
+        self, task: str, call: GroupingRequest, counted: CountedValues, arrays: Any, **options: Any
+    ) -> _Answer:
         """Have the worker group values."""
         weights: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", counted.weights()))}
         grouping = GroupingTask(
@@ -146,7 +148,7 @@ def intervals(db: Database, call: IntervalsRequest) -> Grouped:
         column = value_column(db, weighing, str(call.column))
         require_range(column.facts)
         counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=True)
-        answer = worker.ask("intervals", call, counted, {})
+        answer = worker.run("intervals", call, counted, {})
         labels = interval_labels(db, column.facts, counted.values, answer.classes)
     return _grouped("intervals", call, weighing, (column.facts.name,), counted, answer, labels)
 
@@ -160,7 +162,7 @@ def labels(db: Database, call: LabelsRequest) -> Grouped:
         weighing = resolve_weighing(db, call)
         column = value_column(db, weighing, str(call.column))
         counted = require_enough(count_values(db, weighing, column), call.k, missing_apart=False)
-        answer = worker.ask("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
+        answer = worker.run("labels", call, counted, {}, method=call.method, epsilon=call.epsilon)
     names = class_names(counted.weighed(), answer.classes, answer.count)
     return _grouped("labels", call, weighing, (column.facts.name,), counted, answer, names)
 
@@ -178,7 +180,7 @@ def regions(db: Database, call: RegionsRequest) -> Grouped:
         counted = require_enough(counted, call.k, missing_apart=False)
         edges = neighbours(db, call, weighing, counted)
         flat = packed("<i8", [place for edge in edges for place in edge])
-        answer = worker.ask(
+        answer = worker.run(
             *("regions", call, counted, {"edges": ("<i8", flat)}),
             method=call.method,
             on_light=call.on_light,
@@ -205,7 +207,7 @@ def rectangles(db: Database, call: RectanglesRequest) -> Grouped:
         arrays = {
             name: ("<f8", packed("<f8", [getattr(value, name) for value in counted.values])) for name in "xy"
         }
-        answer = worker.ask("rectangles", call, counted, arrays, method=call.method)
+        answer = worker.run("rectangles", call, counted, arrays, method=call.method)
     names = [f"({box[0]:g},{box[1]:g}),({box[2]:g},{box[3]:g})" for box in answer.boxes]
     columns = tuple(name for name in (call.x, call.y) if name is not None)
     return _grouped("rectangles", call, weighing, columns, counted, answer, names)
@@ -216,7 +218,7 @@ def _grouped(
     call: GroupingRequest,
     weighing: Weighing,
     columns: tuple[str, ...],
-    counted: Counted,
+    counted: CountedValues,
     answer: _Answer,
     names: Sequence[str],
     edges: tuple[tuple[int, int], ...] = (),

@@ -162,7 +162,7 @@ _MOST_WEIGHT = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedValues:
     """The values of a column, in its order.
 
     Parameters
@@ -190,7 +190,7 @@ def count_values(
     weighing: Weighing,
     column: CanonicalColumn,
     positions: tuple[Fragment, Fragment] | None = None,
-) -> Counted:
+) -> CountedValues:
     """Return the values of a column.
 
     Parameters
@@ -217,15 +217,15 @@ def count_values(
         for row in rows
     ]
     missing = values.pop() if values[-1].value is None else None
-    return Counted(tuple(values), missing)
+    return CountedValues(tuple(values), missing)
 
 
-def count_points(db: Database, weighing: Weighing, x: Fragment, y: Fragment) -> Counted:
+def count_points(db: Database, weighing: Weighing, x: Fragment, y: Fragment) -> CountedValues:
     """Return the different points of a relation; parameters and errors as of `count_values`."""
     rows = _rows(db, weighing, statement("group_points", x=x, y=y, **weighing.parts()))
     values = [FoundValue(None, 0, _weight(weighing, row), row["x"], row["y"]) for row in rows]
     missing = values.pop() if values[-1].x is None else None
-    return Counted(tuple(values), missing)
+    return CountedValues(tuple(values), missing)
 
 
 def _rows(db: Database, weighing: Weighing, query: Statement) -> Sequence[Any]:
@@ -252,7 +252,7 @@ def _weight(weighing: Weighing, row: Any) -> int:
     return int(text)
 
 
-def require_enough(counted: Counted, k: int, *, missing_apart: bool) -> Counted:
+def require_enough(counted: CountedValues, k: int, *, missing_apart: bool) -> CountedValues:
     """Refuse values that no classes of k can be made of.
 
     Parameters
@@ -262,7 +262,7 @@ def require_enough(counted: Counted, k: int, *, missing_apart: bool) -> Counted:
 
     Returns
     -------
-    Counted
+    CountedValues
         The same; if missing values need no class of their own they are the last of the values.
 
     Raises
@@ -272,7 +272,7 @@ def require_enough(counted: Counted, k: int, *, missing_apart: bool) -> Counted:
     """
     missing = counted.missing
     if not missing_apart and missing is not None:
-        counted = Counted((*counted.values, missing), None)
+        counted = CountedValues((*counted.values, missing), None)
     total = sum(counted.weights())
     if total < k:
         raise InfeasibleError(
@@ -287,7 +287,7 @@ def require_enough(counted: Counted, k: int, *, missing_apart: bool) -> Counted:
 
 
 def neighbours(
-    db: Database, call: RegionsRequest, weighing: Weighing, counted: Counted
+    db: Database, call: RegionsRequest, weighing: Weighing, counted: CountedValues
 ) -> tuple[tuple[int, int], ...]:
     """Return the pairs of neighbours as places in the values; others than those are left out.
 

@@ -178,7 +178,7 @@ _SIGNED = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TreeNode:
     """A node with all that is below it.
 
     Parameters
@@ -189,17 +189,17 @@ class Node:
         0 for a value.
     leaves : int
         Values below it, itself if it is one.
-    children : tuple of Node
+    children : tuple of TreeNode
         The nodes one level below, in the order of numbers within their labels.
     """
 
     label: str
     level: int
     leaves: int
-    children: tuple[Node, ...]
+    children: tuple[TreeNode, ...]
 
 
-def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> Node:
+def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> TreeNode:
     """Return the top of a hierarchy with everything below it.
 
     Parameters
@@ -208,10 +208,10 @@ def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> Node:
         Type of its nodes; in ranges of numbers a minus is a sign, elsewhere a hyphen.
     """
     numbers = _SIGNED if output in ("int4range", "int8range", "numrange") else _PARTS
-    below = {value: Node(value, 0, 1, ()) for value in hierarchy.values}
+    below = {value: TreeNode(value, 0, 1, ()) for value in hierarchy.values}
     names = hierarchy.values
     for level, above in enumerate((*hierarchy.levels, (TOP,) * len(names)), 1):
-        groups: dict[str, dict[str, Node]] = {}
+        groups: dict[str, dict[str, TreeNode]] = {}
         for name, node in zip(names, above, strict=True):
             groups.setdefault(node, {})[name] = below[name]
         below = {node: _node(node, level, list(group.values()), numbers) for node, group in groups.items()}
@@ -219,7 +219,7 @@ def tree_of(hierarchy: GeneralizationHierarchy, output: str = TEXT) -> Node:
     return below[TOP]
 
 
-def tree_lines(top: Node, most: int = 10) -> Iterator[str]:
+def tree_lines(top: TreeNode, most: int = 10) -> Iterator[str]:
     """Yield the lines of a tree, at most `MOST_LINES` of them.
 
     Parameters
@@ -234,9 +234,9 @@ def tree_lines(top: Node, most: int = 10) -> Iterator[str]:
         yield "..."
 
 
-def _node(label: str, level: int, children: list[Node], numbers: re.Pattern[str]) -> Node:
+def _node(label: str, level: int, children: list[TreeNode], numbers: re.Pattern[str]) -> TreeNode:
     ordered = sorted(children, key=lambda child: _place(child.label, numbers))
-    return Node(label, level, sum(child.leaves for child in children), tuple(ordered))
+    return TreeNode(label, level, sum(child.leaves for child in children), tuple(ordered))
 
 
 def _place(label: str, numbers: re.Pattern[str]) -> tuple[bool, list[Decimal], str]:
@@ -244,7 +244,7 @@ def _place(label: str, numbers: re.Pattern[str]) -> tuple[bool, list[Decimal], s
     return not label.startswith("("), [Decimal(number) for number in numbers.findall(label)], label
 
 
-def _lines(node: Node, most: int, lead: str, hang: str) -> Iterator[str]:
+def _lines(node: TreeNode, most: int, lead: str, hang: str) -> Iterator[str]:
     many = f"  ({node.leaves:,} {'value' if node.leaves == 1 else 'values'})" if node.level > 0 else ""
     yield f"{lead}{node.label}{many}"
     rest = len(node.children) - most

@@ -13,6 +13,7 @@ from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.fixed_parameters import with_constants
 from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_records
 from kanon_pg.queries.parameters import parameter_values
@@ -73,7 +74,7 @@ def answer_query(
         For every other reason.
     """
     loaded = require_records(db, load_catalog(db, query.text, query.search_path, role), folder)
-    verdict = verdict_on(query.text, loaded.snapshot, loaded.rules)
+    verdict = verdict_on(query.text, loaded.snapshot, loaded.rules, query.parameters)
     if not verdict.accepted:
         raise refused(verdict.findings)
     try:
@@ -132,18 +133,29 @@ def _outcome(
         return QueryOutcome(None, failure_of(error))
 
 
-def verdict_on(text: str, snapshot: CatalogSnapshot, rules: Mapping[int, ProtectionRules]) -> Verdict:
+def verdict_on(
+    text: str,
+    snapshot: CatalogSnapshot,
+    rules: Mapping[int, ProtectionRules],
+    values: Sequence[str | None] | None = None,
+) -> Verdict:
     """Check a query under the strictest choices of the relations that it reads; asks no database.
 
     Parameters
     ----------
     rules : Mapping of int to ProtectionRules
         By the OID of a relation in the snapshot, as in `kanon_pg.queries.load_catalog.LoadedCatalog`.
+    values : sequence of (str or None), optional
+        Of the parameters, for those that stand in the place of constants.
     """
-    verdict = _checked(text, snapshot, _options(rules))
-    if not verdict.accepted:
-        return verdict
-    return _checked(text, snapshot, _options({oid: rules[oid] for oid in verdict.protected}))
+
+    def check_with(written: str) -> Verdict:
+        verdict = _checked(written, snapshot, _options(rules))
+        if not verdict.accepted:
+            return verdict
+        return _checked(written, snapshot, _options({oid: rules[oid] for oid in verdict.protected}))
+
+    return with_constants(text, values, check_with)
 
 
 @lru_cache(maxsize=_KEPT_VERDICTS)

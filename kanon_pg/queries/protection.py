@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kanon_pg.db.catalog import RelationFacts, describe, require_readable
+from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -51,6 +52,12 @@ def protect(
         raise UnsuitableRelation(
             f"Relation {facts.identifier} belongs to kanon_pg or the server itself.",
             hint="Name a table of your own.",
+        )
+    if reads_tables_of_citus(db, facts.oid):
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} cannot answer queries: its rows are in tables of Citus.",
+            detail="The record knows rows by where a table has them, which Citus does not tell.",
+            hint="Publish a release (kanon_anonymize), or protect a copy: CREATE MATERIALIZED VIEW ...;",
         )
     _require_declared(db, facts)
     db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)

@@ -93,6 +93,11 @@ class CanonicalColumn:
         return facts.base_kind == "e" or facts.base_type in _EXACT
 
     @property
+    def is_spelled_by_others(self) -> bool:
+        """Whether which spelling a value gets depends on all rows that have it."""
+        return not self.is_exact and self.facts.base_type not in {"numeric", *_FLOATS}
+
+    @property
     def expression(self) -> Fragment:
         """The column in one spelling per value, in terms of the base relation."""
         name, kind = self.facts.identifier, self.facts.type

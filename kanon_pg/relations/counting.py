@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes, SensitiveColumn
+from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
@@ -88,12 +89,32 @@ def count_row_types(
     _refuse_by_first_rows(db, relation, parts, most)
     weights = {"type_bytes": per_type, "pair_bytes": ITEM_BYTES * _PAIR_NUMBERS * _COPIES}
     most_bytes = max(memory_bytes, per_type)
-    found = db.row(statement("count_row_types", **parts, **weights, most_bytes=most_bytes))
+    # Where all rows of a person are on one node of Citus, people are counted there.
+    query = (
+        "distributed/count_row_types"
+        if _counts_people_apart(db, relation, grouped, entity)
+        else "count_row_types"
+    )
+    found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes))
     if found["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
         raise _too_many(f"{found['types']:,} row types{pairs}", most)
     packed = _packed(found, columns, sensitive)
     return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
+
+
+def _counts_people_apart(
+    db: Database,
+    relation: Identifier | Fragment,
+    columns: tuple[CanonicalColumn, ...],
+    entity: CanonicalColumn | None,
+) -> bool:
+    if entity is None or not isinstance(relation, Identifier):
+        return False
+    distribution = distribution_of(db, relation)
+    if distribution is None or distribution.column != entity.facts.name:
+        return False
+    return not any(column.is_spelled_by_others for column in (*columns, entity))
 
 
 def _refuse_by_first_rows(

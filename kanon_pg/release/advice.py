@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
+from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
@@ -45,9 +46,9 @@ def notice_repeated_identifiers(db: Database, relation: RelationFacts, identifie
     columns = [
         c for c in map(relation.column, identifiers) if not c.is_key and has_equality(db, relation, (c,))
     ]
-    if not columns:
+    if not columns or _rows_are_elsewhere(db, relation):
         return
-    found = _asked_of_columns(db, "repeated_identifiers", relation, columns)
+    found = _columns_found_by(db, "repeated_identifiers", relation, columns)
     repeated = [column for column, repeats in zip(columns, found, strict=True) if repeats]
     if len(repeated) == 1:
         column = repeated[0]
@@ -74,9 +75,9 @@ def notice_unique_sensitive(db: Database, relation: RelationFacts, sensitive: Se
         Columns that are published as they are.
     """
     columns = [column for column in sensitive if has_equality(db, relation, (column,))]
-    if not columns:
+    if not columns or _rows_are_elsewhere(db, relation):
         return
-    found = _asked_of_columns(db, "distinct_values", relation, columns)
+    found = _columns_found_by(db, "distinct_values", relation, columns)
     for column, (values, distinct) in zip(columns, found, strict=True):
         if values >= _FEWEST_ROWS and distinct >= _NEARLY_ALL * values:
             db.notice(
@@ -102,7 +103,12 @@ def notice_much_suppressed(db: Database, release: Identifier, share: float) -> N
         )
 
 
-def _asked_of_columns(
+def _rows_are_elsewhere(db: Database, relation: RelationFacts) -> bool:
+    """Whether looking at some rows would bring them here from other nodes."""
+    return reads_tables_of_citus(db, relation.oid)
+
+
+def _columns_found_by(
     db: Database, query: str, relation: RelationFacts, columns: Sequence[ColumnFacts]
 ) -> list[Any]:
     """Return what a query says of each column, by looking at some rows."""

@@ -8,6 +8,7 @@ from kanon_pg.db.catalog import RelationFacts, caller, describe_readable
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
+from kanon_pg.db.settings import dropped_everywhere
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import Roles, Subject, require_usable, stored_declaration
@@ -106,7 +107,8 @@ def undeclare(db: Database, relation: str, *, role: str | None = None) -> None:
 
 def _drop_row_types_view(db: Database, row: Row | None) -> None:
     if row is not None and row["row_types_view"]:
-        db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
+        with dropped_everywhere(db):
+            db.execute(statement("drop_view_if_exists", view=Identifier.of("kanon", row["row_types_view"])))
 
 
 def _row(db: Database, facts: RelationFacts) -> Row | None:

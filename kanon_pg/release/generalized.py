@@ -72,25 +72,25 @@ def parse_hierarchies(argument: Any) -> tuple[HierarchyWish, ...]:
         return ()
     if not isinstance(argument, Mapping):
         raise InputError("Argument hierarchies must be a JSON object of columns.", hint=_EXAMPLE)
-    return tuple(_wish(column, asked) for column, asked in argument.items())
+    return tuple(_wish(column, given) for column, given in argument.items())
 
 
-def _wish(column: str, asked: Any) -> HierarchyWish:
+def _wish(column: str, given: Any) -> HierarchyWish:
     quoted = Identifier.of(column)
-    if isinstance(asked, str):
-        asked = {"hierarchy": asked}
-    if not isinstance(asked, Mapping):
+    if isinstance(given, str):
+        given = {"hierarchy": given}
+    if not isinstance(given, Mapping):
         raise InputError(
             f"The hierarchy of column {quoted} is neither a name nor a JSON object.", hint=_EXAMPLE
         )
-    named, built = asked.get("hierarchy"), asked.get("builder")
+    named, built = given.get("hierarchy"), given.get("builder")
     if (named is None) == (built is None):
         raise InputError(
             f"Column {quoted} needs either the name of a stored hierarchy or a builder.", hint=_EXAMPLE
         )
     if not isinstance(built if named is None else named, str):
         raise InputError(f"The name of the hierarchy of column {quoted} is no text.", hint=_EXAMPLE)
-    rest = {key: value for key, value in asked.items() if key not in ("hierarchy", "lowest", "loss")}
+    rest = {key: value for key, value in given.items() if key not in ("hierarchy", "lowest", "loss")}
     if named is not None and set(rest) - {"builder"}:
         raise InputError(
             f"The stored hierarchy of column {quoted} takes lowest and loss, and nothing else.", hint=_EXAMPLE
@@ -99,8 +99,8 @@ def _wish(column: str, asked: Any) -> HierarchyWish:
         column=column,
         hierarchy=named,
         builder=rest if named is None else None,
-        lowest=_lowest(quoted, asked.get("lowest")),
-        loss=_loss(quoted, asked.get("loss")),
+        lowest=_lowest(quoted, given.get("lowest")),
+        loss=_loss(quoted, given.get("loss")),
     )
 
 

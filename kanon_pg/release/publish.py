@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, LOCK_NOT_AVAILABLE
-from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.db.settings import setting
@@ -19,7 +19,12 @@ _INVALID_REPLACEMENT = "42P16"
 
 
 def swap_view(
-    db: Database, plan: ReleasePlan, storage: Identifier, *, k: int, unseen_by: Literal | None = None
+    db: Database,
+    plan: ReleasePlan,
+    storage: Identifier | Fragment,
+    *,
+    k: int,
+    unseen_by: Literal | None = None,
 ) -> None:
     """Let the view that analysts read show the new storage from the commit on.
 
@@ -28,8 +33,8 @@ def swap_view(
 
     Parameters
     ----------
-    storage : Identifier
-        The new materialized view.
+    storage : Identifier or Fragment
+        The new materialized view, or what else the view is to read.
     k : int
         Fewest people per class, for the view's comment.
     unseen_by : Literal, optional

@@ -17,9 +17,12 @@ from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
+from kanon_pg.release.distributed.placement import SCHEMA
+from kanon_pg.release.distributed.storage import drop_shards
 from kanon_pg.release.node_tables import drop_hierarchies
 from kanon_pg.release.plan import ReleasePlan, suppressed_in
 from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage
+from kanon_pg.release.recount import count_people
 from kanon_pg.release.remembering import forget_versions, remembered_versions
 from kanon_pg.release.report import ReleaseReport, ReleaseUtility
 from kanon_pg.release.request import AnonymizeRequest
@@ -109,7 +112,11 @@ def forget_releases(db: Database, previous: Sequence[Row], *, keep_versions: boo
     for row in previous:
         # Dropping a base table with CASCADE takes the storage along, but not the mapping.
         if row["storage_name"]:
-            drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
+            storage = Identifier.of(row["storage_schema"], row["storage_name"])
+            if row["storage_schema"] == SCHEMA:
+                drop_shards(db, storage)
+            else:
+                drop_storage(db, storage)
         drop_hierarchies(db, row)
         if row["mapping_name"]:
             drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
@@ -134,11 +141,13 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
         Its materialized view.
     """
     fields = _fields(db, row)
+    on_nodes = row["storage_schema"] == SCHEMA
     seen = db.row(
         statement(
             "recount_seen",
             storage=storage,
             entity=row["has_entity"],
+            on_nodes=on_nodes,
             columns=[
                 {
                     "cell": Identifier.of(name),
@@ -149,9 +158,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
             ],
         )
     )
-    people = (
-        db.row(statement("count_people", storage=storage))["people"] if row["has_entity"] else seen["rows"]
-    )
+    people = count_people(db, storage, on_nodes=on_nodes) if row["has_entity"] else seen["rows"]
     average = int(seen["memberships"]) / max(1, int(seen["classes"]))
     db.execute(
         statement("record_refresh"),

@@ -64,7 +64,13 @@ class Recount:
 
 
 def recount(
-    db: Database, plan: ReleasePlan, storage: Identifier, *, k: int, nodes: tuple[Identifier, ...] = ()
+    db: Database,
+    plan: ReleasePlan,
+    storage: Identifier,
+    *,
+    k: int,
+    nodes: tuple[Identifier, ...] = (),
+    on_nodes: bool = False,
 ) -> Recount:
     """Count the classes of a filled storage and check the guarantee.
 
@@ -76,6 +82,8 @@ def recount(
         Fewest people per class.
     nodes : tuple of Identifier
         The table of each generalized column.
+    on_nodes : bool
+        Whether the rows are on all nodes of Citus, those of one person on one of them.
 
     Raises
     ------
@@ -84,14 +92,14 @@ def recount(
         cell is not one of its hierarchy.
     """
     columns = plan.quasi_identifiers
-    by_pattern = db.rows(_counting(plan, storage, "recount_storage"))
+    by_pattern = db.rows(_counting(plan, storage, "recount_storage", on_nodes=on_nodes))
     _require_guarantee(by_pattern, k)
     rows = _total(by_pattern, "rows")
     seen = by_pattern
     if plan.generalized:  # nodes of one name, and NULL, look the same at several levels
-        seen = db.rows(_counting(plan, storage, "recount_seen"))
+        seen = db.rows(_counting(plan, storage, "recount_seen", on_nodes=on_nodes))
     classes, memberships = _total(seen, "classes"), _total(seen, "memberships")
-    people = rows if plan.entity is None else db.row(statement("count_people", storage=storage))["people"]
+    people = rows if plan.entity is None else count_people(db, storage, on_nodes=on_nodes)
     suppressed = [(row["rows"], _suppressed(plan, row["pattern"])) for row in by_pattern]
     plain = {column for column in columns if plan.hierarchy_of(column) is None}
     stars = [(n, [column.weight for column in hidden if column in plain]) for n, hidden in suppressed]
@@ -112,12 +120,20 @@ def recount(
     )
 
 
-def _counting(plan: ReleasePlan, storage: Identifier, query: str) -> Statement:
+def count_people(db: Database, storage: Identifier, *, on_nodes: bool) -> int:
+    """Count the people whose rows a release has."""
+    query = "distributed/count_people" if on_nodes else "count_people"
+    people: int = db.row(statement(query, storage=storage))["people"]
+    return people
+
+
+def _counting(plan: ReleasePlan, storage: Identifier, query: str, *, on_nodes: bool) -> Statement:
     """Return a query that counts classes."""
     return statement(
         query,
         storage=storage,
         entity=plan.entity is not None,
+        on_nodes=on_nodes,
         columns=[
             {"cell": _as_seen(plan, c), "alias": c.alias, "is_suppressed": plan.suppressed_in("pattern", j)}
             for j, c in enumerate(plan.quasi_identifiers)
@@ -296,6 +312,7 @@ def _measured(
         "many_classes": found.classes * _ROWS_WORTH_STORING > found.rows,
         "equals": equality_operator(db, plan.base, column.facts),
         "people_once": True,
+        "on_nodes": False,
     }
     people: list[Any] = [] if plan.entity is None else [Identifier.of("kanon_person")]
     for entity in (None, *people):
@@ -312,6 +329,8 @@ def is_what_was_solved(
     counted: Counted,
     outcome: SolveOutcome,
     found: Recount,
+    *,
+    on_nodes: bool = False,
 ) -> bool:
     """Whether the release holds exactly the rows that were solved for.
 
@@ -322,13 +341,15 @@ def is_what_was_solved(
     ----------
     plan, counted, outcome, found
         What the steps of the release gave.
+    on_nodes : bool
+        Whether the rows are on nodes of Citus, whose transactions do not share a state.
 
     Raises
     ------
     VerificationFailed
         If it holds these rows, but other cells or classes than the solver promised.
     """
-    if db.row(statement("sees_changes"))["sees_changes"]:
+    if on_nodes or db.row(statement("sees_changes"))["sees_changes"]:
         now = fingerprint(
             db,
             plan.base.identifier,

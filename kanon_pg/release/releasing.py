@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kanon_pg.db.catalog import caller, describe
+from kanon_pg.db.catalog import RelationFacts, caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
-from kanon_pg.db.identifiers import Identifier, Literal
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
@@ -17,8 +17,13 @@ from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
+from kanon_pg.release.distributed.nodes import refuse_over_time, require_nodes
+from kanon_pg.release.distributed.placement import SCHEMA as SHARDS_SCHEMA
+from kanon_pg.release.distributed.placement import Shards, shards_of
+from kanon_pg.release.distributed.refreshing import refresh_shards
+from kanon_pg.release.distributed.storage import create_shards
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
-from kanon_pg.release.plan import plan_release
+from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_view, name_storage, swap_view
 from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
@@ -28,7 +33,15 @@ from kanon_pg.release.request import AnonymizeRequest, require_sensitive
 from kanon_pg.release.series.record import find_series
 from kanon_pg.release.series.versions import erase_person, next_version, require_no_series, start_series
 from kanon_pg.release.solving import Work, count_and_solve
-from kanon_pg.release.storage import create_storage, parts_of, storage_names, write_mapping, write_parts
+from kanon_pg.release.storage import (
+    SCHEMA,
+    StorageNames,
+    create_storage,
+    parts_of,
+    storage_names,
+    write_mapping,
+    write_parts,
+)
 from kanon_pg.runner.parent import memory_budget
 
 
@@ -63,6 +76,8 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
     generation = _queue_for(db, plan.name)
     with working_memory(db, memory), exact_text(db):
         require_no_series(db, work)
+        if request.over_time is not None:
+            refuse_over_time(db, plan.base)
         publish = _build_and_publish if request.over_time is None else start_series
         report = publish(work, generation)
     check_beside_queries(db, release=plan.name)
@@ -73,26 +88,28 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
 def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     db, plan, k = work.db, work.plan, work.request.k
     hierarchies = write_hierarchies(db, plan, storage_names(plan, generation).nodes)
+    shards = shards_of(db, plan, remembers=work.request.remember is not None)
     counted, outcome = count_and_solve(work, hierarchies)
     parts = parts_of(counted.row_types.keys, outcome)
-    names = storage_names(plan, generation, is_divided=parts is not None)
+    schema = SCHEMA if shards is None else SHARDS_SCHEMA
+    names = storage_names(plan, generation, is_divided=parts is not None, schema=schema)
     db.progress("writing")
     write_mapping(db, names.mapping, counted.row_types.keys, outcome.patterns, outcome.prices)
     if names.parts is not None and parts is not None:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
-    create_storage(db, plan, names, k=k)
-    create_unknown_view(db, plan, names)
+    shown = _store(db, plan, shards, names, k=k)
     db.progress("recounting")
-    found = recount(db, plan, names.storage, k=k, nodes=names.nodes)
-    certified = is_what_was_solved(db, plan, counted, outcome, found)
+    found = recount(db, plan, names.storage, k=k, nodes=names.nodes, on_nodes=shards is not None)
+    certified = is_what_was_solved(db, plan, counted, outcome, found, on_nodes=shards is not None)
     require_models(db, plan, names.storage, found, is_whole=certified)
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
-    swap_view(db, plan, names.storage, k=k)
+    swap_view(db, plan, shown, k=k)
     remembered = _version_to_remember(db, work, previous)
     forget_releases(db, previous, keep_versions=remembered > 1)
-    names = replace(names, storage=name_storage(db, plan.name, names.storage))
+    if shards is None:
+        names = replace(names, storage=name_storage(db, plan.name, names.storage))
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
@@ -102,6 +119,17 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
         remember(db, plan, names.storage, remembered, k=k, keys=keys, most=work.request.remember)
     notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
+
+
+def _store(
+    db: Database, plan: ReleasePlan, shards: Shards | None, names: StorageNames, *, k: int
+) -> Identifier | Fragment:
+    """Store the rows of a release; returns what its view reads."""
+    if shards is not None:
+        return create_shards(db, plan, shards, names, k=k)
+    create_storage(db, plan, names, k=k)
+    create_unknown_view(db, plan, names)
+    return names.storage
 
 
 def _version_to_remember(db: Database, work: Work, previous: Sequence[Row]) -> int:
@@ -128,7 +156,7 @@ def refresh(db: Database, release: str) -> None:
     UnsuitableRelation
         If the base relation has become one that cannot be the base of a release.
     """
-    row = _existing_and_alone(db, release)
+    row, generation = _existing_and_alone(db, release)
     series = find_series(db, row["name"])
     if series is not None:
         memory = memory_budget(db)
@@ -141,13 +169,11 @@ def refresh(db: Database, release: str) -> None:
             hint="Remove its record: SELECT kanon_drop(...);",
         )
     base = describe(db, str(row["base"]), OWNER)
+    require_nodes(db, base, OWNER)
     require_own_code(db, base)
     require_all_rows(base)
     db.progress("refreshing")
-    storage = Identifier.of(row["storage_schema"], row["storage_name"])
-    with exact_text(db):
-        db.execute(statement("refresh_storage", storage=storage))
-    db.execute(statement("analyze", relation=storage))
+    storage = _refresh_storage(db, row, base, generation)
     record_refresh(db, row, storage)
     if row["remember"]:
         with exact_text(db):
@@ -155,6 +181,16 @@ def refresh(db: Database, release: str) -> None:
     _notice_withheld(db, base.identifier, storage, row["name"])
     _notice_unpublished(db, row)
     notice_unknown(db, row)
+
+
+def _refresh_storage(db: Database, row: Row, base: RelationFacts, generation: int) -> Identifier:
+    storage = Identifier.of(row["storage_schema"], row["storage_name"])
+    with exact_text(db):
+        if row["storage_schema"] == SHARDS_SCHEMA:
+            return refresh_shards(db, row, base, generation)
+        db.execute(statement("refresh_storage", storage=storage))
+    db.execute(statement("analyze", relation=storage))
+    return storage
 
 
 def _remember_refreshed(db: Database, row: Row, storage: Identifier) -> None:
@@ -194,7 +230,7 @@ def drop(db: Database, release: str) -> None:
     ReleaseError
         If other objects depend on its view.
     """
-    row = _existing_and_alone(db, release)
+    row, _ = _existing_and_alone(db, release)
     name: str = row["name"]
     if db.row(statement("find_release"), name, row["base"])["published"]:
         drop_view(db, Identifier.of("safe", name))
@@ -216,7 +252,7 @@ def erase(db: Database, release: str, person: Sequence[str]) -> None:
     InputError
         If it is no release over time.
     """
-    row = _existing_and_alone(db, release)
+    row, _ = _existing_and_alone(db, release)
     memory = memory_budget(db)
     with working_memory(db, memory), exact_text(db):
         erase_person(db, row, find_series(db, row["name"]), person)
@@ -227,11 +263,11 @@ def releases(db: Database) -> Sequence[Row]:
     return db.rows(statement("list_releases"))
 
 
-def _existing_and_alone(db: Database, release: str) -> Row:
-    """Wait for calls that publish this release; returns its record as they left it."""
+def _existing_and_alone(db: Database, release: str) -> tuple[Row, int]:
+    """Wait for calls that publish this release; returns its record as they left it, and the next number."""
     name: str = existing_release(db, release)["name"]
-    _queue_for(db, name)
-    return existing_release(db, name)
+    generation = _queue_for(db, name)
+    return existing_release(db, name), generation
 
 
 def _queue_for(db: Database, name: str) -> int:

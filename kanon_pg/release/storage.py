@@ -174,14 +174,26 @@ class StorageNames:
     unknown: Identifier | None = None
 
 
-def storage_names(plan: ReleasePlan, generation: int, *, is_divided: bool = False) -> StorageNames:
-    """Return fresh names for the relations behind a release."""
+SCHEMA = "kanon"
+"""Schema of what the coordinator, or the only server, stores."""
+
+
+def storage_names(
+    plan: ReleasePlan, generation: int, *, is_divided: bool = False, schema: str = SCHEMA
+) -> StorageNames:
+    """Return fresh names for the relations behind a release.
+
+    Parameters
+    ----------
+    schema : str
+        Where its rows are stored.
+    """
 
     def name(*kind: str) -> Identifier:
-        return Identifier.of("kanon", derived_name(plan.name, f"v{generation}", *kind))
+        return Identifier.of(SCHEMA, derived_name(plan.name, f"v{generation}", *kind))
 
     return StorageNames(
-        storage=name(),
+        storage=Identifier.of(schema, name().name),
         mapping=name("mapping"),
         parts=name("parts") if is_divided else None,
         nodes=tuple(name("nodes", str(found.number)) for found in plan.generalized),

@@ -23,7 +23,7 @@ from kanon_pg.reports.document import (
     Section,
     SetLine,
     SetMatrix,
-    Statement,
+    SqlStep,
     Table,
     number,
 )
@@ -75,9 +75,9 @@ def _sentences(audit: AuditResult) -> list[str]:
         ]
     else:
         found = ["None was found so far."]
-    open_question = audit.open_question()
-    if open_question is not None:
-        found.append(open_question)
+    limitation = audit.limitation()
+    if limitation is not None:
+        found.append(limitation)
     elif audit.sets:
         found.append("The list is complete: it is proven that there is no other.")
     return found
@@ -393,17 +393,17 @@ def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Sect
     suggestions : sequence of Suggestion
         Proposed roles, if any were asked for.
     """
-    statements = [Statement(step.why, step.sql) for step in next_steps(audit)]
+    statements = [SqlStep(step.why, step.sql) for step in next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)
     if is_proposed and all(column.role is None for column in audit.column_figures):
         statements.insert(
             0 if not statements else 1,
-            Statement(
+            SqlStep(
                 "Declare the roles, once they are right.", declaring(audit.relation, suggestions, _BETWEEN)
             ),
         )
     statements.append(
-        Statement(
+        SqlStep(
             "Look again whenever the table has changed.",
             f"SELECT * FROM kanon_audit({Literal(audit.relation)}, {audit.k});",
         )

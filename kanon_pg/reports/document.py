@@ -225,7 +225,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SqlStep:
     """SQL to run.
 
     Parameters
@@ -256,7 +256,7 @@ class Section:
         Each with its table.
     tables : tuple of Table
         Tables that stand for themselves.
-    statements : tuple of Statement
+    statements : tuple of SqlStep
         What to run.
     """
 
@@ -265,7 +265,7 @@ class Section:
     sentences: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[SqlStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

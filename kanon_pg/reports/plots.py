@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.found import FoundValue, Grouped
-from kanon_pg.hierarchies.operations import Node
+from kanon_pg.hierarchies.operations import TreeNode
 
 FORMATS = (".png", ".svg", ".pdf")
 """Suffixes of files that can be written."""
@@ -338,7 +338,7 @@ _NARROW = 0.004
 """Share of the width below which neighbours are drawn as one: nobody could tell them apart."""
 
 
-def draw_hierarchy(top: Node, title: str) -> Figure:
+def draw_hierarchy(top: TreeNode, title: str) -> Figure:
     """Return a figure of a hierarchy."""
     figure = Figure(figsize=(_WIDTH, 1.2 + 0.45 * (top.level + 1)), layout="constrained")
     axes = figure.subplots()
@@ -354,7 +354,7 @@ def draw_hierarchy(top: Node, title: str) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, node: Node, start: int, top: Node) -> None:
+def _draw(axes: Axes, node: TreeNode, start: int, top: TreeNode) -> None:
     """Draw a node and what is below it; neighbours that are too narrow to be told apart are one strip."""
     _draw_cell(axes, node, start, top)
     narrow = 0
@@ -369,7 +369,7 @@ def _draw(axes: Axes, node: Node, start: int, top: Node) -> None:
     _draw_strip(axes, node.level, start, narrow, top)
 
 
-def _draw_cell(axes: Axes, node: Node, start: int, top: Node) -> None:
+def _draw_cell(axes: Axes, node: TreeNode, start: int, top: TreeNode) -> None:
     fill, ink = _level_colours(node.level, top.level)
     axes.add_patch(
         Rectangle((start, node.level), node.leaves, 0.9, facecolor=fill, edgecolor="white", linewidth=0.8)
@@ -381,7 +381,7 @@ def _draw_cell(axes: Axes, node: Node, start: int, top: Node) -> None:
         axes.text(middle, node.level + 0.45, _plain(label), ha="center", va="center", fontsize=8, color=ink)
 
 
-def _draw_strip(axes: Axes, below: int, start: int, leaves: int, top: Node) -> None:
+def _draw_strip(axes: Axes, below: int, start: int, leaves: int, top: TreeNode) -> None:
     """Fill the levels below a node where its parts are too narrow."""
     for level in range(below if leaves else 0):
         fill, _ = _level_colours(level, top.level)
@@ -396,6 +396,6 @@ def _level_colours(level: int, height: int) -> tuple[str, str]:
     return "#" + "".join(f"{one:02x}" for one in mixed), "white" if share > 0.55 else _INK
 
 
-def _level_names(top: Node) -> list[str]:
+def _level_names(top: TreeNode) -> list[str]:
     between = [f"level {level}" for level in range(1, top.level)]
     return ["values", *between, "suppressed"]

@@ -56,7 +56,7 @@ _BOOT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class WorkerProgram:
     """What a worker runs.
 
     Parameters
@@ -142,7 +142,7 @@ def start_process(code: CodeFolder | None = None) -> Worker:
         "temporary_folder": str(code.folder) if code.temporary else None,
     }
     environment = {CODE_FOLDER: str(code.folder)}
-    return start(Program("kanon_pg.worker.main", path, arguments, environment, code))
+    return start(WorkerProgram("kanon_pg.worker.main", path, arguments, environment, code))
 
 
 def start_ledger() -> Worker:
@@ -155,10 +155,10 @@ def start_ledger() -> Worker:
     """
     # the calling thread waits for the answer, so further threads would only take others' processors
     environment = {"OPENBLAS_NUM_THREADS": "1"}
-    return start(Program("kanon_pg.worker.ledger.main", python_path(LEDGER_LIBRARIES), {}, environment))
+    return start(WorkerProgram("kanon_pg.worker.ledger.main", python_path(LEDGER_LIBRARIES), {}, environment))
 
 
-def start(program: Program) -> Worker:
+def start(program: WorkerProgram) -> Worker:
     """Start a worker and return at once.
 
     Raises
@@ -246,7 +246,7 @@ def folder_of(library: str) -> str | None:
     return str(Path(found.origin).parents[library.count(".") + (1 if is_package else 0)])
 
 
-def _spawn(command: list[str], channel: int, program: Program) -> subprocess.Popen[bytes]:
+def _spawn(command: list[str], channel: int, program: WorkerProgram) -> subprocess.Popen[bytes]:
     start = {
         "path": list(program.path),
         "module": program.module,

@@ -124,13 +124,13 @@ def _audit(job: Message, auditor: str, progress: Progress) -> Reply:
         work: Audit = importlib.import_module(auditor).work
     with limited_memory(job.fields["memory_bytes"]):
         text, *buffers = job.map_parts()
-        asked = json.loads(bytes(text))
+        request = json.loads(bytes(text))
         rest = iter(buffers)
         tables = [
             PackedRowTypes.from_buffers(header, [next(rest) for _ in range(count)])
-            for header, count in asked["tables"]
+            for header, count in request["tables"]
         ]
-        answer = work(asked["task"], tables, asked["arguments"], progress)
+        answer = work(request["task"], tables, request["arguments"], progress)
     return Reply("audited", {}, [json.dumps(answer).encode()])
 
 
@@ -139,8 +139,8 @@ def _group(job: Message, grouper: str, progress: Progress) -> Reply:
         work: Group = importlib.import_module(grouper).work
     with limited_memory(job.fields["memory_bytes"]):
         text, *buffers = job.map_parts()
-        question = GroupingTask.from_parts(json.loads(bytes(text)), [bytes(one) for one in buffers])
-        answer = work(question, progress)
+        task = GroupingTask.from_parts(json.loads(bytes(text)), [bytes(one) for one in buffers])
+        answer = work(task, progress)
     return Reply("grouped", {}, [json.dumps(answer.header()).encode(), answer.class_of, answer.boxes])
 
 
@@ -149,9 +149,9 @@ def _certify(job: Message, certifier: str, progress: Progress) -> Reply:
         certify: Certify = importlib.import_module(certifier).certify
     with limited_memory(job.fields["memory_bytes"]):
         text, *buffers = job.map_parts()
-        header, asked = json.loads(bytes(text))
+        header, request = json.loads(bytes(text))
         row_types = PackedRowTypes.from_buffers(header, buffers[:-MAPPING_BUFFERS])
-        answer = certify(row_types, CertificateTask.from_parts(asked, buffers[-MAPPING_BUFFERS:]), progress)
+        answer = certify(row_types, CertificateTask.from_parts(request, buffers[-MAPPING_BUFFERS:]), progress)
     return Reply("certified", {}, [answer.encode()])
 
 

@@ -27,7 +27,7 @@ Heartbeat = Callable[[], None]
 """Called every now and then during long work."""
 
 
-def _no_beat() -> None:
+def _no_heartbeat() -> None:
     """Do nothing between columns."""
 
 
@@ -76,7 +76,7 @@ class RowTypeTable:
     sensitive_columns: tuple[SensitiveColumn, ...] = ()
     sensitive_values: tuple[NDArray[np.float64] | None, ...] = ()
     has_entity: bool = False
-    heartbeat: Heartbeat = field(default=_no_beat, repr=False, compare=False)
+    heartbeat: Heartbeat = field(default=_no_heartbeat, repr=False, compare=False)
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
@@ -146,7 +146,7 @@ class RowTypeTable:
         return most
 
     @classmethod
-    def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_beat) -> RowTypeTable:
+    def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_heartbeat) -> RowTypeTable:
         """Read packed row types.
 
         Parameters
@@ -260,7 +260,8 @@ def shared_people(packed: PackedRowTypes) -> tuple[NDArray[np.int64], NDArray[np
     if not packed.has_entity:
         return np.zeros(count + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
     order = np.argsort(keys, kind="stable")
-    row_type = order[np.searchsorted(keys, _integers(packed.pair_keys), sorter=order)]
+    of_pair, first = number_values(pair_keys := _integers(packed.pair_keys))
+    row_type = order[np.searchsorted(keys[order], pair_keys[first])][of_pair]
     _, person, times = np.unique(_integers(packed.pair_people), return_inverse=True, return_counts=True)
     is_shared = times > 1
     keep = is_shared[person]

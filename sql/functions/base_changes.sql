@@ -14,7 +14,12 @@ BEGIN ATOMIC
         SELECT i.inhrelid FROM pg_catalog.pg_inherits AS i JOIN part ON i.inhparent = part.oid
     )
     SELECT CASE
-        WHEN pg_catalog.count(*) > 0 AND pg_catalog.bool_and(c.relkind IN ('r', 'p')) THEN
+        WHEN pg_catalog.count(*) > 0 AND pg_catalog.bool_and(c.relkind IN ('r', 'p') AND NOT EXISTS (
+            -- Citus counts the changes of its tables where their rows are; it gives each of them this trigger
+            SELECT
+            FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_proc AS p ON p.oid = t.tgfoid
+            WHERE t.tgrelid = c.oid AND p.proname = 'citus_truncate_trigger'
+        )) THEN
             pg_catalog.sum(
                 pg_catalog.pg_stat_get_tuples_inserted(c.oid)
                 + pg_catalog.pg_stat_get_tuples_updated(c.oid)

@@ -8,8 +8,7 @@ SELECT
     c.relpersistence::text AS persistence,
     c.relrowsecurity AS row_security,
     pg_catalog.has_schema_privilege($2::text, n.oid, 'USAGE') AS schema_usable,
-    pg_catalog.has_table_privilege($2::text, c.oid, 'SELECT') AS selectable,
-    pg_catalog.pg_has_role($2::text, c.relowner, 'USAGE') AS owned
+    pg_catalog.has_table_privilege($2::text, c.oid, 'SELECT') AS selectable
 FROM pg_catalog.pg_class AS c
 INNER JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.oid = $1::bigint::oid

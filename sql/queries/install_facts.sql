@@ -7,7 +7,6 @@ SELECT
     me.rolsuper AS superuser,
     me.rolcreaterole AS createrole,
     pg_catalog.has_database_privilege(d.oid, 'CREATE') AS create_in_database,
-    pg_catalog.pg_has_role(d.datdba, 'USAGE') AS owns_database,
     EXISTS (
         SELECT FROM pg_catalog.pg_available_extensions AS x WHERE x.name = 'plpython3u'
     ) AS plpython_available,

@@ -3,7 +3,7 @@
 -- Grouping sets: all keys together (a group is a class), each categorical quasi-identifier alone (a
 -- group is a published value), the person alone. `whole` tells the classes from the other groups; it
 -- looks at two keys because GROUPING() takes no more than 31.
-WITH source AS (
+WITH source AS NOT MATERIALIZED (
     SELECT
 {% for q in columns %}
         {{ q.column }} AS {{ q.alias }},
@@ -18,7 +18,31 @@ WITH source AS (
     FROM {{ relation }}
 ),
 
+{% if on_nodes %}
+-- Citus has no grouping sets. Its nodes count the classes, for good those of people that are on one node; only classes travel.
+unit AS MATERIALIZED (
 {% if entity %}
+    SELECT {{ keys }}, sum(n)::bigint AS n, sum(somebody)::bigint AS people
+    FROM (
+        SELECT {{ keys }}, person, count(*) AS n, (person IS NOT NULL)::integer AS somebody
+        FROM source
+        GROUP BY {{ keys }}, person
+    ) AS held
+    GROUP BY {{ keys }}
+{% else %}
+    SELECT {{ keys }}, count(*) AS n, count(*) AS people
+    FROM source
+    GROUP BY {{ keys }}
+{% endif %}
+),
+
+{% if entity %}
+everybody AS MATERIALIZED (
+    SELECT count(DISTINCT person) AS people FROM source
+),
+
+{% endif %}
+{% elif entity %}
 unit AS (
     SELECT {{ keys }}, person, count(*) AS n
     FROM source
@@ -38,7 +62,11 @@ grouped AS (
 {% endif %}
 {% endfor %}
         GROUPING({{ marks }}) = 0 AS whole,
-{% if entity %}
+{% if on_nodes %}
+        sum(n) AS row_count,
+        sum(greatest(1, people))::bigint AS people
+    FROM unit
+{% elif entity %}
         GROUPING(person) = 0 AND person IS NOT NULL AS somebody,
         sum(n) AS row_count,
         greatest(1, count(person)) AS people
@@ -57,7 +85,7 @@ grouped AS (
 {% endif %}
 {% endfor %}
 {% endif %}
-{% if entity %}
+{% if entity and not on_nodes %}
         , (person)
 {% endif %}
     )
@@ -66,7 +94,9 @@ grouped AS (
 SELECT
     count(*) FILTER (WHERE whole) AS classes,
     coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS rows,
-{% if entity %}
+{% if entity and on_nodes %}
+    greatest(1, (SELECT e.people FROM everybody AS e)) AS people,
+{% elif entity %}
     greatest(1, count(*) FILTER (WHERE somebody)) AS people,
 {% else %}
     coalesce(sum(row_count) FILTER (WHERE whole), 0)::bigint AS people,

@@ -22,7 +22,8 @@ WITH source AS NOT MATERIALIZED (
 ),
 
 {% if entity %}
-unit AS MATERIALIZED (
+-- On the nodes of Citus counted twice: stored, it would have to travel.
+unit AS {% if on_nodes %}NOT {% endif %}MATERIALIZED (
     SELECT {{ keys }}, value, person
     FROM source
     GROUP BY {{ keys }}, value, person

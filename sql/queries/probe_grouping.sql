@@ -4,6 +4,7 @@ FROM (
     SELECT {% for column in columns %}{{ column }}{% if not loop.last %}, {% endif %}{% endfor %}
 
     FROM {{ relation }}
+    WHERE false
     GROUP BY {% for column in columns %}{{ column }}{% if not loop.last %}, {% endif %}{% endfor %}
 
 ) AS types

@@ -1,5 +1,5 @@
--- Classes of a release by pattern vector, counted on the published cells. People are grouped before they are counted,
--- because a DISTINCT count would sort all rows.
+-- Classes of a release by pattern vector, counted on the published cells. People are grouped before they are counted:
+-- a DISTINCT count would sort all rows by their cells, and hashing asks no collation.
 SELECT
     pattern,
     count(*) AS classes,

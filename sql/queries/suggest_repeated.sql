@@ -2,7 +2,7 @@
 SELECT
 {% for column in columns %}
     EXISTS (
-        SELECT FROM {{ relation }} AS r
+        SELECT 1 FROM {{ relation }} AS r
         WHERE r.{{ column.name }} IS NOT NULL
         GROUP BY r.{{ column.name }}
         HAVING count(*) > 1

@@ -2,7 +2,7 @@
 SELECT
 {% for column in columns %}
     EXISTS (
-        SELECT FROM {{ relation }} AS r
+        SELECT 1 FROM {{ relation }} AS r
         WHERE r.{{ column.name }} IS DISTINCT FROM (SELECT f.{{ column.name }} FROM {{ relation }} AS f LIMIT 1)
     ) AS {{ column.alias }}{% if not loop.last %},{% endif %}
 

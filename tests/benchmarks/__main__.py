@@ -22,7 +22,7 @@ def main(
     only_list: Annotated[bool, typer.Option("--list", help="List the specs and stop.")] = False,
 ) -> None:
     """Measure and print one table per spec."""
-    console = Console(width=150)
+    console = Console(width=180)
     chosen = specs or list(SPECS)
     unknown = [name for name in chosen if name not in SPECS]
     if unknown:

@@ -51,6 +51,7 @@ SPECS: dict[str, Spec] = {
     "series-server": series.by_functions,
     "synthetic": synthetic.phases,
     "synthetic-diverse": synthetic.diverse,
+    "workers": synthetic.workers,
     "wide": wide.limited,
     "shards": shards.foreign,
     "growth-columns": growth.by_columns,

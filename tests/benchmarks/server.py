@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,9 @@ class Call:
         Seconds per phase, from the call's own notices.
     backend_bytes, worker_bytes : int
         Peak private memory of the backend, and of the solver's process.
+    cpu_seconds : float
+        What both computed, which other load on the machine changes less than the seconds that passed; without
+        parallel workers of the server.
     """
 
     report: dict[str, Any]
@@ -44,6 +48,7 @@ class Call:
     phases: dict[str, float] = field(default_factory=dict)
     backend_bytes: int = 0
     worker_bytes: int = 0
+    cpu_seconds: float = 0.0
 
 
 @contextmanager
@@ -91,15 +96,26 @@ def call(connection: psycopg.Connection[Any], relation: str, k: int, **options: 
     connection.add_notice_handler(on_notice)
     try:
         with memory_watch(connection.info.backend_pid) as peak:
-            before = time.perf_counter()
+            before, computed = time.perf_counter(), cpu_seconds(connection)
             report = connection.execute(text.encode(), {"relation": relation, "k": k, **options}).fetchone()
-            after = time.perf_counter()
+            after, computed = time.perf_counter(), cpu_seconds(connection) - computed
     finally:
         connection.remove_notice_handler(on_notice)
     phases: dict[str, float] = {}
     for (start, name), (end, _) in zip(marks, [*marks[1:], (after, "")], strict=True):
         phases[name] = phases.get(name, 0.0) + end - start
-    return Call(report, after - before, phases, peak["backend"], peak["worker"])
+    return Call(report, after - before, phases, peak["backend"], peak["worker"], computed)
+
+
+def cpu_seconds(connection: psycopg.Connection[Any]) -> float:
+    """Return what the backend of a connection and its children have computed so far."""
+    backend = connection.info.backend_pid
+    ticks = 0
+    for pid in (backend, *_children(backend)):
+        with suppress(OSError):
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -148,4 +164,13 @@ def megabytes(size: int) -> str:
     return f"{size / 2**20:,.0f} MB"
 
 
-__all__ = ["Call", "bench_server", "call", "load", "megabytes", "memory_watch", "private_bytes"]
+__all__ = [
+    "Call",
+    "bench_server",
+    "call",
+    "cpu_seconds",
+    "load",
+    "megabytes",
+    "memory_watch",
+    "private_bytes",
+]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg.types.json import Jsonb
 from rich.table import Table
 
-from tests.benchmarks.server import Call, bench_server, call, megabytes
+from tests.benchmarks.server import Call, bench_server, call, cpu_seconds, megabytes
 from tests.benchmarks.settings import Settings, table
 
 COLUMNS = (
@@ -86,15 +87,20 @@ def make(
     connection.execute(f"VACUUM ANALYZE {name}".encode())
 
 
-def yardstick(connection: psycopg.Connection[Any], name: str, repeats: int) -> float:
-    """Return the median seconds of a plain CREATE TABLE AS SELECT of the same table."""
-    seconds = []
-    for _ in range(repeats):
-        before = time.perf_counter()
-        connection.execute(f"CREATE TABLE yardstick AS SELECT * FROM {name}".encode())
-        seconds.append(time.perf_counter() - before)
-        connection.execute("DROP TABLE yardstick")
-    return statistics.median(seconds)
+class Plain(NamedTuple):
+    """What a plain CREATE TABLE AS SELECT of a table took."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+def yardstick(connection: psycopg.Connection[Any], name: str) -> Plain:
+    """Copy a table once by CREATE TABLE AS SELECT."""
+    before, computed = time.perf_counter(), cpu_seconds(connection)
+    connection.execute(f"CREATE TABLE yardstick AS SELECT * FROM {name}".encode())
+    found = Plain(time.perf_counter() - before, cpu_seconds(connection) - computed)
+    connection.execute("DROP TABLE yardstick")
+    return found
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -112,8 +118,9 @@ def phases(settings: Settings) -> Iterator[Table]:
         for count in sizes:
             runs = settings.repeats if count == sizes[0] else 1
             yield table(
-                f"{count:,} synthetic rows, 9 columns, k = 5, greedy: medians of {runs} (seconds; ratio to "
-                "CREATE TABLE AS SELECT of the same table in the same round, both with wal_level = replica)",
+                f"{count:,} synthetic rows, 9 columns, k = 5, greedy: medians of {runs} (seconds; ratios to "
+                "CREATE TABLE AS SELECT of the same table in the same round, both with wal_level = replica; "
+                f"load {os.getloadavg()[0]:.1f} at the start)",
                 _HEADINGS,
                 _rounds(connection, f"skewed_{count}", count, SKEWED, VARIANTS, runs),
             )
@@ -130,9 +137,36 @@ def diverse(settings: Settings) -> Iterator[Table]:
         )
 
 
+def workers(settings: Settings) -> Iterator[Table]:
+    """1 million rows, without parallel workers and with as many as there are processors besides one."""
+    count, allowed = 1_000_000, (0, max(1, (os.cpu_count() or 2) - 1))
+    with bench_server() as connection:
+        make(connection, f"skewed_{count}", count)
+        calls: dict[int, list[Call]] = {number: [] for number in allowed}
+        for _ in range(settings.repeats):
+            for number in allowed:
+                connection.execute(f"SET max_parallel_workers_per_gather = {number}".encode())
+                calls[number].append(publish(connection, f"skewed_{count}"))
+        yield table(
+            f"{count:,} synthetic rows by parallel workers, a call of each per round (seconds, medians of "
+            f"{settings.repeats}; load {os.getloadavg()[0]:.1f} at the end)",
+            ["workers", "call", *_GROUPS],
+            [_medians(number, measured) for number, measured in calls.items()],
+        )
+
+
+def _medians(number: int, calls: list[Call]) -> list[Any]:
+    phases_of = [_grouped(one) for one in calls]
+    return [
+        number,
+        statistics.median(one.seconds for one in calls),
+        *(statistics.median(column) for column in zip(*phases_of, strict=True)),
+    ]
+
+
 _HEADINGS = [
-    "table", "types", "CTAS", "call", "ratio", "to plain", *_GROUPS,
-    "view ratio", "share", "gap", "backend", "worker",
+    "table", "types", "CTAS", "call", "ratio", *_GROUPS, "view ratio",
+    "CPU", "CPU ratio", "to plain", "share", "gap", "backend", "worker",
 ]  # fmt: skip
 
 
@@ -146,14 +180,14 @@ def _rounds(
 ) -> list[list[Any]]:
     """Measure each variant once per round, with the yardstick before it, so that all see the same load."""
     make(connection, name, count, deviation=deviation)
-    plain: dict[str, list[float]] = {variant: [] for variant in variants}
+    plain: dict[str, list[Plain]] = {variant: [] for variant in variants}
     calls: dict[str, list[Call]] = {variant: [] for variant in variants}
     for _ in range(runs):
         for variant, options in variants.items():
-            plain[variant].append(yardstick(connection, name, 1))
+            plain[variant].append(yardstick(connection, name))
             calls[variant].append(publish(connection, name, **options))
-    first = statistics.median(call.seconds for call in next(iter(calls.values())))
-    return [_row(variant, statistics.median(plain[variant]), calls[variant], first) for variant in variants]
+    first = statistics.median(call.cpu_seconds for call in next(iter(calls.values())))
+    return [_row(variant, plain[variant], calls[variant], first) for variant in variants]
 
 
 def publish(
@@ -168,18 +202,21 @@ def publish(
     return call(connection, name, 5, time_limit="20 minutes", **options)
 
 
-def _row(variant: str, plain: float, calls: list[Call], first: float) -> list[Any]:
+def _row(variant: str, plain: list[Plain], calls: list[Call], first: float) -> list[Any]:
     last = sorted(calls, key=lambda one: one.seconds)[len(calls) // 2]
-    grouped = _grouped(last)
+    computed = statistics.median(one.cpu_seconds for one in calls)
+    copied = statistics.median(one.seconds for one in plain)
     return [
         variant,
         last.report["row_types"],
-        plain,
+        copied,
         last.seconds,
-        last.seconds / plain,
-        last.seconds / first,
-        *grouped,
-        last.phases["building the view"] / plain,
+        last.seconds / copied,
+        *_grouped(last),
+        last.phases["building the view"] / copied,
+        computed,
+        computed / statistics.median(one.cpu_seconds for one in plain),
+        computed / first,
         last.report["suppressed_share"],
         last.report["gap"],
         megabytes(max(one.backend_bytes for one in calls)),

@@ -16,7 +16,7 @@ import pytest
 
 from kanon_pg.admin.cluster import DEFAULT_NAME, Cluster
 from kanon_pg.admin.demo.patients import patients
-from kanon_pg.admin.demo.story import ANALYST, SCENES, Cast, Psql, analyst
+from kanon_pg.admin.demo.story import ANALYST, SCENES, Actors, Psql, analyst
 from kanon_pg.cli.demo import DATABASE
 from kanon_pg.errors import DatabaseError
 
@@ -73,13 +73,13 @@ def shown_again(home: Home) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def cast(home: Home, shown_again: list[dict[str, Any]]) -> Cast:
+def cast(home: Home, shown_again: list[dict[str, Any]]) -> Actors:
     """Those who ran it, in its database."""
     del shown_again
     cluster = Cluster(DEFAULT_NAME, home=home.folder)
     program = cluster.instance.programs.program("psql")
     environment = {**cluster.client_environment(), "PGDATABASE": DATABASE}
-    return Cast(
+    return Actors(
         owner=Psql(program, environment, superuser=True),
         analyst=Psql(program, {**environment, "PGUSER": ANALYST}),
     )
@@ -96,13 +96,13 @@ def test_every_claim_of_the_demo_holds(shown_again: list[dict[str, Any]]) -> Non
     assert not people & set(text.split())
 
 
-def test_a_claim_that_does_not_hold_is_found(cast: Cast) -> None:
+def test_a_claim_that_does_not_hold_is_found(cast: Actors) -> None:
     assert analyst(cast).broken == ()
     cast.owner.value("GRANT SELECT ON patients TO kanon_analyst")
     assert analyst(cast).broken == ("the analyst is denied: SELECT * FROM patients",)
 
 
-def test_a_refused_query_is_an_error(cast: Cast) -> None:
+def test_a_refused_query_is_an_error(cast: Actors) -> None:
     with pytest.raises(DatabaseError):
         cast.owner.value("SELECT nothing")
     refused = cast.owner.run("SELECT nothing")
@@ -110,7 +110,7 @@ def test_a_refused_query_is_an_error(cast: Cast) -> None:
     assert "ERROR" in refused.output
 
 
-def test_psql_does_not_follow_the_environment(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_psql_does_not_follow_the_environment(cast: Actors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGOPTIONS", "-c search_path=nowhere")
     monkeypatch.setenv("PGUSER", "nobody")
     assert cast.owner.value("SELECT current_setting('search_path')") == '"$user", public'

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_pg.core.hierarchy import GeneralizationHierarchy, hierarchy_of
-from kanon_pg.hierarchies.operations import Node, tree_of
+from kanon_pg.hierarchies.operations import TreeNode, tree_of
 from kanon_pg.hierarchies.sources import taxonomy
 from tests.unit.hierarchies.test_builders import built
 
@@ -136,7 +136,7 @@ def test_a_tree_has_every_value_once(numbers: list[int]) -> None:
     assert [Decimal(label) for label in leaves(top)] == sorted(map(Decimal, numbers))
 
 
-def leaves(node: Node) -> Iterable[str]:
+def leaves(node: TreeNode) -> Iterable[str]:
     if node.level == 0:
         yield node.label
     for child in node.children:

@@ -74,13 +74,27 @@ print(len(calls))
 
 def test_a_library_that_is_missing_is_said_to_the_caller() -> None:
     code = """
-sys.modules["jinja2"] = None
+sys.modules["sqlglot"] = None
 def refuse(error):
     raise SystemExit(f"refused: {error.name}")
 server.prepare(lambda: None, refuse)
 try:
-    server.releases
+    server.queries
 except SystemExit as said:
     print(said)
 """
-    assert run(code) == "refused: jinja2"
+    assert run(code) == "refused: sqlglot"
+
+
+def test_one_that_only_templates_need_is_said_when_they_are_rendered() -> None:
+    code = """
+sys.modules["jinja2"] = None
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import InstallError
+print(statement("now").text.startswith("--"))
+try:
+    statement("create_storage")
+except InstallError as said:
+    print(said.message)
+"""
+    assert run(code).splitlines() == ["True", "The Python package jinja2 cannot be imported."]

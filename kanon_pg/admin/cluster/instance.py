@@ -212,7 +212,7 @@ _PSQL_OPTIONS = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class ServerInstance:
     """A server's folder. Callers make sure that no two of them work on it at once.
 
     Parameters

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 from kanon_pg.admin.cluster.account import HOME_VARIABLE, checked_name, clusters_home, server_account
-from kanon_pg.admin.cluster.instance import SUPERUSER, Instance, RunningServer
+from kanon_pg.admin.cluster.instance import SUPERUSER, RunningServer, ServerInstance
 from kanon_pg.errors import ClusterError, InputError
 
 
@@ -88,7 +88,7 @@ class Cluster:
     ) -> None:
         self.name = checked_name(name)
         self.home = home or clusters_home()
-        self.instance = Instance(self.home / self.name, server_account(), settings or {})
+        self.instance = ServerInstance(self.home / self.name, server_account(), settings or {})
 
     def status(self) -> ClusterStatus:
         """Return what is known about the server, without changing anything."""

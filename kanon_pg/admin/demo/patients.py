@@ -62,7 +62,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class HomeRegion:
     """Everything the generator draws from.
 
     Parameters
@@ -90,11 +90,11 @@ class Region:
 
 
 @cache
-def region() -> Region:
+def region() -> HomeRegion:
     """Return the region."""
     text = resources.files("kanon_pg.admin.demo").joinpath("region.toml").read_text(encoding="utf-8")
     data: dict[str, Any] = tomllib.loads(text)
-    return Region(
+    return HomeRegion(
         first_names={sex: Names(**names) for sex, names in data["first_names"].items()},
         last_names=Names(**data["last_names"]),
         **data["people"],
@@ -189,7 +189,7 @@ def _pick(rng: np.random.Generator, weights: Weights) -> Indices:
     return picked
 
 
-def _draw_people(rng: np.random.Generator, place: Region, people: int) -> _People:
+def _draw_people(rng: np.random.Generator, place: HomeRegion, people: int) -> _People:
     starts, stops, per_year = np.array(place.ages).T
     band = rng.choice(len(starts), size=people, p=_shares((stops - starts) * per_year))
     age = starts[band] + rng.random(people) * (stops - starts)[band]
@@ -200,7 +200,7 @@ def _draw_people(rng: np.random.Generator, place: Region, people: int) -> _Peopl
     return _People(age, sex, zip_code, _pick(rng, mixtures[zip_code]))
 
 
-def _draw_admissions(rng: np.random.Generator, place: Region, persons: _People) -> _Admissions:
+def _draw_admissions(rng: np.random.Generator, place: HomeRegion, persons: _People) -> _Admissions:
     low, high = RETURN_SHARE
     visits = rng.geometric(1.0 - (low + (high - low) * persons.age / 100.0))
     person = np.repeat(np.arange(len(visits)), visits)
@@ -219,7 +219,7 @@ def _draw_admissions(rng: np.random.Generator, place: Region, persons: _People) 
     return _Admissions(person[order], day[order], ward[order], diagnosis[order], cost[order])
 
 
-def _ward_weights(place: Region, persons: _People) -> Weights:
+def _ward_weights(place: HomeRegion, persons: _People) -> Weights:
     weights = np.empty((len(persons.age), len(place.wards)))
     for number, ward in enumerate(place.wards):
         weights[:, number] = ward.weight * np.exp(-0.5 * ((persons.age - ward.age) / ward.spread) ** 2)
@@ -228,7 +228,7 @@ def _ward_weights(place: Region, persons: _People) -> Weights:
     return weights
 
 
-def _draw_diagnoses(rng: np.random.Generator, place: Region, ward: Indices, sex: Indices) -> Words:
+def _draw_diagnoses(rng: np.random.Generator, place: HomeRegion, ward: Indices, sex: Indices) -> Words:
     drawn = np.empty(len(ward), dtype="U32")
     for number, treated in enumerate(place.wards):
         rows = np.flatnonzero(ward == number)
@@ -265,7 +265,9 @@ def _draw_ssn(rng: np.random.Generator, people: int) -> Words:
     return np.char.add(text, np.char.mod("%04d", 1 + serial))
 
 
-def _table(rng: np.random.Generator, place: Region, persons: _People, admissions: _Admissions) -> pa.Table:
+def _table(
+    rng: np.random.Generator, place: HomeRegion, persons: _People, admissions: _Admissions
+) -> pa.Table:
     people = len(persons.age)
     sexes = np.array([*place.sexes])
     female = np.where(sexes[persons.sex] == "X", rng.random(people) < 0.5, sexes[persons.sex] == "F")

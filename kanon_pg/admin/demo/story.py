@@ -132,7 +132,7 @@ class Scene:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Actors:
     """Who runs SQL in the demo.
 
     Parameters
@@ -157,7 +157,7 @@ def accepted(*exchanges: Exchange) -> tuple[bool, str]:
     return all(exchange.accepted for exchange in exchanges), "the server carries out every statement"
 
 
-def storage_of(cast: Cast) -> str:
+def storage_of(cast: Actors) -> str:
     """Return the name of the materialized view behind the release."""
     return cast.owner.value("SELECT storage FROM kanon.releases WHERE release = 'patients'")
 
@@ -171,7 +171,7 @@ def recount_sql(storage: str) -> str:
     )
 
 
-def the_table(cast: Cast) -> Scene:
+def the_table(cast: Actors) -> Scene:
     """Show the table and how large it is."""
     rows, people = cast.owner.numbers("SELECT count(*), count(DISTINCT patient_id) FROM patients")
     look = cast.owner.run(
@@ -186,7 +186,7 @@ def the_table(cast: Cast) -> Scene:
     )
 
 
-def the_risk(cast: Cast) -> Scene:
+def the_risk(cast: Actors) -> Scene:
     """Count who is unique, and find a neighbor."""
     count = cast.owner.run(
         "SELECT sum(people) AS people, sum(people) FILTER (WHERE people = 1) AS unique\n"
@@ -216,7 +216,7 @@ def the_risk(cast: Cast) -> Scene:
     )
 
 
-def first_try(cast: Cast) -> Scene:
+def first_try(cast: Actors) -> Scene:
     """Declare roles and publish with full birth dates."""
     declare = cast.owner.run(
         "SELECT kanon_declare('patients',\n"
@@ -249,7 +249,7 @@ def first_try(cast: Cast) -> Scene:
     )
 
 
-def publish(cast: Cast) -> Scene:
+def publish(cast: Actors) -> Scene:
     """Declare a coarser column instead, and publish anew."""
     coarsen = cast.owner.run(
         "ALTER TABLE patients ADD COLUMN born int4range GENERATED ALWAYS AS (int4range(\n"
@@ -274,7 +274,7 @@ def publish(cast: Cast) -> Scene:
     )
 
 
-def safe_view(cast: Cast) -> Scene:
+def safe_view(cast: Actors) -> Scene:
     """Show what may be handed out."""
     look = cast.owner.run("SELECT * FROM safe.patients LIMIT 8")
     whole, rows = cast.owner.numbers(
@@ -289,7 +289,7 @@ def safe_view(cast: Cast) -> Scene:
     )
 
 
-def report(cast: Cast) -> Scene:
+def report(cast: Actors) -> Scene:
     """Recount the release and explain its certificate."""
     storage = storage_of(cast)
     recount = cast.owner.run(recount_sql(storage))
@@ -337,7 +337,7 @@ _DENIED = re.compile(r"permission denied|must be owner")
 """How PostgreSQL refuses what a role may not do."""
 
 
-def analyst(cast: Cast) -> Scene:
+def analyst(cast: Actors) -> Scene:
     """Show what an analyst can do and can't."""
     storage = storage_of(cast)
     mapping = cast.owner.value("SELECT mapping FROM kanon.release WHERE name = 'patients'")
@@ -374,7 +374,7 @@ def analyst(cast: Cast) -> Scene:
     )
 
 
-def guard(cast: Cast) -> Scene:
+def guard(cast: Actors) -> Scene:
     """Change the table and refresh."""
     storage = storage_of(cast)
     small_town = cast.owner.value("SELECT zip FROM patients GROUP BY zip ORDER BY count(*) LIMIT 1")
@@ -408,7 +408,7 @@ def guard(cast: Cast) -> Scene:
     )
 
 
-def anew(cast: Cast) -> Scene:
+def anew(cast: Actors) -> Scene:
     """Anonymize the changed table."""
     again = cast.owner.run(
         "SELECT rows, people, classes, smallest_class, suppressed_cells, elapsed\n"
@@ -429,7 +429,7 @@ def anew(cast: Cast) -> Scene:
     )
 
 
-def queries(cast: Cast) -> Scene:
+def queries(cast: Actors) -> Scene:
     """Protect the table, and have the analyst ask about many people and about few."""
     protect = cast.owner.run(f"SELECT kanon_protect('patients', {K})")
     village = cast.owner.value(
@@ -459,7 +459,7 @@ def queries(cast: Cast) -> Scene:
     )
 
 
-SCENES: tuple[Callable[[Cast], Scene], ...] = (
+SCENES: tuple[Callable[[Actors], Scene], ...] = (
     the_table,
     the_risk,
     first_try,
@@ -474,12 +474,12 @@ SCENES: tuple[Callable[[Cast], Scene], ...] = (
 """In the order in which they are shown; each builds on those before it."""
 
 
-def scenes(cast: Cast) -> Iterator[Scene]:
+def scenes(cast: Actors) -> Iterator[Scene]:
     """Run the steps, one after the other.
 
     Parameters
     ----------
-    cast : Cast
+    cast : Actors
         Connected to a database with kanon installed and the table of `kanon_pg.admin.demo.patients`.
 
     Yields

@@ -37,6 +37,9 @@ TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
 
 _TRIAL_BASE = Identifier.of("safe", "kanon_install_check_base")
 _TRIAL_VIEW = Identifier.of("safe", "kanon_install_check")
+_TRIAL_ON_NODES = Identifier.of("kanon_shards", "kanon_install_check_base")
+_TRIAL_COLUMN = "a"
+"""Column by which the trial's table is distributed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,7 @@ def run(db: Database, trial: Trial, records: Records | None = None) -> list[Chec
         _attempt(
             "trial release", "published, recounted, readable for analysts", lambda: _release(db, trial), db
         ),
+        *_node_items(db, trial),
     ]
 
 
@@ -257,6 +261,34 @@ def _attempt(item: str, success: str, operation: Callable[[], None], db: Databas
         return CheckItem(item, False, detail, error.hint)
 
 
+def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:
+    """Check that the nodes of Citus let the owner role in, and publish a release that they store."""
+    if not db.row(statement("on_citus"))["on_citus"]:
+        return
+    again = "Run `kanon install` again, on the coordinator."
+    if not db.row(statement("distributed/find_schema"))["found"]:
+        yield CheckItem("nodes", False, "Citus was created after kanon was installed", again)
+        return
+    found = db.rows(statement("distributed/ask_workers"))
+    closed = [f"{row['node']}:{row['port']}" for row in found if not row["success"]]
+    if closed:
+        yield CheckItem(
+            "nodes",
+            False,
+            "kanon_owner cannot log in on " + ", ".join(closed),
+            f"{again} pg_hba.conf of these nodes has to let kanon_owner in from the other nodes.",
+        )
+        return
+    yield CheckItem("nodes", True, f"kanon_owner reaches all {len(found)} workers")
+    if found:
+        yield _attempt(
+            "trial release on nodes",
+            "stored on the workers, recounted, readable for analysts",
+            lambda: _release(db, trial, on_nodes=True),
+            db,
+        )
+
+
 def _solve(db: Database) -> None:
     """Let the worker solve four row types of one person each; loads and compiles the solvers."""
     four = struct.pack(">4q", 1, 2, 3, 4)
@@ -277,9 +309,12 @@ def _solve(db: Database) -> None:
     )
 
 
-def _release(db: Database, trial: Trial) -> None:
-    db.execute(statement("check_create_base", relation=_TRIAL_BASE))
-    trial(str(_TRIAL_BASE), _TRIAL_VIEW.name)
+def _release(db: Database, trial: Trial, *, on_nodes: bool = False) -> None:
+    base = _TRIAL_ON_NODES if on_nodes else _TRIAL_BASE
+    db.execute(statement("check_create_base", relation=base))
+    if on_nodes:
+        db.row(statement("distributed/distribute_by"), str(base), _TRIAL_COLUMN)
+    trial(str(base), _TRIAL_VIEW.name)
     row = db.row(statement("check_trial", view=_TRIAL_VIEW), str(_TRIAL_VIEW))
     if row["smallest"] < 2 or not row["readable"]:
         raise KanonError(

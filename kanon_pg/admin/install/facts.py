@@ -26,7 +26,7 @@ publish and of those who read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Obstacle:
     """Something that is missing, and how to get it.
 
     Parameters
@@ -49,7 +49,7 @@ class ServerFacts:
     ----------
     server_version : int
         ``server_version_num``.
-    superuser, createrole, create_in_database, owns_database, owner_member : bool
+    superuser, createrole, create_in_database, owner_member : bool
         What the role may do; the last: whether it is a member of ``kanon_owner``.
     plpython_available, plpython_created : bool
         Whether the extension can be, or has been, created.
@@ -73,7 +73,6 @@ class ServerFacts:
     superuser: bool
     createrole: bool
     create_in_database: bool
-    owns_database: bool
     plpython_available: bool
     plpython_created: bool
     kanon_schema_owner: str | None
@@ -111,19 +110,19 @@ def read_facts(db: Database, api_schema: str) -> ServerFacts:
     return ServerFacts(**db.row(statement("install_facts"), api_schema))
 
 
-def general_problems(facts: ServerFacts) -> list[Problem]:
+def general_problems(facts: ServerFacts) -> list[Obstacle]:
     """Return what keeps even the client's part from being installed."""
     found = []
     if facts.major < MINIMUM_SERVER:
         found.append(
-            Problem(
+            Obstacle(
                 f"The server is PostgreSQL {facts.major}; version {MINIMUM_SERVER} or later is needed.",
                 f"Upgrade the server to PostgreSQL {MINIMUM_SERVER} or later.",
             )
         )
     if not facts.create_in_database and facts.kanon_schema_owner is None:
         found.append(
-            Problem(
+            Obstacle(
                 f"Role {facts.role} may not create schemas in database {facts.database}.",
                 f'GRANT CREATE ON DATABASE "{facts.database}" TO "{facts.role}";',
             )
@@ -132,7 +131,7 @@ def general_problems(facts: ServerFacts) -> list[Problem]:
     for name, owner in (("kanon", facts.kanon_schema_owner), ("safe", facts.safe_schema_owner)):
         if owner not in (None, "kanon_owner"):
             found.append(
-                Problem(
+                Obstacle(
                     f"Schema {name} exists already and belongs to {owner}.",
                     f"Rename or drop it: ALTER SCHEMA {name} RENAME TO {name}_old;",
                 )
@@ -140,9 +139,9 @@ def general_problems(facts: ServerFacts) -> list[Problem]:
     return found
 
 
-def _role_problems(facts: ServerFacts) -> list[Problem]:
+def _role_problems(facts: ServerFacts) -> list[Obstacle]:
     found = [
-        Problem(
+        Obstacle(
             f"Role {role} exists and may log in, create roles or is a superuser.",
             f"ALTER ROLE {role} NOLOGIN NOSUPERUSER NOCREATEROLE;",
         )
@@ -151,7 +150,7 @@ def _role_problems(facts: ServerFacts) -> list[Problem]:
     missing = [role for role in ROLES if role not in facts.roles]
     if missing and not (facts.superuser or facts.createrole):
         found.append(
-            Problem(
+            Obstacle(
                 f"The roles {', '.join(missing)} do not exist and role {facts.role} may not create roles.",
                 f'ALTER ROLE "{facts.role}" CREATEROLE; or, as a superuser: '
                 + " ".join(f"CREATE ROLE {role} NOLOGIN;" for role in missing),
@@ -163,7 +162,7 @@ def _role_problems(facts: ServerFacts) -> list[Problem]:
         and (facts.installed or not facts.createrole)
     ):
         found.append(
-            Problem(
+            Obstacle(
                 f"Role {facts.role} is no member of kanon_owner.",
                 f'As a superuser: GRANT kanon_owner, kanon_curator TO "{facts.role}";',
             )
@@ -171,19 +170,19 @@ def _role_problems(facts: ServerFacts) -> list[Problem]:
     return found
 
 
-def plpython_problems(facts: ServerFacts) -> list[Problem]:
+def plpython_problems(facts: ServerFacts) -> list[Obstacle]:
     """Return what keeps the functions out of the server, as far as SQL can tell."""
     found = []
     if not facts.superuser:
         found.append(
-            Problem(
+            Obstacle(
                 f"Role {facts.role} is no superuser, and only superusers create functions in plpython3u.",
                 "Install as a superuser, for example: sudo -u postgres kanon install.",
             )
         )
     if not (facts.plpython_available or facts.plpython_created):
         found.append(
-            Problem(
+            Obstacle(
                 "The server has no extension plpython3u.",
                 f"Debian and Ubuntu: apt install postgresql-plpython3-{facts.major}; "
                 "managed servers mostly lack it: install for the client only.",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.admin.install.facts import (
-    Problem,
+    Obstacle,
     Recorded,
     ServerFacts,
     general_problems,
@@ -50,7 +50,7 @@ class InstallReport:
         Whether the functions exist in the server; otherwise only the client can work.
     python_path : tuple of str
         Folders that the server's Python searches first.
-    missing : tuple of Problem
+    missing : tuple of Obstacle
         What keeps the functions out of the server, if they were not asked for explicitly.
     notes : tuple of str
         What else the administrator should know.
@@ -62,7 +62,7 @@ class InstallReport:
     api_schema: str
     plpython: bool
     python_path: tuple[str, ...]
-    missing: tuple[Problem, ...] = ()
+    missing: tuple[Obstacle, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -74,7 +74,7 @@ class _Plan:
     previous: str | None
     plpython: bool
     path: SettledPath
-    missing: tuple[Problem, ...]
+    missing: tuple[Obstacle, ...]
     mended: tuple[str, ...]
 
 
@@ -134,6 +134,11 @@ def _plan(
             hint="To bring it up to date: `kanon extension install` on the server's machine, then in the "
             "database ALTER EXTENSION kanon_pg UPDATE;",
         )
+    if db.row(statement("on_citus"))["on_citus"] and db.row(statement("distributed/is_worker"))["is_worker"]:
+        raise InstallError(
+            f"In database {facts.database} this is a worker of Citus; kanon belongs on the coordinator.",
+            hint="Connect to the coordinator: installing there gives the workers what they need.",
+        )
     recorded = read_recorded(db, facts) if facts.readable else None
     if recorded is not None:
         if recorded.version is not None:
@@ -181,6 +186,7 @@ def _carry_out(connection: Connection, db: PsycopgDatabase, facts: ServerFacts, 
         run_script(connection, name, **parts)
     if plan.plpython:
         run_script(connection, "counting")
+    run_script(connection, "nodes")
     orphans = remove_orphans(db) if facts.installed else ()
     rights = revoke_public_rights(db, plan.api_schema)
     db.execute(
@@ -219,7 +225,7 @@ def _mended(facts: ServerFacts, recorded: Recorded) -> tuple[str, ...]:
     return tuple(damage)
 
 
-def _incomplete(problems: list[Problem], facts: ServerFacts, plpython: bool) -> InstallError:
+def _incomplete(problems: list[Obstacle], facts: ServerFacts, plpython: bool) -> InstallError:
     lines = [f"{number}. {problem.what} -> {problem.fix}" for number, problem in enumerate(problems, 1)]
     return InstallError(
         f"kanon cannot be installed into database {facts.database}: "

@@ -66,6 +66,8 @@ def prepare_session(db: Database) -> None:
     """Set what the scripts rely on, until the transaction ends, and wait for other installations."""
     db.row(Statement("SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)"))
     db.row(Statement("SELECT pg_catalog.set_config('client_min_messages', 'warning', true)"))
+    if db.row(statement("session_settings"))["propagation"]:
+        db.row(Statement("SELECT pg_catalog.set_config('citus.enable_ddl_propagation', 'off', true)"))
     db.row(Statement(f"SELECT pg_catalog.pg_advisory_xact_lock({INSTALL_LOCK})::text AS lock"))
 
 

@@ -13,6 +13,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.settings import created_everywhere
 from kanon_pg.errors import DatabaseError, InstallError
 
 _KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)
@@ -87,7 +88,7 @@ def uninstall(dsn: str = "", *, cascade: bool = False) -> UninstallReport:
             *_unknown_rights(facts, recorded),
             *_remove_records(db, facts, has_records=has_records),
             *_drop_surroundings(db, recorded),
-            *_drop_roles(db),
+            *_drop_roles_everywhere(db),
         )
         return UninstallReport(facts.database, was_installed=facts.installed, releases=releases, notes=notes)
 
@@ -148,6 +149,13 @@ def _drop_surroundings(db: PsycopgDatabase, recorded: Recorded) -> list[str]:
     if recorded.created_extension and not _try(db, Statement("DROP EXTENSION IF EXISTS plpython3u")):
         notes.append("Extension plpython3u stays: other functions use it.")
     return notes
+
+
+def _drop_roles_everywhere(db: PsycopgDatabase) -> list[str]:
+    if not db.row(statement("session_settings"))["propagation"]:
+        return _drop_roles(db)
+    with created_everywhere(db):
+        return _drop_roles(db)
 
 
 def _drop_roles(db: PsycopgDatabase) -> list[str]:

@@ -65,8 +65,8 @@ def _violating(tables: Sequence[RowTypeTable], arguments: Arguments, clock: Cloc
     details = _details(table, k, arguments["quasi_identifiers"], clock) if arguments["details"] else None
     found = find_violating_sets(table, k, clock.part(_SEARCH_SHARE), max_columns=arguments["max_columns"])
     most = arguments["max_columns"]
-    is_as_asked = found.is_complete or (most is not None and found.complete_columns >= most)
-    ended = _ended(is_as_asked, clock)
+    is_as_requested = found.is_complete or (most is not None and found.complete_columns >= most)
+    ended = _ended(is_as_requested, clock)
     figures: list[Answer | None] = []
     for _, one in figures_of(table, found.sets, k):
         figures.append(asdict(one))

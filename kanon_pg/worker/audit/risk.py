@@ -23,7 +23,7 @@ from kanon_pg.core.risk import (
     SAMPLE,
     THRESHOLD,
     AttackerRisk,
-    Homogeneous,
+    HomogeneousClasses,
     MinimalUniques,
     Risk,
 )
@@ -168,7 +168,7 @@ def _attacker(sizes: Numbers, risk: NDArray[np.float64], threshold: float) -> At
     return AttackerRisk(float(risk.max()), float((risk * sizes).sum() / total), above, above / total)
 
 
-def _homogeneous(table: RowTypeTable, grouping: Grouping, sizes: Numbers) -> list[Homogeneous]:
+def _homogeneous(table: RowTypeTable, grouping: Grouping, sizes: Numbers) -> list[HomogeneousClasses]:
     rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count)
     found = []
     for described, cells in zip(table.sensitive_columns, table.sensitive, strict=True):
@@ -177,7 +177,7 @@ def _homogeneous(table: RowTypeTable, grouping: Grouping, sizes: Numbers) -> lis
         is_same = np.ones(grouping.count, dtype=np.bool_)
         is_same[grouping.class_of[cells != example[grouping.class_of]]] = False
         found.append(
-            Homogeneous(
+            HomogeneousClasses(
                 described.name, int(is_same.sum()), int(sizes[is_same].sum()), int(rows[is_same].sum())
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ Weights = NDArray[np.int64]
 Numbers = NDArray[np.int64]
 CostKind = Literal["max", "sum"]
 """Size of the largest class; or the sum over all people of the size of their class beyond k."""
-
-COST_KINDS: tuple[str, ...] = get_args(CostKind)
 
 MOST_WEIGHT = 1 << 62
 """Sums of weights stay below, so that 64 bits hold them."""

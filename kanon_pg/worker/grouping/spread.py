@@ -156,10 +156,6 @@ def level_out(bins: Bins, values: Iterable[int], among: Iterable[int] | None = N
         heapq.heapreplace(heap, (bins.levels[number], number))
 
 
-GUARANTEE = 2.5
-"""Proven ratio of the largest class to the optimum."""
-
-
 def spread(
     weights: NDArray[np.integer] | Sequence[int], k: int, cost_kind: CostKind = "max"
 ) -> SingleAttribute:

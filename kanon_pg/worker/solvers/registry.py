@@ -28,7 +28,7 @@ from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
 from kanon_pg.worker.verification.certificate import certified_bound
 from kanon_pg.worker.verification.level_certificate import certified_bound_of_levels
-from kanon_pg.worker.verification.recount import Recount, recount, require_k, require_models
+from kanon_pg.worker.verification.recount import CountedSolution, recount, require_k, require_models
 
 Method = Callable[[RowTypeTable, PatternMask, SolveRequest, Clock], SearchResult]
 
@@ -243,7 +243,7 @@ def _proven(
     mask: PatternMask | None,
     request: SolveRequest,
     found: SearchResult,
-    counted: Recount,
+    counted: CountedSolution,
     heartbeat: Callable[[], None],
 ) -> tuple[float | None, str | None]:
     """Return the proven bound and what proved it.

@@ -54,7 +54,7 @@ _LARGEST = NO_CAP = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ProofVerdict:
     """What a check of prices found.
 
     Parameters
@@ -97,7 +97,7 @@ def check_prices(
     models: PrivacyModels = NO_MODELS,
     rest_may_be_small: bool = False,
     outside: float = np.inf,
-) -> Verdict:
+) -> ProofVerdict:
     """Check prices against every class that any pattern vector can form.
 
     Parameters
@@ -122,7 +122,7 @@ def check_prices(
 
     Returns
     -------
-    Verdict
+    ProofVerdict
         The bound is rounded up to the next cost that sums of weights can have; with weights of 1, to
         the next integer.
 
@@ -143,17 +143,17 @@ def check_prices(
     full = (1 << len(columns)) - 1
     highest = _cap(units, rest_may_be_small, outside)
     if not _fits(priced, units):
-        return Verdict(None)
+        return ProofVerdict(None)
     if highest is not None and int(prices.max()) > highest:
-        return Verdict(None, BrokenClass(full, int(prices.argmax())))
+        return ProofVerdict(None, BrokenClass(full, int(prices.argmax())))
     if rest_may_be_small:
         keep = vectors != full
         vectors, costs = vectors[keep], costs[keep]
     broken = first_broken_class(priced, vectors, costs, k, heartbeat, demands_of(row_types, models))
     if broken is not None:
-        return Verdict(None, broken)
+        return ProofVerdict(None, broken)
     total = sum(int(price) * int(rows) for price, rows in zip(prices, priced.rows, strict=True) if price)
-    return Verdict(_rounded_up(Fraction(total, PRICE_UNIT), columns))
+    return ProofVerdict(_rounded_up(Fraction(total, PRICE_UNIT), columns))
 
 
 def unit_weights(columns: tuple[QuasiIdentifier, ...]) -> list[int]:

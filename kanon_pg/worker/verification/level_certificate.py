@@ -135,7 +135,7 @@ def _integers(buffer: bytes) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class LevelCosts:
+class LevelClasses:
     """Which classes may be formed under hierarchies; for a search of prices and for their check."""
 
     columns: list[ColumnLevels]
@@ -307,8 +307,8 @@ def certified_bound_of_levels(
         raise SolverError("A certificate needs one price of at least 0 for each row type.")
     cells = [_integers(buffer) for buffer in row_types.cells]
     columns = read_levels(row_types.columns, row_types.hierarchies, cells)
-    dearest = max(int(prices.max()), sum(int(column.costs[-1].max()) for column in columns))
-    if dearest * 2 * int(rows.sum()) >= NO_CAP:
+    highest = max(int(prices.max()), sum(int(column.costs[-1].max()) for column in columns))
+    if highest * 2 * int(rows.sum()) >= NO_CAP:
         return None
     broken: list[Groups] = []
 
@@ -317,7 +317,7 @@ def certified_bound_of_levels(
         return True
 
     priced = Priced(cells, rows, _integers(row_types.people), prices)
-    LevelCosts(columns, k, demands_of(row_types, models)).visit_broken(priced, stop, heartbeat)
+    LevelClasses(columns, k, demands_of(row_types, models)).visit_broken(priced, stop, heartbeat)
     if broken:
         return None
     total = sum(int(price) * int(count) for price, count in zip(prices, rows, strict=True) if price)

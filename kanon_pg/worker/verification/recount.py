@@ -92,7 +92,7 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Recount:
+class CountedSolution:
     """What a solution amounts to.
 
     Parameters
@@ -118,7 +118,7 @@ def recount(
     solution: Solution,
     class_of: NDArray[np.int64],
     heartbeat: Callable[[], None] = lambda: None,
-) -> Recount:
+) -> CountedSolution:
     """Check claimed classes against the packed cells, and count people and costs.
 
     Parameters
@@ -155,10 +155,10 @@ def recount(
         heartbeat()
     _require(alike.all(), "Two row types that differ in the release were taken for one class.")
     people = _class_people(packed, solution, class_of, representative.size)
-    return Recount(int(people.min()), cells, cost, float(people.mean()))
+    return CountedSolution(int(people.min()), cells, cost, float(people.mean()))
 
 
-def require_k(found: Recount, k: int) -> None:
+def require_k(found: CountedSolution, k: int) -> None:
     """Raise unless every class has at least k people.
 
     Raises

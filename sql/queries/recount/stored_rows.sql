@@ -9,4 +9,4 @@
 {% endif %}
             count(*) AS n
         FROM {{ storage }}
-        GROUP BY kanon_pattern{% for q in columns %}, {{ q.cell }}{% endfor %}{% if entity %}, kanon_person{% endif %}
+        GROUP BY kanon_pattern{% for q in columns %}, {{ q.cell }}{% endfor %}{% if entity %}, kanon_person{% if on_nodes %}, kanon_place{% endif %}{% endif %}

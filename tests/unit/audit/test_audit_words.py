@@ -180,7 +180,7 @@ def test_a_small_table_needs_no_column() -> None:
 
 
 def test_nothing_known_at_all_is_said() -> None:
-    assert replace(RESULT, complete_columns=0).open_question() == "Not all minimal violating sets are known."
+    assert replace(RESULT, complete_columns=0).limitation() == "Not all minimal violating sets are known."
 
 
 def test_steps_are_statements() -> None:

@@ -13,7 +13,7 @@ from kanon_pg.worker.measures import usefulness
 from kanon_pg.worker.numbering import _by_occurrence, number_values
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.verification.recount import Recount, recount, require_k
+from kanon_pg.worker.verification.recount import CountedSolution, recount, require_k
 from tests.fixtures.packing import pack
 
 
@@ -60,7 +60,7 @@ def suppressed(packed, vectors):
 def test_recount_counts_people_and_costs():
     packed = pack([("a", 1), ("a", 2), ("b", 1)], ["x", "y"], people=["p", "p", "q"], weights={"y": 2.5})
     counted = recount(packed, suppressed(packed, [0b10, 0b10, 0b00]), np.array([0, 0, 1]))
-    assert counted == Recount(smallest=1, suppressed_cells=2, weighted_cost=5.0, average=1.0)
+    assert counted == CountedSolution(smallest=1, suppressed_cells=2, weighted_cost=5.0, average=1.0)
 
 
 @pytest.mark.parametrize("patterns", [[0b00, 0b00], [0b10, 0b00], [0b01, 0b10], [0b01, 0b01]], ids=str)
@@ -71,9 +71,9 @@ def test_recount_refuses_classes_whose_rows_look_different(patterns):
 
 
 def test_require_k():
-    require_k(Recount(5, 0, 0.0, 5.0), 5)
+    require_k(CountedSolution(5, 0, 0.0, 5.0), 5)
     with pytest.raises(SolverError, match="class of 4 people, fewer than 5"):
-        require_k(Recount(4, 0, 0.0, 4.0), 5)
+        require_k(CountedSolution(4, 0, 0.0, 4.0), 5)
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=50), st.integers(1, 60))

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from kanon_pg.core.request import SolveOutcome
 from kanon_pg.core.termination import Termination
-from kanon_pg.curves import CurvePoint, Solved, points_of
+from kanon_pg.curves import CurvePoint, SolvedPoint, points_of
 from kanon_pg.errors import SolverError
 
 CELLS = 1000
 
 
-def solved(cost: float, bound: float | None = None, *, method: str = "greedy", classes: int = 3) -> Solved:
+def solved(
+    cost: float, bound: float | None = None, *, method: str = "greedy", classes: int = 3
+) -> SolvedPoint:
     outcome = SolveOutcome(
         patterns=b"",
         suppressed_cells=int(cost),
@@ -30,7 +32,7 @@ def solved(cost: float, bound: float | None = None, *, method: str = "greedy", c
         average_class=7.5,
         usefulness=None,
     )
-    return Solved(outcome, 0.5)
+    return SolvedPoint(outcome, 0.5)
 
 
 def by_k(points: tuple[CurvePoint, ...]) -> dict[int, CurvePoint]:
@@ -38,7 +40,7 @@ def by_k(points: tuple[CurvePoint, ...]) -> dict[int, CurvePoint]:
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> tuple[list[int], dict[int, Solved], dict[int, int]]:
+def answers(draw: st.DrawFn) -> tuple[list[int], dict[int, SolvedPoint], dict[int, int]]:
     """True optima that never decrease with k, and for some k a solution above and a bound below."""
     ks = sorted(draw(st.sets(st.integers(2, 60), min_size=1, max_size=8)))
     optima = sorted(draw(st.lists(st.integers(0, 200), min_size=len(ks), max_size=len(ks))))
@@ -52,7 +54,7 @@ def answers(draw: st.DrawFn) -> tuple[list[int], dict[int, Solved], dict[int, in
 
 @given(answers())
 def test_costs_and_bounds_never_decrease_and_enclose_the_optimum(
-    drawn: tuple[list[int], dict[int, Solved], dict[int, int]],
+    drawn: tuple[list[int], dict[int, SolvedPoint], dict[int, int]],
 ) -> None:
     ks, found, optima = drawn
     points = points_of(ks, found, CELLS)
@@ -70,7 +72,7 @@ def test_costs_and_bounds_never_decrease_and_enclose_the_optimum(
 
 @given(answers())
 def test_nothing_is_worse_than_what_was_found_for_this_k(
-    drawn: tuple[list[int], dict[int, Solved], dict[int, int]],
+    drawn: tuple[list[int], dict[int, SolvedPoint], dict[int, int]],
 ) -> None:
     ks, found, _ = drawn
     points = by_k(points_of(ks, found, CELLS))
@@ -123,7 +125,7 @@ def test_each_point_says_how_its_own_search_ended() -> None:
     ended = [Termination.TIME, Termination.EXHAUSTED, Termination.GOAL]
     costs = {2: (30.0, None), 3: (20.0, None), 5: (40.0, 30.0)}
     found = {
-        k: Solved(replace(solved(*costs[k]).outcome, termination=one), 0.1)
+        k: SolvedPoint(replace(solved(*costs[k]).outcome, termination=one), 0.1)
         for k, one in zip(costs, ended, strict=True)
     }
     points = by_k(points_of([2, 3, 5], found, CELLS))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kanon_pg.measures import ClassCounts, SensitiveFigures, combine
+from kanon_pg.measures import ClassFigures, SensitiveFigures, combine
 
-COUNTS = ClassCounts(
+COUNTS = ClassFigures(
     rows=12, people=9, classes=4, memberships=10, smallest=2, largest=4, discernibility=40, diversity=6.0
 )
 FIGURES = SensitiveFigures(

@@ -31,6 +31,6 @@ def test_a_terminal_marks_them_in_their_row() -> None:
 
 def test_a_list_of_sets_says_that_the_time_cut_it() -> None:
     unfinished = replace(audit_of(), is_complete=False, complete_columns=2)
-    assert "cut" not in (unfinished.open_question() or "")
+    assert "cut" not in (unfinished.limitation() or "")
     cut = replace(unfinished, termination=Termination.TIME)
-    assert (cut.open_question() or "").endswith("may be missing (cut by the time limit).")
+    assert (cut.limitation() or "").endswith("may be missing (cut by the time limit).")

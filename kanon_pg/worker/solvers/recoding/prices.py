@@ -18,7 +18,7 @@ from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.task import Task
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 from kanon_pg.worker.verification.demanded_classes import demands_of
-from kanon_pg.worker.verification.level_certificate import LevelCosts, read_levels
+from kanon_pg.worker.verification.level_certificate import LevelClasses, read_levels
 
 _UNPROVEN = 0.8
 """Share of the costs of a known solution at which the search begins where it has no prices yet."""
@@ -69,7 +69,7 @@ def raise_level_prices(
     if number_of_vectors(task.forest) * len(task.table) > _MOST_PAIRS or not fits(task.table, k):
         return None
     levels = read_levels(task.table.columns, task.hierarchies, list(task.table.cells))
-    costs = LevelCosts(levels, k, demands_of(task.table, task.request.models))
+    costs = LevelClasses(levels, k, demands_of(task.table, task.request.models))
     collected = Collected()
     reach = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, clock)
     if reach is None:

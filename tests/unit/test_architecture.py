@@ -1,10 +1,11 @@
-"""The table "Where to add something" of docs/architecture.md: what its rows name exists, and is complete."""
+"""The tables of docs/architecture.md: layers are those of the import contracts, what rows name exists."""
 
 import ast
 import importlib
 import inspect
 import pkgutil
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -23,9 +24,8 @@ from kanon_pg.worker.solvers import registry
 from tests.docs.references import FUNCTIONS
 
 ROOT = Path(__file__).parents[2]
-SECTION = (
-    (ROOT / "docs/architecture.md").read_text().split("## Where to add something\n")[1].split("\n## ")[0]
-)
+PAGE = (ROOT / "docs/architecture.md").read_text()
+SECTION = PAGE.split("## Where to add something\n")[1].split("\n## ")[0]
 ROWS = [line for line in SECTION.splitlines() if line.startswith(("| a ", "| an "))]
 API = sorted((ROOT / "sql/functions/api").glob("*.sql"))
 
@@ -108,3 +108,35 @@ def test_each_statement_is_used():
     templates = "\n".join(path.read_text() for path in (ROOT / "sql").rglob("*.sql"))
     for path in sorted((ROOT / "sql/queries").rglob("*.sql")):
         assert re.search(rf"[\"/]{path.stem}[\".]", code + templates), f"nothing runs {path.stem}"
+
+
+def contract(first_words):
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (found,) = (one for one in contracts if one["name"].startswith(first_words))
+    return [{name.strip() for name in layer.split("|")} for layer in found["layers"]]
+
+
+def cells_between(begin, end):
+    lines = PAGE.split(begin)[1].split(end)[0].splitlines()
+    return [line.split(" | ")[0] for line in lines if line.startswith("| `")]
+
+
+def test_the_layers_are_those_of_the_import_contract():
+    found = [
+        set(re.findall(r"`kanon_pg/(\w+)(?:\.py)?`", cell))
+        for cell in cells_between("## Layers", "Inside `kanon_pg/queries`")
+    ]
+    assert found == contract("Layers: ")
+
+
+def test_the_layers_of_queries_are_those_of_the_import_contract():
+    cells = cells_between("Inside `kanon_pg/queries`", "Further rules")
+    found = [{name.replace("/", ".") for name in re.findall(r"`([\w/]+)(?:\.py)?`", cell)} for cell in cells]
+    assert [given <= named for given, named in zip(contract("Layers of queries"), found, strict=True)] == [
+        True
+    ] * len(found)
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent for path in (ROOT / "kanon_pg").rglob("__init__.py")))
+def test_a_folder_says_what_lives_there(folder):
+    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))

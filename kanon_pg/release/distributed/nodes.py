@@ -1,0 +1,67 @@
+"""Makes sure, before anything is counted, that the nodes of a distributed table answer the owner role."""
+
+from __future__ import annotations
+
+from kanon_pg.db.catalog import RelationFacts
+from kanon_pg.db.citus import reads_tables_of_citus
+from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
+from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import statement
+from kanon_pg.errors import DatabaseError, NotPermitted, UnsuitableRelation
+
+_CONNECTION_FAILED = "08"
+"""Class of SQLSTATE."""
+
+_GRANTED_JUST_NOW = "25001"
+"""What Citus says where another role has changed the table's rights in the same transaction."""
+
+
+def require_nodes(db: Database, base: RelationFacts, role: str) -> None:
+    """Refuse a table of Citus, or a view of one, that a role cannot read on the nodes that store it.
+
+    A right that was granted in this transaction is not known there yet: Citus grants and reads through
+    connections of different roles.
+
+    Raises
+    ------
+    NotPermitted
+        With what to do.
+    """
+    if not reads_tables_of_citus(db, base.oid):
+        return
+    try:
+        with db.savepoint():
+            db.row(statement("distributed/read_all_shards", relation=base.identifier))
+    except DatabaseError as error:
+        state = error.server_state or ""
+        if state in (INSUFFICIENT_PRIVILEGE, _GRANTED_JUST_NOW):
+            raise NotPermitted(
+                f"On the nodes that store {base.identifier}, the role {role} may not read it yet.",
+                hint="Its owner allows it (of a view, also the owners of the tables that it reads), in a "
+                f"transaction that ends before: GRANT USAGE ON SCHEMA {Identifier((base.schema,))} TO "
+                f"{role}; GRANT SELECT ON {base.identifier} TO {role}; kanon_declare does the same.",
+            ) from error
+        if state.startswith(_CONNECTION_FAILED):
+            raise NotPermitted(
+                f"The coordinator cannot log in to a node that stores {base.identifier} as {role}.",
+                hint=f"Is the node up? Its pg_hba.conf has to let {role} in from the other nodes, and `kanon "
+                "install` on the coordinator lets the role log in on nodes that were added since.",
+            ) from error
+        raise
+
+
+def refuse_over_time(db: Database, base: RelationFacts) -> None:
+    """Refuse to publish a table of Citus, or a view of one, again and again as a release over time.
+
+    Raises
+    ------
+    UnsuitableRelation
+        With what to do instead.
+    """
+    if reads_tables_of_citus(db, base.oid):
+        raise UnsuitableRelation(
+            f"No release over time can be made of {base.identifier}: its rows are in tables of Citus.",
+            detail="Its versions are compared row by row, in one place.",
+            hint="Leave over_time out, or publish a copy: CREATE MATERIALIZED VIEW ... AS TABLE ...;",
+        )

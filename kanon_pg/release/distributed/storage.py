@@ -1,0 +1,140 @@
+"""Fills the storage of a release on all nodes, removes classes that are too small, and lets its view read it.
+
+Citus has no snapshot across nodes. So nothing that is promised rests on reading the base table twice: classes
+are counted on what was stored, which no other session can change, small ones are removed from it, and the
+recount reads the same rows. What the solver proved applies only if the figures agree.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+from typing import Any
+
+from kanon_pg.core.packed import ITEM_BYTES
+from kanon_pg.db.catalog import ColumnFacts, describe
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import render, statement
+from kanon_pg.db.settings import created_everywhere, setting
+from kanon_pg.relations.counting import HASH_SEED
+from kanon_pg.release.base import OWNER
+from kanon_pg.release.distributed.placement import SCHEMA, Shards
+from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.storage import StorageNames, storage_parts
+
+_SEED_BYTES = 2 * ITEM_BYTES
+
+
+def reader_of(storage: Identifier) -> Identifier:
+    """Return the name of the function through which the view of a release reads its storage."""
+    return Identifier.of(SCHEMA, derived_name(storage.name, "rows"))
+
+
+def create_shards(
+    db: Database, plan: ReleasePlan, shards: Shards, names: StorageNames, *, k: int
+) -> Fragment:
+    """Create and fill the storage of a release on all nodes, without classes of fewer than `k` people.
+
+    Parameters
+    ----------
+    names : StorageNames
+        The storage to create, mapping and parts.
+
+    Returns
+    -------
+    Fragment
+        What the view of the release reads.
+    """
+    parts = _parts(plan, shards, names)
+    with setting(db, "client_min_messages", "warning"):
+        parts["rules"] = _create_rules(db, parts, names)
+        db.execute(statement("distributed/create_shards", **parts, seed=Literal("")))
+        _distribute(db, plan, shards, names.storage)
+        seed = secrets.token_hex(_SEED_BYTES)
+        db.execute(statement("distributed/fill_shards", **parts, seed=Fragment("$1")), seed)
+        db.execute(statement("distributed/drop_table", table=parts["rules"]))
+        _remove_small(db, parts, names.storage, k=k)
+    return _create_reader(db, plan, names.storage)
+
+
+def drop_shards(db: Database, storage: Identifier) -> None:
+    """Drop the storage of a release on all nodes, and what its view read."""
+    with created_everywhere(db):
+        db.execute(statement("distributed/drop_reader", reader=reader_of(storage)))
+        db.execute(statement("distributed/drop_table", table=storage))
+
+
+def _parts(plan: ReleasePlan, shards: Shards, names: StorageNames) -> dict[str, Any]:
+    place = plan.base.column(shards.distribution.column).identifier
+    parts = storage_parts(plan) | {
+        "place": place,
+        "by_person": shards.by_person,
+        "storage": names.storage,
+        "mapping": names.mapping,
+        "parts": names.parts,
+        "row_seed": Fragment("rules.seed"),
+        "hash_seed": HASH_SEED,
+    }
+    for column, found in zip(plan.quasi_identifiers, parts["columns"], strict=True):
+        found["stored_hash"] = replace(column, alias=column.output).hashed("s")
+    return parts
+
+
+def _create_rules(db: Database, parts: dict[str, Any], names: StorageNames) -> Identifier:
+    """Put together what says which pattern a row has; returns the name of that table.
+
+    Citus sends it to all nodes with the statement that stores. A reference table would do the same, but one
+    that was created in this transaction is known to one connection to each node alone, and shards to others.
+    """
+    rules = Identifier.of(SCHEMA, derived_name(names.storage.name, "rules"))
+    chances = Identifier.of(SCHEMA, derived_name(names.storage.name, "chances"))
+    if names.parts is not None:
+        db.execute(
+            statement(
+                "distributed/create_chances",
+                **parts | {"row_seed": Fragment("divided.seed")},
+                chances=chances,
+            )
+        )
+    db.execute(statement("distributed/create_rules", **parts, rules=rules, chances=chances))
+    if names.parts is not None:
+        db.execute(statement("distributed/drop_table", table=chances))
+    return rules
+
+
+def _distribute(db: Database, plan: ReleasePlan, shards: Shards, storage: Identifier) -> None:
+    if shards.by_person:
+        db.row(statement("distributed/distribute"), str(storage), shards.distribution.shards)
+    else:
+        db.row(statement("distributed/distribute_like"), str(storage), str(plan.base.identifier))
+
+
+def _remove_small(db: Database, parts: dict[str, Any], storage: Identifier, *, k: int) -> None:
+    small = Identifier.of(SCHEMA, derived_name(storage.name, "small"))
+    db.execute(statement("distributed/collect_small", **parts, small=small, k=k))
+    if db.row(statement("distributed/count_rows", relation=small))["rows"]:
+        db.execute(statement("distributed/remove_small", **parts, small=small))
+    db.execute(statement("distributed/drop_table", table=small))
+
+
+def _create_reader(db: Database, plan: ReleasePlan, storage: Identifier) -> Fragment:
+    stored = describe(db, str(storage), OWNER)
+    names = [c.facts.name for c in plan.quasi_identifiers] + [c.name for c in plan.carried]
+    columns = [stored.column(column.name) for column in plan.base.columns if column.name in names]
+    parts = [{"output": column.identifier, "type": Fragment(column.type)} for column in columns]
+    reader = reader_of(storage)
+    body = render("distributed/reader_body", stored=parts, storage=storage)
+    db.execute(statement("distributed/create_reader", reader=reader, stored=parts, body=Literal(body.text)))
+    db.execute(statement("distributed/open_reader", reader=reader))
+    return render("distributed/read_shards", reader=reader, stored=[_collated(column) for column in columns])
+
+
+def _collated(column: ColumnFacts) -> dict[str, Any]:
+    """A function's result has the collation of its type, not of the column."""
+    schema, name = column.collation_schema, column.collation_name
+    own = schema is not None and name is not None and (schema, name) != ("pg_catalog", "default")
+    return {
+        "output": column.identifier,
+        "collation": Identifier.of(schema or "", name or "") if own else None,
+    }

@@ -1,0 +1,118 @@
+-- Row types with multiplicities, as count_row_types gives them, of a table that is distributed by who a row is about: each
+-- node counts the people of its shards for good. What travels is row types with counts of rows, people and people who have no other row type,
+-- and, of those who have others, two numbers per row type and person. The numbers of those who have one are drawn here.
+WITH types AS MATERIALIZED (
+    SELECT
+        {% for q in columns %}{{ q.alias }}, {% endfor %}
+
+        sum(n)::bigint AS n,
+        count(*) AS people,
+        sum((row_types = 1)::integer)::bigint AS lone
+    FROM (
+        {% include "distributed/held_row_types.sql" %}
+    ) AS held
+    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+),
+
+pairs AS MATERIALIZED (
+    SELECT
+        pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.hashed_pair }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
+        ) AS key,
+        pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) AS person
+    FROM (
+        {% include "distributed/held_row_types.sql" %}
+    ) AS pairs
+    WHERE row_types > 1
+),
+
+marks AS MATERIALIZED (
+    SELECT
+        coalesce(sum(mark), 0)::text AS fingerprint,
+        coalesce(sum(first), 0)::bigint AS people
+    FROM (
+        SELECT
+            (pg_catalog.hash_record_extended(
+                ROW({% for q in columns %}{{ q.hashed_pair }}, {% endfor %}{{ entity.hashed }}), {{ hash_seed }}
+            ) >> 32) * pairs.n AS mark,
+            (pairs.place = 1)::integer AS first
+        FROM (
+            {% include "distributed/held_row_types.sql" %}
+        ) AS pairs
+    ) AS marked
+),
+
+totals AS MATERIALIZED (
+    SELECT
+        count(*) AS types,
+        coalesce(sum(n), 0)::bigint AS n,
+        coalesce(sum(lone), 0)::bigint AS lone,
+        count(*) * {{ type_bytes }} + (coalesce(sum(lone), 0)::bigint + (SELECT count(*) FROM pairs)) * {{ pair_bytes }} AS bytes
+    FROM types
+)
+
+SELECT
+    totals.types,
+    totals.bytes,
+{% if quasi_identifiers %}
+    (
+        SELECT count(*)
+        FROM (
+            SELECT 1 AS one FROM types
+            GROUP BY {% for q in quasi_identifiers %}{{ q }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+        ) AS tuple
+    ) AS tuples,
+{% else %}
+    totals.types AS tuples,
+{% endif %}
+    totals.n AS rows,
+    marks.people,
+    marks.fingerprint,
+    packed.*,
+    paired.*
+FROM totals
+CROSS JOIN marks
+CROSS JOIN (
+    SELECT
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), '') AS people_counts
+{% for q in columns %}
+        , coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ q.identity }}), ''), '') AS {{ q.cell }}
+{% if q.value %}
+        , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ q.value }}), ''), '') AS {{ q.number }}
+{% endif %}
+{% endfor %}
+    FROM (
+        SELECT
+            types.*,
+            pg_catalog.hash_record_extended(
+                ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
+            ) AS key
+        FROM types
+        WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
+        OFFSET 0
+    ) AS types
+) AS packed
+CROSS JOIN (
+    SELECT
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(told.key), ''), '') AS pair_keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(told.person), ''), '') AS pair_people
+    FROM (
+        SELECT p.key, p.person FROM pairs AS p WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
+        UNION ALL
+        SELECT types.key, pg_catalog.hash_record_extended(ROW(types.key, lone.number), 1)
+        FROM (
+            SELECT
+                types.lone,
+                pg_catalog.hash_record_extended(
+                    ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
+                ) AS key
+            FROM types
+            WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
+        ) AS types
+        CROSS JOIN LATERAL pg_catalog.generate_series(1, types.lone) AS lone (number)
+    ) AS told
+) AS paired

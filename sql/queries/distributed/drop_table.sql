@@ -1,0 +1,2 @@
+-- Drops a table on all nodes that have it.
+DROP TABLE IF EXISTS {{ table }}

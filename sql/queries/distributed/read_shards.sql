@@ -1,0 +1,8 @@
+(
+    SELECT
+{% for c in stored %}
+        r.{{ c.output }}{% if c.collation %} COLLATE {{ c.collation }} AS {{ c.output }}{% endif %},
+{% endfor %}
+        r.kanon_pattern
+    FROM {{ reader }}() AS r
+) AS stored

@@ -1,0 +1,139 @@
+"""Releases of distributed tables: where they are stored, what they hold, that all classes have k people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import dict_row
+
+from kanon_pg import client
+from tests.integration.citus.tables import classes, create_patients, create_stays, storage_of
+
+K = 12
+QUASI = ("zip", "age", "sex")
+
+
+def _anonymize(db: psycopg.Connection[Any], relation: str, k: int = K, more: str = "") -> dict[str, Any]:
+    with db.cursor(row_factory=dict_row) as cursor:
+        found = cursor.execute(f"SELECT * FROM kanon_anonymize('{relation}', {k}{more})").fetchone()
+    assert found is not None
+    return found
+
+
+def _placement(db: psycopg.Connection[Any], relation: str) -> tuple[str, int]:
+    found = db.execute(
+        "SELECT partmethod::text, colocationid FROM pg_dist_partition WHERE logicalrelid = %s::regclass",
+        [relation],
+    ).fetchone()
+    assert found is not None
+    return found
+
+
+def test_the_rows_of_a_release_are_where_those_of_its_table_are(citus):
+    create_patients(citus)
+    report = _anonymize(citus, "patients")
+    assert report["rows"] == report["people"] == 2000
+    sizes = classes(citus, "safe.patients", QUASI)
+    assert min(sizes) >= K
+    assert (len(sizes), sum(sizes)) == (report["classes"], 2000)
+    assert report["smallest_class"] == min(sizes)
+    storage = storage_of(citus, "patients")
+    assert storage.startswith("kanon_shards.")
+    assert _placement(citus, storage) == _placement(citus, "patients")
+
+
+def test_rows_of_one_row_type_may_have_different_patterns(citus):
+    citus.execute("SET client_min_messages TO warning")
+    citus.execute("CREATE TABLE patients (id integer, zip text, diagnosis text)")
+    citus.execute("INSERT INTO patients SELECT i, 'many', 'd' || i % 3 FROM generate_series(1, 40) AS i")
+    citus.execute("INSERT INTO patients VALUES (41, 'rare', 'd'), (42, 'rarer', 'd')")
+    citus.execute("SELECT create_distributed_table('patients', 'id')")
+    citus.execute("SELECT kanon_declare('patients', '{id}', '{zip}', '{diagnosis}')")
+    report = _anonymize(citus, "patients", 5)
+    assert (report["rows"], report["suppressed_cells"]) == (42, 5)
+    assert sorted(classes(citus, "safe.patients", ["zip"])) == [5, 37]
+    hidden = "SELECT count(*) FROM safe.patients WHERE zip IS NULL"
+    citus.execute("SELECT kanon_refresh('patients')")
+    assert citus.execute(hidden).fetchone() == (5,)
+
+
+@pytest.mark.parametrize("distribution", ["person", "stay"])
+def test_people_are_counted_wherever_their_rows_are(citus, distribution):
+    create_stays(citus, distribution)
+    report = _anonymize(citus, "stays")
+    assert report["rows"] == 3000
+    storage = storage_of(citus, "stays")
+    people = citus.execute(
+        f"SELECT count(DISTINCT kanon_person) FROM {storage} GROUP BY ward, age, kanon_pattern"
+    ).fetchall()
+    assert report["smallest_class"] == min(people)[0] >= K
+    assert report["classes"] == len(people)
+    alone = "SELECT count(DISTINCT person) FROM stays"
+    assert (report["people"],) == citus.execute(alone).fetchone()
+    assert (_placement(citus, storage) == _placement(citus, "stays")) == (distribution == "person")
+
+
+def test_a_refresh_withholds_what_became_too_rare(citus):
+    create_patients(citus)
+    _anonymize(citus, "patients")
+    before = storage_of(citus, "patients")
+    gone = citus.execute("DELETE FROM patients WHERE zip = 'z3' AND id % 4 > 0").rowcount
+    citus.execute("INSERT INTO patients SELECT i, 'new', 99, 'x', 'd' FROM generate_series(5001, 5003) AS i")
+    citus.execute("SELECT kanon_refresh('patients')")
+    sizes = classes(citus, "safe.patients", QUASI)
+    assert min(sizes) >= K
+    assert sum(sizes) <= 2003 - gone
+    assert citus.execute("SELECT count(*) FROM safe.patients WHERE zip = 'new'").fetchone() == (0,)
+    after = storage_of(citus, "patients")
+    assert after != before
+    assert citus.execute("SELECT to_regclass(%s)", [before]).fetchone() == (None,)
+    row = citus.execute("SELECT rows, smallest_class, changes_since FROM kanon.releases").fetchone()
+    assert row == (sum(sizes), min(sizes), None)
+
+
+def test_a_refresh_of_an_emptied_table_shows_nothing(citus):
+    create_patients(citus)
+    _anonymize(citus, "patients")
+    citus.execute("DELETE FROM patients")
+    citus.execute("SELECT kanon_refresh('patients')")
+    assert citus.execute("SELECT count(*) FROM safe.patients").fetchone() == (0,)
+
+
+def test_publishing_again_and_dropping_leaves_no_storage(citus, nodes, citus_database):
+    create_patients(citus)
+    _anonymize(citus, "patients")
+    _anonymize(citus, "patients", 30)
+    assert min(classes(citus, "safe.patients", QUASI)) >= 30
+    assert (
+        len(citus.execute("SELECT FROM citus_tables WHERE table_name::text ~ 'kanon_shards'").fetchall()) == 1
+    )
+    citus.execute("SELECT kanon_drop('patients')")
+    for server in nodes.all:
+        with psycopg.connect(server.dsn(citus_database)) as connection:
+            left = "SELECT relname FROM pg_class WHERE relnamespace = 'kanon_shards'::regnamespace"
+            assert connection.execute(left).fetchall() == []
+
+
+def test_the_client_s_interface_does_the_same(citus):
+    create_patients(citus)
+    report = client.anonymize(citus, "patients", K)
+    assert report.rows == 2000
+    assert storage_of(citus, "patients").startswith("kanon_shards.")
+    client.refresh(citus, "patients")
+    assert min(classes(citus, "safe.patients", QUASI)) >= K
+    client.drop(citus, "patients")
+
+
+def test_a_right_that_was_granted_in_the_same_transaction_is_asked_for(citus):
+    citus.execute("CREATE TABLE patients (id integer, zip text)")
+    citus.execute("SELECT create_distributed_table('patients', 'id')")
+    citus.execute("INSERT INTO patients SELECT i, 'z' FROM generate_series(1, 30) AS i")
+    with pytest.raises(psycopg.Error, match="may not read it yet") as error:
+        _anonymize(citus, "patients")
+    assert error.value.sqlstate == "KA102"
+    hint = error.value.diag.message_hint
+    assert hint is not None
+    citus.execute(hint[hint.index("GRANT") : hint.rindex(";")])
+    assert _anonymize(citus, "patients")["rows"] == 30

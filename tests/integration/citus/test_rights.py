@@ -1,0 +1,174 @@
+"""Who reaches what is stored on the nodes: nobody but the owner role; and what installing leaves there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import psycopg
+import pytest
+
+from kanon_pg.admin.install.check import check_database
+from kanon_pg.admin.install.installer import install
+from kanon_pg.admin.install.uninstaller import uninstall
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
+from kanon_pg.errors import InstallError
+from tests.fixtures.citus import CitusNodes
+from tests.integration.citus.tables import classes, create_patients, on_each, storage_of
+
+REFUSED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction)
+
+OURS = "rolname ~ '^kanon_(owner|reader|curator|analyst)$'"
+
+
+@pytest.fixture
+def people(citus: psycopg.Connection[Any]) -> Iterator[tuple[str, str]]:
+    """Yield a curator, who owns the table patients, and an analyst; Citus has both on all nodes."""
+    citus.execute("CREATE ROLE nodes_curator LOGIN IN ROLE kanon_curator")
+    citus.execute("CREATE ROLE nodes_analyst LOGIN IN ROLE kanon_analyst")
+    citus.execute("GRANT CREATE ON SCHEMA public TO nodes_curator")
+    yield "nodes_curator", "nodes_analyst"
+    citus.execute("RESET ROLE")
+    citus.execute("DROP TABLE IF EXISTS patients CASCADE")
+    citus.execute("REVOKE CREATE ON SCHEMA public FROM nodes_curator")
+    citus.execute("DROP ROLE nodes_curator")
+    citus.execute("DROP ROLE nodes_analyst")
+
+
+def _published_by(citus: psycopg.Connection[Any], curator: str) -> str:
+    create_patients(citus)
+    citus.execute(f"ALTER TABLE patients OWNER TO {curator}")
+    citus.execute(f"SET ROLE {curator}")
+    citus.execute("SELECT kanon_anonymize('patients', 12)")
+    citus.execute("RESET ROLE")
+    return storage_of(citus, "patients")
+
+
+def test_a_curator_publishes_and_an_analyst_reads(citus, people):
+    curator, analyst = people
+    _published_by(citus, curator)
+    citus.execute(f"SET ROLE {analyst}")
+    assert min(classes(citus, "safe.patients", ["zip", "age", "sex"])) >= 12
+    citus.execute(f"SET ROLE {curator}")
+    citus.execute("SELECT kanon_refresh('patients')")
+    assert citus.execute("SELECT count(*) FROM safe.patients").fetchone() == (2000,)
+
+
+def test_no_right_of_a_curator_or_analyst_reaches_the_storage(citus, nodes, citus_database, people):
+    storage = _published_by(citus, people[0])
+    found = on_each(
+        nodes,
+        citus_database,
+        "SELECT c.oid::regclass::text, c.relkind::text FROM pg_class AS c"
+        " WHERE c.relnamespace = 'kanon_shards'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')",
+    )
+    assert [len(relations) for relations in found] == [
+        1,
+        3,
+        3,
+    ]  # the table, and two shards of four on each worker
+    refused = 0
+    for server, relations in zip(nodes.all, found, strict=True):
+        for role in people:
+            with psycopg.connect(server.dsn(citus_database), autocommit=True) as connection:
+                connection.execute(f"SET ROLE {role}")
+                for relation, _ in relations:
+                    for attempt in (
+                        f"SELECT * FROM {relation}",
+                        f"INSERT INTO {relation} SELECT * FROM {relation}",
+                        f"UPDATE {relation} SET kanon_pattern = 0",
+                        f"DELETE FROM {relation}",
+                        f"TRUNCATE {relation}",
+                        f"DROP TABLE {relation}",
+                        f"COPY {relation} TO STDOUT",
+                    ):
+                        with pytest.raises(REFUSED):
+                            connection.execute(attempt)
+                        refused += 1
+    assert refused == 2 * 7 * 7
+    for role in people:
+        citus.execute(f"SET ROLE {role}")
+        for attempt in (
+            f"SELECT * FROM {storage}_rows()",
+            f"REFRESH MATERIALIZED VIEW {storage}",
+            f"SELECT result FROM run_command_on_shards('{storage}', 'SELECT count(*) FROM %s')",
+        ):
+            with pytest.raises(psycopg.Error):
+                citus.execute(attempt)
+        citus.execute("RESET ROLE")
+
+
+def test_rows_are_not_shown_shard_by_shard(citus, people):
+    storage = _published_by(citus, people[0])
+    order = (
+        f"SELECT get_shard_id_for_distribution_column('{storage}', kanon_place)"
+        f" FROM {storage} ORDER BY kanon_chance"
+    )
+    shards = [shard for (shard,) in citus.execute(order).fetchall()]
+    changes = sum(one != next_ for one, next_ in pairwise(shards))
+    assert changes > len(shards) / 2
+    body = f"SELECT prosrc FROM pg_proc WHERE oid = '{storage}_rows'::regproc"
+    (read,) = citus.execute(body).fetchone()
+    assert "ORDER BY s.kanon_chance" in read
+
+
+def test_workers_have_the_owner_role_and_a_closed_schema_and_nothing_else(citus, nodes, citus_database):
+    roles = on_each(
+        nodes, citus_database, f"SELECT rolname, rolcanlogin, rolsuper FROM pg_roles WHERE {OURS}"
+    )
+    logins = [[name for name, login, _ in found if login] for found in roles]
+    assert logins == [[], ["kanon_owner"], ["kanon_owner"]]
+    assert not any(superuser for found in roles for *_, superuser in found)
+    passwords = "SELECT rolpassword FROM pg_authid WHERE rolname = 'kanon_owner'"
+    assert on_each(nodes, citus_database, passwords) == [[(None,)]] * 3
+    open_to = (
+        "SELECT DISTINCT a.grantee::regrole::text FROM pg_namespace, aclexplode(nspacl) AS a"
+        " WHERE nspname = 'kanon_shards'"
+    )
+    assert on_each(nodes, citus_database, open_to) == [[("kanon_owner",)]] * 3
+
+
+def test_a_check_publishes_on_the_nodes(citus, nodes, citus_database):
+    with connect(nodes.coordinator.dsn(citus_database)) as connection:
+        items = {item.item: item for item in check_database(PsycopgDatabase(connection), lambda *_: None)}
+        connection.rollback()
+    assert items["nodes"].ok
+    assert items["trial release on nodes"].ok, items["trial release on nodes"].detail
+    worker = nodes.workers[0].dsn(citus_database)
+    with psycopg.connect(worker, autocommit=True) as connection:
+        connection.execute("SET citus.enable_ddl_propagation TO off")
+        connection.execute("ALTER ROLE kanon_owner NOLOGIN")
+        try:
+            found = citus.execute("SELECT item, ok, detail FROM kanon_install_check()").fetchall()
+        finally:
+            connection.execute("ALTER ROLE kanon_owner LOGIN")
+    assert [item for item, ok, _ in found if not ok] == ["nodes"]
+
+
+def test_a_worker_takes_no_installation(nodes, citus_database):
+    with pytest.raises(InstallError, match="worker of Citus"):
+        install(nodes.workers[0].dsn(citus_database))
+
+
+def test_uninstalling_leaves_nothing_on_any_node(nodes: CitusNodes) -> None:
+    with nodes.database("leaving") as name:
+        dsn = nodes.coordinator.dsn(name)
+        install(dsn, plpython=True)
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            create_patients(connection)
+            connection.execute("SELECT kanon_anonymize('patients', 12)")
+        schemas = "SELECT nspname FROM pg_namespace WHERE nspname ~ '^(kanon|safe)' ORDER BY 1"
+        assert on_each(nodes, name, schemas)[1:] == [[("kanon_shards",)]] * 2
+        uninstall(dsn)
+        left = (
+            "SELECT nspname::text FROM pg_namespace WHERE nspname ~ '^(kanon|safe)'"
+            " UNION ALL SELECT relname FROM pg_class WHERE relname ~ 'kanon'"
+            " UNION ALL SELECT proname FROM pg_proc WHERE proname ~ 'kanon'"
+            " UNION ALL SELECT pg_describe_object(s.classid, s.objid, s.objsubid) FROM pg_shdepend AS s"
+            " JOIN pg_database AS d ON d.oid = s.dbid AND d.datname = current_database()"
+            f" JOIN pg_roles AS r ON r.oid = s.refobjid WHERE {OURS}"
+        )
+        assert on_each(nodes, name, left) == [[], [], []]
+        install(dsn, plpython=True)
+        uninstall(dsn)
