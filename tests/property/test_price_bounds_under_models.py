@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from ortools.sat.python import cp_model
 
 from kanon_pg.core.request import PrivacyModels
 from kanon_pg.errors import InfeasibleError
@@ -17,7 +19,13 @@ from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.worker.verification.demanded_classes import NO_CLASS, PricedRows, demands_of, greatest_gain
+from kanon_pg.worker.verification.demanded_classes import (
+    NO_CLASS,
+    SHARE_UNIT,
+    PricedRows,
+    demands_of,
+    greatest_gain,
+)
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.diversity import pack_sensitive, types_of, violated
 from tests.fixtures.examples import examples
@@ -57,9 +65,9 @@ def tables(draw, sensitive=1):
     return rows, secrets, draw(st.integers(2, 4))
 
 
-def proven(packed, types, k, models):
+def proven(packed, types, k, models, target=np.inf):
     vectors = all_patterns(types.columns).vectors
-    found = raise_prices(types, vectors, k, Clock(), models=models, steps=200)
+    found = raise_prices(types, vectors, k, Clock(), models=models, target=target, steps=200)
     bound = certified_bound(packed, vectors, k, found.prices, models=models)
     assert bound is not None
     return bound
@@ -145,6 +153,81 @@ def test_the_greatest_gain_is_that_of_trying_every_class(models, table, data):
         assert len(held) >= k
         assert not violated(models, list(range(len(held))), held, None)
         assert gain == sum(t * (int(prices[m]) - PRICE_UNIT) for m, t in zip(members, taken, strict=True))
+
+
+def greatest_within_distance(types, members, prices, k, t):
+    """Return the greatest gain of all choices of rows whose shares of values are near those of the table."""
+    secrets = types.sensitive[0]
+    whole = {one: types.rows[secrets == one].sum() / types.total_rows for one in secrets.tolist()}
+    gains = []
+    for taken in product(*(range(int(types.rows[item]) + 1) for item in members)):
+        size = sum(taken)
+        held = Counter()
+        for item, rows in zip(members, taken, strict=True):
+            held[int(secrets[item])] += rows
+        if size >= k and sum(abs(held[one] / size - share) for one, share in whole.items()) / 2 <= t + 1e-9:
+            gains.append(
+                sum(rows * (int(prices[m]) - PRICE_UNIT) for m, rows in zip(members, taken, strict=True))
+            )
+    return max(gains, default=None)
+
+
+def greatest_of_parts(types, members, prices, k, demands):
+    """Return the greatest gain of parts of rows within the quotas, by constraint programming."""
+    model = cp_model.CpModel()
+    size = model.new_int_var(k, int(types.rows[members].sum()), "")
+    most = [int(types.rows[item]) * SHARE_UNIT for item in members]
+    inside = [model.new_int_var(0, limit, "") for limit in most]
+    beyond = [model.new_int_var(0, limit, "") for limit in most]
+    for one, other, limit in zip(inside, beyond, most, strict=True):
+        model.add(one + other <= limit)
+    for value, quota in enumerate(demands.quotas[0].tolist()):
+        model.add(
+            sum(one for one, m in zip(inside, members, strict=True) if demands.codes[0, m] == value)
+            <= quota * size
+        )
+    model.add(sum(beyond) <= demands.beyond * size)
+    model.add(sum(inside) + sum(beyond) == SHARE_UNIT * size)
+    quarters = [int(4 * (prices[item] - PRICE_UNIT) // PRICE_UNIT) for item in members]
+    model.maximize(sum(q * (i + b) for q, i, b in zip(quarters, inside, beyond, strict=True)))
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    if solver.solve(model) != cp_model.OPTIMAL:
+        return None
+    return -(-round(solver.objective_value) * PRICE_UNIT // (4 * SHARE_UNIT))
+
+
+@pytest.mark.parametrize("t", [0.0, 0.2, 0.4])
+@checked
+@given(table=tables(), data=st.data())
+def test_the_greatest_gain_within_a_distance_is_that_of_parts_of_rows(t, table, data):
+    _, secrets, k = table
+    rows = [("a",)] * len(secrets) + [("b",)]
+    types = RowTypeTable.from_packed(pack_sensitive(rows, [*secrets, (0,)]))
+    quarters = st.integers(0, 8).map(lambda number: number * PRICE_UNIT // 4)
+    prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
+    members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
+    members.sort(key=lambda item: -prices[item])
+    demands = demands_of(types, PrivacyModels(t=t))
+    assert demands is not None
+    demands = demands._replace(least=np.ones_like(demands.least))
+    priced = PricedRows(types.rows, types.people, prices)
+    gain = greatest_gain(demands, priced, np.array(members, dtype=np.int32), np.int64(PRICE_UNIT), k)
+    plain = sum(int(types.rows[m]) for m in members)
+    expected = greatest_of_parts(types, members, prices, k, demands) if plain >= k else None
+    assert gain == (NO_CLASS if expected is None else expected)
+    best = greatest_within_distance(types, members, prices, k, t)
+    assert best is None or gain >= best
+
+
+def test_a_distance_that_is_ignored_proves_less():
+    """Half of the table has each value: only classes with both are near enough, so that no row can stay."""
+    rows = [("a",), ("a",), ("a",), ("b",), ("b",), ("b",)]
+    secrets = [(0,), (0,), (0,), (1,), (1,), (1,)]
+    packed = pack_sensitive(rows, secrets)
+    types = RowTypeTable.from_packed(packed)
+    assert proven(packed, types, 2, PrivacyModels(t=0.6), 6.0) == 0.0
+    assert proven(packed, types, 2, PrivacyModels(t=0.4), 6.0) > 3.0
 
 
 def test_a_model_that_is_ignored_proves_less():

@@ -16,6 +16,13 @@ No value in more than 1/l of the class
     greatest gain for m is that of a linear program with whole vertices whose right-hand side is linear in m,
     but for the greater of l m and k, which is convex: it is concave in m, so that bisection finds the best m.
 
+No further than t from the whole table, equal distance
+    Let a value have the share q of the whole table. The distance of a class of n rows is the share of its
+    rows beyond q n of their value, so these are at most t n. Where rows may be taken in parts, the greedy
+    choice of n rows is the best: the quotas of values and the room beyond them are a polymatroid (Edmonds
+    1970, "Submodular functions, matroids, and certain polyhedra"). They are linear in n, so the greatest gain
+    is concave in n, and bisection finds the best n. Shares are rounded up, which allows more classes.
+
 k people, where an entity tells them apart
     Row types are published in one piece then, and somebody may have rows of several. Let a row cost c, and
     let a class consist of row types S. Those dearer than c gain; each other type i of S loses
@@ -56,6 +63,12 @@ _TOLERANCE = Fraction(1, 10**8)
 NO_CLASS = np.int64(-(1 << 62))
 """The gain where no class is allowed."""
 
+SHARE_UNIT = 1 << 16
+"""Shares of values are whole numbers of this fraction."""
+
+_ANY_GAIN = np.int64(1 << 61)
+"""The gain where sums could leave 64 bits, so that nothing is claimed."""
+
 _TOO_FEW, _TOO_MANY = np.int64(NO_CLASS - 1), np.int64(NO_CLASS - 2)
 
 
@@ -70,6 +83,10 @@ class ClassDemands(NamedTuple):
         Fewest different values of each column; 1 demands nothing.
     share : int
         No value may have more than one in so many rows; 1 demands nothing.
+    quotas : ndarray of int64, shape (s, v)
+        Share of each value in the whole table, in units of 1 / `SHARE_UNIT`, rounded up.
+    beyond : int
+        Largest share of rows of a class beyond these quotas, in the same unit; negative if any will do.
     has_entity : int
         1 if people are told apart by an entity, so that people and rows differ.
     held : ndarray of int64
@@ -87,6 +104,8 @@ class ClassDemands(NamedTuple):
     codes: NDArray[np.int32]
     least: NDArray[np.int64]
     share: int
+    quotas: NDArray[np.int64]
+    beyond: int
     has_entity: int
     held: NDArray[np.int64]
     taken: NDArray[np.float64]
@@ -116,12 +135,18 @@ def demands_of(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModels) 
     asked = [models.p or 1, models.l or 1]
     least = [max(*asked, _needed(code, rows, models)) for code in codes]
     values = max((int(code.max()) for code in codes), default=-1) + 1
+    quotas = np.zeros((len(codes), values), dtype=np.int64)
+    for column, code in enumerate(codes):
+        np.add.at(quotas[column], code, rows)
+    beyond = -1
+    if models.t is not None and models.distance == "equal":
+        beyond = int(-(-(Fraction(models.t) + _TOLERANCE) * SHARE_UNIT // 1))
     begin, shared = _shared(row_types)
     seen = np.zeros(int(shared.max(initial=-1)) + 2, dtype=np.int64)
     return ClassDemands(
         np.array(codes, dtype=np.int32).reshape(len(codes), rows.size), np.array(least, dtype=np.int64),
-        share, int(row_types.has_entity), np.zeros(values, dtype=np.int64), np.zeros(rows.size),
-        begin, shared, seen,
+        share, -(-quotas * SHARE_UNIT // rows.sum()), beyond, int(row_types.has_entity),
+        np.zeros(values, dtype=np.int64), np.zeros(rows.size), begin, shared, seen,
     )  # fmt: skip
 
 
@@ -185,15 +210,15 @@ def greatest_gain(
     """
     least, at, last = np.int64(0), -1, -1
     columns = demands.codes.shape[0]
-    for number in range(2 * columns + 1):
-        column, limit = number // 2, number % 2
+    for number in range(3 * columns + 1):
+        column, limit = number // 3, number % 3
         if column == columns:
             if not demands.has_entity:
                 continue
         elif limit == 0:
             if demands.share >= max(2, demands.least[column]) and not demands.has_entity:
                 continue  # the limit of shares demands as many values, and k rows are k people
-        elif demands.share <= 1:
+        elif (limit == 1 and demands.share <= 1) or (limit == 2 and demands.beyond < 0):
             continue
         gain = _gain_under(demands, number, priced, members, cost, k)
         last = number
@@ -215,13 +240,15 @@ def _gain_under(
     cost: np.int64,
     k: int,
 ) -> np.int64:
-    """Return the greatest gain under one of the demands: two for each column, and one on people."""
-    column = number // 2
+    """Return the greatest gain under one of the demands: three for each column, and one on people."""
+    column = number // 3
     if column == demands.codes.shape[0]:
         return _gain_with_people(demands, priced, members, cost, k)
     codes = demands.codes[column]
-    if number % 2 == 0:
+    if number % 3 == 0:
         return _gain_with_values(demands, codes, demands.least[column], priced, members, cost, k)
+    if number % 3 == 2:
+        return _gain_within_distance(demands, column, priced, members, cost, k)
     return _gain_with_shares(demands, codes, priced, members, cost, k)
 
 
@@ -413,6 +440,67 @@ def _gain_with_limit(
     if together >= needed:
         return gain
     return _TOO_MANY if together < limit * demands.share else _TOO_FEW
+
+
+@kernel
+def _gain_within_distance(
+    demands: ClassDemands,
+    column: int,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    k: int,
+) -> np.int64:
+    """Return the greatest gain of parts of rows that are near enough to the whole table."""
+    together, most = np.int64(0), cost
+    for item in members:
+        together += priced.rows[item]
+        most = max(most, priced.prices[item])
+    if np.float64(most) * np.float64(together) * SHARE_UNIT >= 2.0**61:
+        demands.taken[: members.size] = priced.rows[members]
+        return _ANY_GAIN
+    low, high = np.int64(k), together
+    while low < high:
+        middle = (low + high) // 2
+        above = _gain_of_size(demands, column, middle + 1, priced, members, cost)
+        if above == _TOO_MANY or above <= _gain_of_size(demands, column, middle, priced, members, cost):
+            high = middle
+        else:
+            low = middle + 1
+    if low > high:
+        return NO_CLASS
+    gain = _gain_of_size(demands, column, low, priced, members, cost)
+    return NO_CLASS if gain == _TOO_MANY else np.int64(-(-gain // SHARE_UNIT))
+
+
+@kernel
+def _gain_of_size(
+    demands: ClassDemands,
+    column: int,
+    size: np.int64,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+) -> np.int64:
+    """Return `SHARE_UNIT` times the greatest gain of so many rows, `_TOO_MANY` if there are too few."""
+    held, taken, codes, quotas = demands.held, demands.taken, demands.codes[column], demands.quotas[column]
+    for item in members:
+        held[codes[item]] = 0
+    left, others, gain = size * SHARE_UNIT, size * demands.beyond, np.int64(0)
+    taken[: members.size] = 0.0
+    for place in range(members.size):
+        item = members[place]
+        whole, code = priced.rows[item] * SHARE_UNIT, codes[item]
+        more = min(whole, quotas[code] * size - held[code], left)
+        held[code] += more
+        further = min(whole - more, others, left - more)
+        others -= further
+        left -= more + further
+        gain += (more + further) * (priced.prices[item] - cost)
+        taken[place] = (more + further) / SHARE_UNIT
+        if left == 0:
+            return np.int64(gain)
+    return _TOO_MANY
 
 
 @kernel

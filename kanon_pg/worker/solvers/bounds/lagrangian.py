@@ -243,7 +243,9 @@ class _Ascent:
         """Take a step; return whether there is anywhere to go."""
         self._direction = self._gradient / self._rows + _MOMENTUM * self._direction
         squared = float((self._direction * self._direction * self._rows).sum())
-        distance = min(target, self._pace.reach * self.best_value) - value
+        # Nothing proven yet says nothing of the optimum.
+        guess = self._pace.reach * self.best_value if self.best_value > 0.0 or np.isinf(target) else target
+        distance = min(target, guess) - value
         if squared < _NOTHING or distance <= 0.0:
             self.stride = 0.0  # nothing is higher, or the target is reached
             return False

@@ -398,6 +398,10 @@ def collect_and_repair(
     repaired prices prove at least the Lagrangian value.
     """
     higher = (prices * (1.0 + margin)).astype(np.int64) if margin else prices
+    if margin and costs.demands is not None:
+        # Where demands forbid what k allows, a price of 0 can be too low by a whole cell.
+        usual = sum(unit_weights(table.columns)) / table.width
+        higher = np.maximum(higher, np.int64(margin * usual))
     repaired = prices.copy()
     marks = mix(np.arange(1, len(table) + 1, dtype=np.uint64))
 
