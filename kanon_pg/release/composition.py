@@ -51,6 +51,9 @@ from kanon_pg.runner.parent import memory_budget
 MOST = 12
 """Releases at once; each pair of them is counted, too."""
 
+_MOST_ROWS = 1_000_000
+"""Rows of two releases that are compared without being asked for: it takes as long as to refresh both."""
+
 NOT_SEEN = (
     "Not seen: exports, versions that were not remembered, releases of other tables about the same people."
 )
@@ -256,8 +259,9 @@ def _require_comparable(sources: Sequence[_Source]) -> None:
                 hint="Publish the older of them anew, as the table is declared now.",
             )
     keys = [one.keys for one in sources if one.keys is not None]
-    is_mixed = len(keys) < len(sources)
-    if len(set(keys)) > 1 or (is_mixed and () in keys):
+    # Without a key a row is known by its person and by what this one release publishes of it.
+    is_of_one = len(keys) == len(sources) and len({one.row["name"] for one in sources}) == 1
+    if len(set(keys)) > 1 or (() in keys and not is_of_one):
         raise InputError(
             "Nothing tells which row of one of these releases is which row of another.",
             detail="Rows are known by a primary key, the same when each of them was published.",
@@ -292,6 +296,7 @@ def _compared(
         statement(
             "composition/compare",
             sources=described,
+            by_person=None if sources[0].entity is None else 1,
             together=[
                 {"number": number, "k": fewest, "sources": [described[place] for place in places]}
                 for number, (places, fewest) in enumerate(zip(together, least, strict=True))
@@ -430,6 +435,10 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     first, *more = others[0]["readers"]
     who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
     views = ", ".join(str(Identifier.of("safe", name)) for name in names)
+    call = f"SELECT * FROM kanon_composition({Literal(_array(names))});"
+    if max(row["rows"] for row in others) > _MOST_ROWS:
+        db.notice(f"{who} may read {views}. {call} says what they tell together.")
+        return
     try:
         with db.savepoint():
             whole = composition(db, CompositionRequest(names), role=role)[0]
@@ -440,7 +449,7 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     fewest = f", somebody among {whole.smallest}" if whole.people_below else ""
     db.notice(
         f"{who} may read {views}: together these leave {people} among fewer than {whole.k}{fewest}. "
-        f"SELECT * FROM kanon_composition({Literal(_array(names))}); says more."
+        f"{call} says more."
     )
 
 

@@ -3,6 +3,7 @@
 -- $1 text
 SELECT
     o.name AS release,
+    o.rows + r.rows AS rows,
     pg_catalog.array_agg(reader.rolname::text ORDER BY reader.rolname) AS readers
 FROM kanon.release AS r
 INNER JOIN kanon.release AS o ON o.relation = r.relation AND o.name <> r.name
@@ -16,5 +17,5 @@ INNER JOIN pg_catalog.pg_roles AS reader
     AND pg_catalog.has_table_privilege(reader.oid, v.oid, 'SELECT')
     AND pg_catalog.has_table_privilege(reader.oid, w.oid, 'SELECT')
 WHERE r.name = $1::text
-GROUP BY o.name, o.published_at
+GROUP BY o.name, o.rows, r.rows, o.published_at
 ORDER BY o.published_at DESC, o.name

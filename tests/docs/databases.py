@@ -101,5 +101,6 @@ DATABASES: dict[str, tuple[bool, Callable[[str], None]]] = {
     "clinic": (True, _clinic),
     "asked": (True, _asked),
     "demo": (True, _demo),
+    "citus": (True, _nothing),
 }
 """Whether kanon is installed, and how the tables are made."""

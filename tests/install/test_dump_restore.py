@@ -49,7 +49,8 @@ def source(server: Server, installed_template: str) -> Iterator[str]:
                 )
             db.execute("CREATE TABLE stays (id integer PRIMARY KEY, age integer)")
             db.execute("INSERT INTO stays SELECT i, i % 4 FROM generate_series(1, 40) AS i")
-            db.execute("SELECT kanon_anonymize('stays', 3, '{age}', options => '{\"over_time\": {}}')")
+            options = '{"over_time": {}, "remember": 2}'
+            db.execute("SELECT kanon_anonymize('stays', 3, '{age}', options => %s)", [options])
             db.execute("INSERT INTO stays VALUES (41, 1), (42, 1)")
             db.execute("DELETE FROM stays WHERE id = 1")
             db.execute("SELECT kanon_refresh('stays')")
@@ -94,6 +95,9 @@ def test_a_restored_database_holds_what_was_dumped(server: Server, source: str, 
             "TABLE kanon.stays_v1_members ORDER BY row_id",
             "TABLE kanon.stays_v1_cohorts ORDER BY cohort",
             "TABLE kanon.stays_v1_pending ORDER BY row_id",
+            "TABLE kanon.remembered ORDER BY version",
+            "TABLE kanon.stays_version1 ORDER BY row_id",
+            "SELECT * FROM kanon_composition('{stays@1,stays@2}')",
             "SELECT age, kanon_suppressed, count(*) FROM safe.stays GROUP BY 1, 2 ORDER BY 1, 2",
             "TABLE kanon.version",
             "TABLE kanon.release_lock ORDER BY name",
@@ -117,6 +121,7 @@ def test_an_analyst_of_a_restored_database_reads_the_release_and_nothing_else(re
             "kanon.ranged_v1_unknown",
             "kanon.stays_v1_members",
             "kanon.stays_v1_current",
+            "kanon.stays_version1",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reading.execute(f"SELECT * FROM {closed}")
@@ -144,6 +149,9 @@ def test_releases_of_a_restored_database_can_be_refreshed_replaced_and_dropped(r
         assert new.execute(
             "SELECT version, rows, pending_people, retained_rows FROM kanon.releases WHERE release = 'stays'"
         ).fetchone() == (3, 40, 0, 0)
+        assert new.execute("SELECT people_below FROM kanon_composition('{stays@2,stays@3}')").fetchone() == (
+            0,
+        )
         new.execute("SELECT kanon_drop('stays')")
         assert new.execute("SELECT to_regclass('kanon.stays_v1_members')").fetchone() == (None,)
         assert new.execute("SELECT to_regclass('kanon.ranged_v1_nodes_1')").fetchone() == (None,)

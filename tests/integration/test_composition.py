@@ -270,3 +270,34 @@ def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_pat
         shown = CliRunner().invoke(app, [*arguments[:-3], dsn, "--time-limit", "5"])
         assert shown.exit_code == 0, shown.output
         assert "it is not shown what the releases tell together" in shown.stderr
+
+
+def test_rows_without_a_key_are_the_same_in_versions_of_one_release_alone(interface: Interface) -> None:
+    interface.connection.execute(
+        "create table stays as"
+        " select i as person, i % 4 as age, i % 3 as sex from generate_series(1, 60) as i"
+    )
+    interface.declare("stays", quasi_identifiers=["age", "sex"], entity="person")
+    for column in ("age", "sex"):
+        options: dict[str, Any] = {"quasi_identifiers": [column], "method": "greedy", "release": column}
+        interface.anonymize("stays", 4, over_time={"waiting": 0}, remember=2, **options)
+    interface.refresh("age")
+    assert interface.composition(["age@1", "age@2"])[0].smallest == 15
+    with pytest.raises(InputError, match="Nothing tells which row"):
+        interface.composition(["age", "sex"])
+    interface.anonymize("stays", 4, quasi_identifiers=["sex"], method="greedy", release="plain")
+    with pytest.raises(InputError, match="Nothing tells which row"):
+        interface.composition(["age", "plain"])
+    assert any("What they tell together is not known" in notice for notice in interface.notices)
+
+
+@pytest.mark.only_through("client")  # the bound is a constant of this process
+def test_releases_of_many_rows_are_not_compared_unasked(
+    hospital: Interface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kanon_pg.release.composition._MOST_ROWS", 479)
+    publish(hospital, "by_age", "age")
+    publish(hospital, "by_sex", "sex")
+    (notice,) = side_by_side(hospital)
+    assert "among fewer" not in notice
+    assert notice.endswith("says what they tell together.")

@@ -138,5 +138,6 @@ def test_the_layers_of_queries_are_those_of_the_import_contract():
 
 
 @pytest.mark.parametrize("folder", sorted(path.parent for path in (ROOT / "kanon_pg").rglob("__init__.py")))
-def test_a_folder_says_what_lives_there(folder):
-    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+def test_a_folder_says_what_lives_there_in_some_sentences(folder):
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+    assert len(re.findall(r"[.:;](?:\s|$)", text)) >= 3

@@ -1,4 +1,5 @@
 """Releases over time: versions of one release that may be compared without singling anybody out.
 
-``docs/releases-over-time.md`` has the property, the construction and the proof.
+`versions` builds them, `record` has the tables behind them. ``docs/releases-over-time.md`` has the
+property, the construction and the proof.
 """

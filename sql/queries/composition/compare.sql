@@ -40,11 +40,11 @@ kanon_rows AS MATERIALIZED (
 ),
 
 {% endfor %}
-history AS MATERIALIZED (
+rows_seen AS MATERIALIZED (
     SELECT
         row_id,
         person{% for s in sources %},
-        max(class) FILTER (WHERE source = {{ s.number }}) AS {{ s.class }},
+        coalesce(max(class) FILTER (WHERE source = {{ s.number }}), 0) AS {{ s.class }},
         coalesce(pg_catalog.bool_or(NOT is_known) FILTER (WHERE source = {{ s.number }}), false) AS {{ s.unknown }}
 {% endfor %}
 
@@ -60,6 +60,14 @@ history AS MATERIALIZED (
     GROUP BY row_id, person
 ),
 
+-- The rows of each history; where a person may have several rows, those of each person. Class 0: not shown.
+history AS MATERIALIZED (
+    SELECT {% if by_person %}person, {% endif %}{% for s in sources %}{{ s.class }}, {{ s.unknown }}, {% endfor %}count(*) AS rows
+    FROM rows_seen
+    GROUP BY {% if by_person %}person, {% endif %}{% for s in sources %}{{ s.class }}, {{ s.unknown }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+),
+
 -- Published rows that are no longer in the table as they were: whose they are is not known.
 gone AS (
 {% for s in sources %}
@@ -73,31 +81,53 @@ gone AS (
 {% for t in together %}
 SELECT
     {{ t.number }} AS number,
-    count(*) AS people,
-    min(candidates) AS smallest,
-    avg(candidates)::double precision AS average,
-    count(*) FILTER (WHERE candidates < {{ t.k }}) AS people_below,
+    found.*,
     (
-        (SELECT count(*) FROM history WHERE {% for s in t.sources %}{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
+        (SELECT coalesce(sum(h.rows), 0) FROM history AS h WHERE {% for s in t.sources %}h.{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
         + (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({% for s in t.sources %}{{ s.number }}{% if not loop.last %}, {% endif %}{% endfor %}))
     )::bigint AS unseen_rows
 FROM (
-    SELECT person, min(candidates) AS candidates
+{% if by_person %}
+    SELECT
+        count(*) AS people,
+        min(candidates) AS smallest,
+        avg(candidates)::double precision AS average,
+        count(*) FILTER (WHERE candidates < {{ t.k }}) AS people_below
     FROM (
-        SELECT
-            person,
-            count(person) OVER (PARTITION BY {% for s in t.sources %}{{ s.class }}{% if not loop.last %}, {% endif %}{% endfor %}) AS candidates
+        SELECT person, min(sized.candidates) AS candidates
         FROM (
             SELECT DISTINCT person{% for s in t.sources %}, {{ s.class }}{% endfor %}
 
             FROM history
-            WHERE ({% for s in t.sources %}{{ s.class }} IS NOT NULL{% if not loop.last %} OR {% endif %}{% endfor %})
+            WHERE person IS NOT NULL
+                AND ({% for s in t.sources %}{{ s.class }} <> 0{% if not loop.last %} OR {% endif %}{% endfor %})
                 AND NOT ({% for s in t.sources %}{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
         ) AS held
-    ) AS counted
-    WHERE person IS NOT NULL
-    GROUP BY person
-) AS each_person
+        INNER JOIN (
+            SELECT {% for s in t.sources %}{{ s.class }}, {% endfor %}count(DISTINCT person) AS candidates
+            FROM history
+            WHERE NOT ({% for s in t.sources %}{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
+            GROUP BY {% for s in t.sources %}{{ s.class }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+        ) AS sized USING ({% for s in t.sources %}{{ s.class }}{% if not loop.last %}, {% endif %}{% endfor %})
+        GROUP BY person
+    ) AS each_person
+{% else %}
+    SELECT
+        coalesce(sum(candidates), 0)::bigint AS people,
+        min(candidates)::bigint AS smallest,
+        (sum(candidates * candidates) / sum(candidates))::double precision AS average,
+        coalesce(sum(candidates) FILTER (WHERE candidates < {{ t.k }}), 0)::bigint AS people_below
+    FROM (
+        SELECT sum(rows) AS candidates
+        FROM history
+        WHERE ({% for s in t.sources %}{{ s.class }} <> 0{% if not loop.last %} OR {% endif %}{% endfor %})
+            AND NOT ({% for s in t.sources %}{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
+        GROUP BY {% for s in t.sources %}{{ s.class }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+    ) AS sized
+{% endif %}
+) AS found
 {% if not loop.last %}
 UNION ALL
 {% endif %}

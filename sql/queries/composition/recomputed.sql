@@ -11,31 +11,59 @@
     {% include "guard/masked.sql" %}
 
 
+    classed AS (
+        SELECT
+            masked.*,
+            pg_catalog.hash_record_extended(ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0)
+                AS class
+        FROM masked
+        OFFSET 0
+    ),
+
     expected AS MATERIALIZED (
         SELECT
-            masked.person AS row_id,
-            {% if by_person %}kanon_rows.kanon_person{% else %}masked.person{% endif %} AS person,
-            pg_catalog.hash_record_extended(ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0)
-                AS class,
+            classed.person AS row_id,
+            {% if by_person %}kanon_rows.kanon_person{% else %}classed.person{% endif %} AS person,
+            classed.class,
+{% if carried or by_person %}
             pg_catalog.hash_record_extended(
-                ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern
-                    {%- for c in carried %}, masked.{{ c.alias }}::text COLLATE "C"{% endfor %}
+                ROW(classed.class
+                    {%- for c in carried %}, classed.{{ c.alias }}::text COLLATE "C"{% endfor %}
                     {%- if by_person %}, kanon_rows.kanon_person{% endif %}), 0
             ) AS published
-        FROM masked
+{% else %}
+            classed.class AS published
+{% endif %}
+        FROM classed
 {% if by_person %}
-        INNER JOIN kanon_rows ON kanon_rows.kanon_row = masked.person
+        INNER JOIN kanon_rows ON kanon_rows.kanon_row = classed.person
 {% endif %}
     ),
 
-    stored AS MATERIALIZED (
+    shown AS (
         SELECT
-            pg_catalog.hash_record_extended(
-                ROW({% for c in cells %}{{ c.hashed }}, {% endfor %}s.kanon_pattern
-                    {%- for c in carried %}, s.{{ c.output }}::text COLLATE "C"{% endfor %}
-                    {%- if by_person %}, s.kanon_person{% endif %}), 0
-            ) AS published
+            pg_catalog.hash_record_extended(ROW({% for c in cells %}{{ c.hashed }}, {% endfor %}s.kanon_pattern), 0) AS class
+            {%- for c in carried %},
+            s.{{ c.output }}::text COLLATE "C" AS {{ c.alias }}{% endfor %}
+            {%- if by_person %},
+            s.kanon_person{% endif %}
+
         FROM {{ storage }} AS s
+        OFFSET 0
+    ),
+
+    stored AS (
+        SELECT
+{% if carried or by_person %}
+            pg_catalog.hash_record_extended(
+                ROW(shown.class
+                    {%- for c in carried %}, shown.{{ c.alias }} COLLATE "C"{% endfor %}
+                    {%- if by_person %}, shown.kanon_person{% endif %}), 0
+            ) AS published
+{% else %}
+            shown.class AS published
+{% endif %}
+        FROM shown
     ),
 
     compared AS MATERIALIZED (
