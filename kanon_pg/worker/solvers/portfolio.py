@@ -259,6 +259,8 @@ def _without_models(context: SearchContext, found: SearchResult) -> SearchResult
     """Let integer programs and local search take turns."""
     graph = _graph(context, found)
     if isinstance(graph, Termination):
+        # Too many classes to search among; prices need no such graph, so the time goes to the proof.
+        _, found = _with_prices(context, found, share=1.0)
         return replace(found, termination=graph)
     if graph.edges <= _FEW_PAIRS and context.is_small:
         found = _exactly(context, found, context.clock.part(_SHARE_FOR_PROGRAMS), context.nodes)
@@ -300,12 +302,15 @@ def _trying(found: SearchResult, stage: Callable[[], SearchResult]) -> SearchRes
         return found.given_up(error)
 
 
-def _with_prices(context: SearchContext, found: SearchResult) -> tuple[SearchContext, SearchResult]:
-    """Prove a better bound, and keep time for checking its certificate."""
+def _with_prices(
+    context: SearchContext, found: SearchResult, share: float = _SHARE_FOR_PRICES
+) -> tuple[SearchContext, SearchResult]:
+    """Prove a better bound in a share of the time that is left; keep time for checking its certificate."""
     try:
         raised = raise_prices(
-            context.table, context.mask.vectors, context.request.k, context.clock.part(_SHARE_FOR_PRICES),
+            context.table, context.mask.vectors, context.request.k, context.clock.part(share),
             models=context.request.models, target=context.cost(found), outside=context.mask.outside,
+            start=found.prices,
             rest_may_be_small=context.request.rest_may_be_small,
         )  # fmt: skip
     except (SolverError, MemoryError) as error:
