@@ -263,7 +263,7 @@ def require_readable(relation: RelationFacts, columns: tuple[ColumnFacts, ...], 
     raise NotPermitted(
         f"Role {Identifier((role,))} may not read {relation.identifier}.",
         hint=f"Its owner can let it read every row: {grant} "
-        "A table that is protected is asked through kanon_query instead.",
+        "A protected table is queried through kanon_query instead.",
     )
 
 

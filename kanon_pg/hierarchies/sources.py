@@ -76,7 +76,7 @@ def read_csv(path: Path, delimiter: str | None = None, header: bool | None = Non
 
 
 def _has_other_delimiter(rows: list[list[str | None]]) -> bool:
-    """Tell whether every line is a single field that would be several with another usual delimiter."""
+    """Return whether every line is a single field that would be several with another usual delimiter."""
     return bool(rows) and all(
         len(row) == 1 and row[0] is not None and any(sign in row[0] for sign in _OTHER_SIGNS) for row in rows
     )

@@ -268,7 +268,7 @@ def draw_map(axes: Axes, found: Grouped, placed: Sequence[FoundValue]) -> None:
 
 
 def _is_map(axes: Axes) -> bool:
-    """Tell whether both coordinates can be of one scale: else one of them would have no room."""
+    """Return whether both coordinates can be of one scale: else one of them would have no room."""
     spans = [high - low for low, high in (axes.get_xlim(), axes.get_ylim())]
     return max(spans) <= _MOST_UNEVEN * min(spans)
 

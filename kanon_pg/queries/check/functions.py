@@ -213,7 +213,7 @@ PAIRS: Final = frozenset({"corr", "covar_pop", "covar_samp", "regr_slope", "regr
 """Take two numbers, computed as float8."""
 
 SPREADS: Final = frozenset({*_DEVIATIONS, *PAIRS})
-"""Tell a sum of squares."""
+"""Disclose a sum of squares."""
 
 PAIRS_COUNT: Final = "regr_count"
 """Counts the rows that have both numbers."""

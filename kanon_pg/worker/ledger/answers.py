@@ -68,7 +68,7 @@ class AnswerSets:
     choices : tuple of Choice
         For each level in which known and sensitive columns choose; as `chosen`.
     spreads : tuple of int
-        Positions in `levels` of those whose sums of squares were told, too.
+        Positions in `levels` of those whose sums of squares were disclosed, too.
 
     Raises
     ------
@@ -84,7 +84,7 @@ class AnswerSets:
 
     def __post_init__(self) -> None:
         if not all(0 <= place < len(self.levels) for place in self.spreads):
-            raise InputError("Sums of squares are told of sets that an answer has.")
+            raise InputError("Sums of squares are disclosed of sets that an answer has.")
         for level in (*self.levels, *(self.known or ())):
             if len(level) > 1 and len(BitMap.union(*level)) != sum(map(len, level)):
                 raise InputError("The groups of one answer share rows.")
@@ -95,7 +95,7 @@ class AnswerSets:
         return self.levels if self.known is None else self.known
 
     def of_spreads(self) -> AnswerSets:
-        """Return the sets whose sums of squares were told."""
+        """Return the sets whose sums of squares were disclosed."""
         return AnswerSets(tuple(self.levels[place] for place in self.spreads))
 
     def without_figures(self) -> AnswerSets:

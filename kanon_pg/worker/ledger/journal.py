@@ -272,7 +272,7 @@ class Journal:
             raise LedgerError(_NOT_THE_ONE)
 
     def _has_passed(self, anchor: Mark) -> bool:
-        """Tell whether the records before a mark, which this view has read, end with its digest."""
+        """Return whether the records before a mark, which this view has read, end with its digest."""
         try:
             found = read_span(self._descriptor, anchor.length - DIGEST_BYTES, anchor.length)
         except OSError as error:

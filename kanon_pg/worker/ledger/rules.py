@@ -43,9 +43,8 @@ class LedgerRules:
     margin : int
         Where sensitive columns choose among people, those that known columns choose alone are at least
         ``margin * k``, and differ in as many, or in none, from those that earlier queries chose, 1 to 100.
-
     spread_k : int, optional
-        Fewest people of whom sums of squares are told, which are compared with each other by this number.
+        Fewest people whose sums of squares are disclosed; they are compared with each other by this number.
     share : float
         Part of what the ledger can compare that one login's answers may take, above 0, at most 1. Where sums
         and differences of old answers are forgotten anyway, there is no such limit.

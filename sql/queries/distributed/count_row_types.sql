@@ -98,8 +98,8 @@ CROSS JOIN (
 ) AS packed
 CROSS JOIN (
     SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(told.key), ''), '') AS pair_keys,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(told.person), ''), '') AS pair_people
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(listed.key), ''), '') AS pair_keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(listed.person), ''), '') AS pair_people
     FROM (
         SELECT p.key, p.person FROM pairs AS p WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         UNION ALL
@@ -114,5 +114,5 @@ CROSS JOIN (
             WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         ) AS types
         CROSS JOIN LATERAL pg_catalog.generate_series(1, types.lone) AS lone (number)
-    ) AS told
+    ) AS listed
 ) AS paired

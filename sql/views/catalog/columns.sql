@@ -1,4 +1,4 @@
--- information_schema.columns, and the columns of relations that can only be asked: their names and types.
+-- information_schema.columns, and the columns of relations that can only be queried through kanon_query: their names and types.
 DO $columns$
 DECLARE
     known CONSTANT jsonb = '{

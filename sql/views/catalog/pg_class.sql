@@ -1,4 +1,4 @@
--- Relations; of those that can only be asked nothing tells how many rows there are.
+-- Relations; those that answer queries alone do not show how many rows they have.
 SELECT kanon.mirror_catalog(
     'pg_class',
     $shown$

@@ -1,4 +1,4 @@
--- information_schema.tables, and the relations that can only be asked.
+-- information_schema.tables, and the relations that answer queries alone.
 CREATE OR REPLACE VIEW kanon_catalog.tables WITH (security_barrier) AS
 SELECT t.* FROM information_schema.tables AS t WHERE t.table_schema NOT IN ('kanon', 'kanon_catalog')
 UNION ALL

@@ -415,7 +415,7 @@ def check_regular_expression(expression: Bound) -> None:
 
 
 def _in_order(text: str) -> bool:
-    """Tell whether every range runs upwards, inside one kind of characters."""
+    """Return whether every range runs upwards, inside one kind of characters."""
     ranges = re.findall(r"([A-Za-z0-9])-([A-Za-z0-9])", text)
     return all(first <= last and _kind(first) == _kind(last) for first, last in ranges)
 

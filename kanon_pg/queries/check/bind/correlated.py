@@ -159,7 +159,7 @@ def _joined_with(select: Select, rows: Select, alias: str, condition: Expression
 
 
 def _has_one_row(relation: Relation) -> bool:
-    """Tell whether every person has one row at most."""
+    """Return whether every person has one row at most."""
     protection = relation.protection
     entity = protection.entity if protection is not None else None
     return entity is not None and frozenset({entity}) in relation.unique_keys
@@ -250,7 +250,7 @@ def _with_groups(part: Expression, select: Select, order: tuple[OrderItem, ...])
 
 
 def _is_null_without_rows(figure: Expression) -> bool:
-    """Tell whether an expression over aggregates is NULL for no rows, as the join that finds none implies."""
+    """Return whether an expression over aggregates is NULL for no rows, as in a join that finds none."""
     if isinstance(figure, Call) and is_aggregate(figure.function):
         return figure.function not in {"count", PAIRS_COUNT}
     if isinstance(figure, Cast):

@@ -132,7 +132,7 @@ class _Rewriting:
         return Call(span=call.span, function="coalesce", arguments=(column, zero))
 
     def _counts_people(self, call: Call, taken: Expression) -> bool:
-        """Tell whether a figure counts different people on the left, however often a join repeats them."""
+        """Return whether a figure counts different people on the left, however often a join repeats them."""
         column = self.column(taken) if isinstance(taken, Name) else None
         protection = column[0].relation.protection if column is not None else None
         if column is None or column[0] is self.joined or protection is None:
@@ -141,7 +141,7 @@ class _Rewriting:
         return plain and protection.entity == column[1]
 
     def _is_null_without_partner(self, expression: Expression) -> bool:
-        """Tell whether an expression over rows is NULL in a row without people."""
+        """Return whether an expression over rows is NULL in a row without people."""
         if isinstance(expression, Name):
             column = self.column(expression)
             return column is not None and column[0] is self.joined
@@ -152,7 +152,7 @@ class _Rewriting:
         return False
 
     def is_left(self, expression: Expression) -> bool:
-        """Tell whether an expression over rows reads tables on the left only."""
+        """Return whether an expression over rows reads tables on the left only."""
         if isinstance(expression, Name):
             column = self.column(expression)
             return column is not None and column[0] is not self.joined

@@ -38,7 +38,7 @@ _WHOLE_NUMBERS = ("int", "int2", "int4", "int8", "smallint", "integer", "bigint"
 
 
 def is_never(condition: Expression | None) -> bool:
-    """Tell whether the text alone says that a condition of WHERE never holds."""
+    """Return whether the text alone says that a condition of WHERE never holds."""
     if isinstance(condition, Constant):
         return condition.kind == "boolean" and condition.text == "false"
     if not isinstance(condition, Apply):
@@ -57,7 +57,7 @@ def _differ(left: Expression, right: Expression) -> bool:
 
 
 def is_zero(limit: Expression | None) -> bool:
-    """Tell whether a LIMIT is the constant 0."""
+    """Return whether a LIMIT is the constant 0."""
     return isinstance(limit, Constant) and limit.kind == "number" and limit.text == "0"
 
 

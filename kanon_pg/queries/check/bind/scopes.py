@@ -48,7 +48,7 @@ class VisibleSource:
     schema: str | None = None
 
     def is_named(self, table: Sequence[str]) -> bool:
-        """Tell whether what stands before a column means this source; nothing means every one."""
+        """Return whether what stands before a column means this source; nothing means every one."""
         return not table or tuple(table) in {(self.name,), (self.schema, self.name)}
 
 

@@ -143,7 +143,7 @@ def bind_select(
 
 
 def is_grouped(select: Select) -> bool:
-    """Tell whether the SELECT groups rows."""
+    """Return whether the SELECT groups rows."""
     grouped = bool(select.group) or bool(select.sets) or select.having is not None
     return grouped or any(holds_aggregate(item.expression) for item in select.items)
 

@@ -41,7 +41,7 @@ from kanon_pg.queries.check.types import AS_TEXT, TYPES
 
 
 def is_usable(column: Column) -> bool:
-    """Tell whether a column has a type that may be read, and an equality of bytes."""
+    """Return whether a column has a type that may be read, and an equality of bytes."""
     return column.deterministic and (column.type_name in TYPES or column.type_name in AS_TEXT)
 
 

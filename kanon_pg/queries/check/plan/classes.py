@@ -4,7 +4,7 @@
 one. Where all rows with the same ``days`` are a class of people, both are nothing new: the first is a sum
 of costs for each number of days, multiplied by constants, and the second is the value of a class. So the
 rows of such a level are divided once more, by a level that nobody sees (`silent_level`): its groups are the
-level's groups by what weighs or is shown. They are counted, told to the ledger, and taken together with
+level's groups by what weighs or is shown. They are counted, handed to the ledger, and taken together with
 what else the answer says, as if the query had GROUPING SETS with them; only their figures are not returned.
 
 The whole years of an age on a day of the query's choice are such a figure, too: a difference of years, and a
@@ -81,7 +81,7 @@ def _is_public(level: Level, argument: Bound) -> bool:
 
 
 def _has_few_values(expression: Bound) -> bool:
-    """Tell whether an expression is computed from whole numbers alone, rounded to one, or a condition."""
+    """Return whether an expression is computed from whole numbers alone, rounded to one, or a condition."""
     columns = columns_in(expression)
     while isinstance(expression, Operation) and expression.name in {"cast", "nullif"}:
         expression = expression.operands[0]
@@ -171,7 +171,7 @@ def _is_true(condition: Bound) -> Operation:
 
 
 def _is_null_by_parts(item: Bound, classes: tuple[Bound, ...]) -> bool:
-    """Tell whether an expression is NULL only where a column is, or where rows of one class all are."""
+    """Return whether an expression is NULL only where a column is, or where rows of one class all are."""
     if not isinstance(item, Operation) or item in classes or birthday(item) in classes:
         return True
     known = item.name in {*_PASSED, "*", "/", "round", PAIR, BOUNDED}

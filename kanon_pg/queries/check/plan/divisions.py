@@ -133,11 +133,11 @@ class ColumnKinds:
         return instance.protection is None or instance.outer
 
     def are_mixed(self, expression: Bound) -> bool:
-        """Tell whether an expression reads known columns and sensitive ones."""
+        """Return whether an expression reads known columns and sensitive ones."""
         return len(self.of(expression)) > 1
 
     def are_secret(self, expression: Bound) -> bool:
-        """Tell whether an expression reads sensitive columns."""
+        """Return whether an expression reads sensitive columns."""
         return "sensitive" in self.of(expression)
 
     def of(self, expression: Bound) -> frozenset[str]:
@@ -242,7 +242,7 @@ def nullable_values(level: Level) -> tuple[Bound, ...]:
 
 
 def may_be_null(argument: Bound) -> bool:
-    """Tell whether a value over rows can be NULL, as far as columns and exact arithmetic show."""
+    """Return whether a value over rows can be NULL, as far as columns and exact arithmetic show."""
     if not isinstance(argument, Operation):
         return bool(getattr(argument, "nullable", getattr(argument, "text", "") is None))
     if argument.name in {"cast", "+", "-", "*", "neg"} and argument.operands:

@@ -14,7 +14,7 @@ _FIELDS: Final = frozenset(
 
 
 def takes_few_values(item: Bound) -> bool:
-    """Tell whether a number that is no constant takes few values whatever the columns hold."""
+    """Return whether a number that is no constant takes few values whatever the columns hold."""
     if not isinstance(item, Operation) or is_constant(item) or item.type not in NUMBERS:
         return False
     rule = _RULES.get(item.name)
@@ -57,5 +57,5 @@ def results_of(case: Operation) -> tuple[Bound, ...]:
 
 
 def has_default(case: Operation) -> bool:
-    """Tell whether CASE has an ELSE."""
+    """Return whether CASE has an ELSE."""
     return len(case.operands) % 2 == 1

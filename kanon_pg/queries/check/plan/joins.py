@@ -122,7 +122,7 @@ def plain_column(expression: Bound) -> ColumnRef | None:
 
 
 def _may_merge(source: str, target: str) -> bool:
-    """Tell whether a cast can make different values equal."""
+    """Return whether a cast can make different values equal."""
     if target in FLOATS:
         return (source, target) not in _EXACT_FLOATS
     return (source, target) in {

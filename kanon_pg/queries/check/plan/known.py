@@ -38,7 +38,7 @@ from kanon_pg.queries.check.plan.typed import Aggregate, Bound, Operation, colum
 
 
 def chooses_by_secrets(level: Level) -> bool:
-    """Tell whether sensitive columns choose rows, groups, or the rows behind a figure.
+    """Return whether sensitive columns choose rows, groups, or the rows behind a figure.
 
     Values that are missing do not count: whom an aggregate leaves out because they have none, it leaves out
     of groups whose rows are compared with and without them.
@@ -186,14 +186,14 @@ def _counting(
 
 
 def is_union_of_groups(known: Level, level: Level) -> bool:
-    """Tell whether a known level has the rows of all groups of its level, in one group."""
+    """Return whether a known level has the rows of all groups of its level, in one group."""
     return (known.where, known.instances) == (level.where, level.instances) and not (
         known.keys or known.aggregates() or len(level.protected()) > 1
     )
 
 
 def is_everybody(level: Level) -> bool:
-    """Tell whether a known or secret level has all rows of its one instance in one group."""
+    """Return whether a known or secret level has all rows of its one instance in one group."""
     return len(level.instances) == 1 and not (level.where or level.keys or level.aggregates())
 
 

@@ -69,7 +69,7 @@ class Instance:
         return self.plan.unique_keys() if self.plan is not None else ()
 
     def is_personal(self, column: ColumnRef) -> bool:
-        """Tell whether the column names a person."""
+        """Return whether the column names a person."""
         if self.relation is None or self.relation.protection is None:
             return False
         found = self.relation.column(column.name)
@@ -139,7 +139,7 @@ class Level:
         return tuple(item for item in self.instances if item.protection is not None)
 
     def is_fixed(self, key: Bound) -> bool:
-        """Tell whether a group key is the answer of a query that has one row."""
+        """Return whether a group key is the answer of a query that has one row."""
         return isinstance(key, ColumnRef) and self.instances[key.instance - 1].is_scalar
 
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -205,7 +205,7 @@ class Plan:
         return tuple(map(tuple, found.values()))
 
     def has_one_row(self) -> bool:
-        """Tell whether the answer has one row whatever the data, or is refused."""
+        """Return whether the answer has one row whatever the data, or is refused."""
         if len(self.branches) != 1 or self.limit is not None or self.offset is not None:
             return False
         level = self.branches[0]

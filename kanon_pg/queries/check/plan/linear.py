@@ -22,7 +22,7 @@ def parts_above(argument: Bound, classes: tuple[Bound, ...]) -> Iterator[Bound]:
 
 
 def is_linear(item: Bound, classes: tuple[Bound, ...]) -> bool:
-    """Tell whether an operation is linear in its operands where the values of classes are constants."""
+    """Return whether an operation is linear in its operands where the values of classes are constants."""
     if not isinstance(item, Operation) or is_constant(item):
         return True
     if is_step(item) or is_linear_in_time(item) or birthday(item) in classes:

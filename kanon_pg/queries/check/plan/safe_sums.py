@@ -54,14 +54,14 @@ def with_safe_sums(level: Level, *, in_utc: bool) -> Level:
 
 
 def is_fraction(divisor: Bound) -> bool:
-    """Tell whether a divisor is a column of floating point numbers."""
+    """Return whether a divisor is a column of floating point numbers."""
     while isinstance(divisor, Operation) and divisor.name in {BOUNDED, "cast", "nullif"}:
         divisor = divisor.operands[0]
     return isinstance(divisor, ColumnRef) and divisor.type in FLOATS
 
 
 def is_bounded(item: Bound) -> bool:
-    """Tell whether a number has bounds."""
+    """Return whether a number has bounds."""
     return isinstance(item, Operation) and item.name == BOUNDED
 
 

@@ -65,7 +65,7 @@ def shows_one_spelling(aggregate: Aggregate) -> Aggregate:
 
 
 def has_several_spellings(expression: Bound) -> bool:
-    """Tell whether equal values can look different and nothing gives them one spelling."""
+    """Return whether equal values can look different and nothing gives them one spelling."""
     if expression.type != "interval":
         return False
     if not isinstance(expression, Operation) or expression.name != "difference":

@@ -28,7 +28,7 @@ def people_of_spreads(k: int) -> int:
 
 
 def is_spread(aggregate: Aggregate) -> bool:
-    """Tell whether an aggregate tells a sum of squares."""
+    """Return whether an aggregate discloses a sum of squares."""
     return aggregate.function in SPREADS
 
 

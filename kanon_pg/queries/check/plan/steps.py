@@ -34,7 +34,7 @@ _LARGEST_WHOLE: Final = 10**5
 
 
 def is_linear_in_time(item: Operation) -> bool:
-    """Tell whether an operation on moments is linear in its operands, whatever these are."""
+    """Return whether an operation on moments is linear in its operands, whatever these are."""
     if item.name == "cast":
         return (item.operands[0].type, item.type) == ("date", "timestamp")
     if item.name in _FIELDS and _field(item) == "epoch":
@@ -44,7 +44,7 @@ def is_linear_in_time(item: Operation) -> bool:
 
 
 def is_step(item: Bound) -> bool:
-    """Tell whether an expression is a step over plain columns."""
+    """Return whether an expression is a step over plain columns."""
     if not isinstance(item, Operation):
         return False
     if item.name == "cast" and item.type == "date":
@@ -118,7 +118,7 @@ def _date_of(moment: Bound) -> Bound | None:
 
 
 def _is_chosen(day: Bound | None) -> bool:
-    """Tell whether a day is the query's choice, for all, or for those without a value."""
+    """Return whether a day is the query's choice, for all, or for those without a value."""
     if isinstance(day, Operation) and day.name == "coalesce":
         first, *others = day.operands
         return isinstance(first, ColumnRef) and all(map(is_constant, others))
@@ -131,14 +131,14 @@ def _field(item: Operation) -> str:
 
 
 def _is_plain(expression: Bound) -> bool:
-    """Tell whether an expression is a column, or a day as the moment at which it begins."""
+    """Return whether an expression is a column, or a day as the moment at which it begins."""
     if isinstance(expression, Operation) and is_linear_in_time(expression) and expression.name == "cast":
         return isinstance(expression.operands[0], ColumnRef)
     return isinstance(expression, ColumnRef)
 
 
 def is_whole(expression: Bound) -> bool:
-    """Tell whether a value is a whole number of ordinary size, which floating point numbers hold exactly."""
+    """Return whether a value is a whole number of a size that floating point numbers hold exactly."""
     if isinstance(expression, ColumnRef):
         return expression.type in {"int2", "int4"}
     value = constant_value(expression)

@@ -173,7 +173,7 @@ def columns_in(expression: Bound) -> tuple[ColumnRef, ...]:
 
 
 def is_constant(expression: Bound) -> bool:
-    """Tell whether the value is the same for every row (constants, parameters, the time)."""
+    """Return whether the value is the same for every row (constants, parameters, the time)."""
     return not any(isinstance(item, ColumnRef | Aggregate | KeyRef) for item in walk(expression))
 
 

@@ -225,12 +225,12 @@ class Query(Node):
 
 
 def is_aggregate(function: str) -> bool:
-    """Tell whether the function is an aggregate."""
+    """Return whether the function is an aggregate."""
     return function in {"count", PAIRS_COUNT} or function in AGGREGATES or function in PAIRS
 
 
 def holds_aggregate(expression: Expression) -> bool:
-    """Tell whether an aggregate occurs anywhere in the expression."""
+    """Return whether an aggregate occurs anywhere in the expression."""
     if isinstance(expression, Call) and is_aggregate(expression.function):
         return True
     if isinstance(expression, Windowed):
@@ -245,7 +245,7 @@ def holds_aggregate(expression: Expression) -> bool:
 
 
 def holds_window(expression: Expression) -> bool:
-    """Tell whether a window function occurs anywhere in the expression."""
+    """Return whether a window function occurs anywhere in the expression."""
     return isinstance(expression, Windowed) or any(map(holds_window, subexpressions(expression)))
 
 

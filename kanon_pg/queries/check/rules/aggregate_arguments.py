@@ -213,7 +213,7 @@ def _argument(
 
 
 def _is_value_like_a_column(argument: Bound, level: Level) -> bool:
-    """Tell whether an expression is the time between two columns, all known or all sensitive."""
+    """Return whether an expression is the time between two columns, all known or all sensitive."""
     return duration(argument) is not None and not ColumnKinds(level).are_mixed(argument)
 
 

@@ -60,7 +60,7 @@ def _passes_on(item: Operation) -> bool:
 
 
 def _holds_foreign(expression: Bound, level: Level) -> bool:
-    """Tell whether the value of a foreign column can be the value of the expression."""
+    """Return whether the value of a foreign column can be the value of the expression."""
     if isinstance(expression, ColumnRef):
         return level.instances[expression.instance - 1].protection is None
     if isinstance(expression, Operation) and expression.type != "bool" and not is_bounded(expression):

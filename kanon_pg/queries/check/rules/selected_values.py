@@ -127,7 +127,7 @@ def _is_measured(level: Level, item: Bound, measured: frozenset[ColumnRef]) -> b
 
 
 def _is_copy(level: Level, column: ColumnRef, measured: frozenset[ColumnRef]) -> bool:
-    """Tell whether a column of another protected instance may hold the values of an aggregated one."""
+    """Return whether a column of another protected instance may hold the values of an aggregated one."""
     instance = level.instances[column.instance - 1]
     if instance.relation is None or instance.protection is None:
         return False

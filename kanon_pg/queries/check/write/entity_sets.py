@@ -185,7 +185,7 @@ class _SetWriter:
         return tuple(place for place, mask in enumerate(masks) if mask in behind)
 
     def is_combinable(self) -> bool:
-        """Tell whether the sets can be read in the same scan as the groups."""
+        """Return whether the sets can be read in the same scan as the groups."""
         relation = self._instance.relation
         # a set that another one covers is hardly ever wanted
         return relation is not None and relation.single_table and _cover(self.level, self._instance) is None

@@ -62,7 +62,7 @@ class Windows:
     percentiles: tuple[tuple[Aggregate, int], ...]
 
     def is_uneven(self) -> bool:
-        """Tell whether a person may have several rows."""
+        """Return whether a person may have several rows."""
         return bool(uneven_percentiles(self.level))
 
     def counted(self) -> tuple[Instance, ...]:
