@@ -10,8 +10,9 @@ The database finds the class of each row and counts the histories. What a releas
 - A version that is remembered, a release of which versions are remembered, and a release over time say which
   row is which: their classes are exact, whatever became of the table since.
 - Of any other release the rules are applied to the table again, and the result is compared with what is
-  stored. Rows of which that does not tell the class are left out and counted: `Composition.unseen_rows`. The
-  others have at least the candidates that are said then, since those left out may be further ones.
+  stored. Rows of which that does not tell the class are left out and counted: `Composition.unseen_rows`.
+  Rows that exchanged everything that the release shows of them since are not noticed: then somebody may have
+  fewer candidates than are said.
 
 Classes, rows and people are compared by hashes of 64 bits, as everywhere in this package.
 """
@@ -122,7 +123,8 @@ class Composition:
     people_below : int
         People with fewer than k candidates.
     unseen_rows : int
-        Rows that are left out; if there are none, everything is exact.
+        Rows that are left out. If there are none, everything is exact for releases whose storage says which
+        row is which, for others unless rows exchanged all that the release shows since.
     """
 
     releases: tuple[str, ...]
@@ -442,7 +444,7 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     try:
         with db.savepoint():
             whole = composition(db, CompositionRequest(names), role=role)[0]
-    except InputError as error:
+    except (InputError, ReleaseError) as error:
         db.notice(f"{who} may read {views}. What they tell together is not known: {error.message}")
         return
     people = f"{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"

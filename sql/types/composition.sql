@@ -24,5 +24,5 @@ COMMENT ON COLUMN kanon.composition.smallest IS 'Candidates of the person who ha
 COMMENT ON COLUMN kanon.composition.average IS 'Candidates of a person on average.';
 COMMENT ON COLUMN kanon.composition.people_below IS 'People with fewer than k candidates.';
 COMMENT ON COLUMN kanon.composition.unseen_rows IS
-'Rows that are left out because it is not known which class they have; 0: everything is exact. Else there may be more candidates and people than said.';
+'Rows that are left out because it is not known which class they have; 0: everything is exact where releases remember which row is which, else unless rows exchanged all that a release shows since. Else there may be more candidates and people than said.';
 GRANT USAGE ON TYPE kanon.composition TO kanon_curator;
