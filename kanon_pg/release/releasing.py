@@ -12,7 +12,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
+from kanon_pg.errors import DatabaseError, ReleaseBusy
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
@@ -25,7 +25,13 @@ from kanon_pg.release.distributed.storage import create_shards
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan, plan_release
 from kanon_pg.release.publish import drop_view, name_storage, swap_view
-from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
+from kanon_pg.release.record import (
+    existing_release,
+    forget_releases,
+    record_refresh,
+    require_base,
+    store_release,
+)
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import plan_of_record, remember, remembered_versions, with_row_keys
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
@@ -163,11 +169,7 @@ def refresh(db: Database, release: str) -> None:
         with working_memory(db, memory), exact_text(db):
             next_version(db, row, series, memory=memory)
         return
-    if not row["storage_name"]:
-        raise ReleaseError(
-            "The base table of this release was dropped, and the release with it.",
-            hint="Remove its record: SELECT kanon_drop(...);",
-        )
+    require_base(row)
     base = describe(db, str(row["base"]), OWNER)
     require_nodes(db, base, OWNER)
     require_own_code(db, base)
