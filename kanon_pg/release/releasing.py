@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kanon_pg.db.catalog import RelationFacts, caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
@@ -24,8 +23,15 @@ from kanon_pg.release.distributed.refreshing import refresh_shards
 from kanon_pg.release.distributed.storage import create_shards
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan, plan_release
-from kanon_pg.release.publish import drop_view, name_storage, swap_view
-from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
+from kanon_pg.release.publish import drop_view, name_storage, shown_after
+from kanon_pg.release.record import (
+    drop_superseded,
+    existing_release,
+    forget_releases,
+    record_refresh,
+    settled_before,
+    store_release,
+)
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import plan_of_record, remember, remembered_versions, with_row_keys
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
@@ -79,10 +85,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         if request.over_time is not None:
             refuse_over_time(db, plan.base)
         publish = _build_and_publish if request.over_time is None else start_series
-        report = publish(work, generation)
-    check_beside_queries(db, release=plan.name)
-    notice_side_by_side(db, plan.name, role=role)
-    return report
+        return publish(work, generation)
 
 
 def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
@@ -98,6 +101,7 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     if names.parts is not None and parts is not None:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
+    settled = settled_before(db)
     shown = _store(db, plan, shards, names, k=k)
     db.progress("recounting")
     found = recount(db, plan, names.storage, k=k, nodes=names.nodes, on_nodes=shards is not None)
@@ -105,18 +109,21 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     require_models(db, plan, names.storage, found, is_whole=certified)
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
-    swap_view(db, plan, shown, k=k)
     remembered = _version_to_remember(db, work, previous)
-    forget_releases(db, previous, keep_versions=remembered > 1)
-    if shards is None:
-        names = replace(names, storage=name_storage(db, plan.name, names.storage))
+    superseded = forget_releases(db, previous, keep_versions=remembered > 1)
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
-    store_release(db, plan, work.request, report, utility, names, role=work.role)
+    store_release(db, plan, work.request, report, utility, names, role=work.role, settled=settled)
     if work.request.remember is not None:
         keys = [key.facts.name for key in plan.keys]
         remember(db, plan, names.storage, remembered, k=k, keys=keys, most=work.request.remember)
+    with shown_after(db, plan, shown, k=k):
+        check_beside_queries(db, release=plan.name)
+        notice_side_by_side(db, plan.name, role=work.role)
+    drop_superseded(db, superseded)
+    if shards is None:
+        name_storage(db, plan.name, names.storage)
     notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
@@ -173,8 +180,9 @@ def refresh(db: Database, release: str) -> None:
     require_own_code(db, base)
     require_all_rows(base)
     db.progress("refreshing")
+    settled = settled_before(db)
     storage = _refresh_storage(db, row, base, generation)
-    record_refresh(db, row, storage)
+    record_refresh(db, row, storage, settled=settled)
     if row["remember"]:
         with exact_text(db):
             _remember_refreshed(db, row, storage)
@@ -234,7 +242,7 @@ def drop(db: Database, release: str) -> None:
     name: str = row["name"]
     if db.row(statement("find_release"), name, row["base"])["published"]:
         drop_view(db, Identifier.of("safe", name))
-    forget_releases(db, [row])
+    drop_superseded(db, forget_releases(db, [row]))
 
 
 def erase(db: Database, release: str, person: Sequence[str]) -> None:

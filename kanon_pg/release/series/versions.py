@@ -18,17 +18,26 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, UnknownName, VerificationFailed
+from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.generalized import number
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, name_storage, swap_view
-from kanon_pg.release.record import forget_releases, store_release
+from kanon_pg.release.publish import (
+    drop_mapping,
+    drop_parts,
+    drop_storage,
+    name_storage,
+    shown_after,
+    swap_view,
+)
+from kanon_pg.release.record import drop_superseded, forget_releases, store_release
 from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import hashed_cells, remember
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
@@ -190,9 +199,7 @@ def start_series(work: Work, generation: int) -> ReleaseReport:
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     _notice_earlier(version, find_series(db, plan.name), previous)
-    swap_view(db, plan, storage, k=request.k, unseen_by=_this_transaction(db))
-    forget_releases(db, previous)
-    storage = name_storage(db, plan.name, storage)
+    superseded = forget_releases(db, previous)
     stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes)
     create_unknown_view(db, replace(plan, base=work.plan.base), stored)
     elapsed = time.monotonic() - work.started
@@ -202,6 +209,11 @@ def start_series(work: Work, generation: int) -> ReleaseReport:
     store_series(db, plan.name, series, names)
     _record_series(version)
     _remember_version(version, storage)
+    with shown_after(db, plan, storage, k=request.k, unseen_by=_this_transaction(db)):
+        check_beside_queries(db, release=plan.name)
+        notice_side_by_side(db, plan.name, role=work.role)
+    drop_superseded(db, superseded)
+    name_storage(db, plan.name, storage)
     notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
@@ -563,6 +575,7 @@ def _publish(version: _Version, row: Row) -> None:
     if db.row(statement("series/is_populated"), str(before))["populated"]:
         _compare(version, before, storage)
     db.progress("publishing")
+    _remember_version(version, storage)
     swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
     if row["storage_name"]:
         drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
@@ -581,7 +594,6 @@ def _publish(version: _Version, row: Row) -> None:
         found.weighted_cost,
     )
     _record_series(version)
-    _remember_version(version, storage)
 
 
 def _remember_version(version: _Version, storage: Identifier) -> None:
