@@ -93,15 +93,23 @@ def test_everything_in_a_living_database_goes_on(
     )
 
 
-@pytest.mark.parametrize("log", ["kanon.query_log", "kanon.query_log()"])
-def test_views_over_the_query_log_have_to_be_dropped_first(
-    log: str,
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("SELECT question FROM kanon.query_log", "whose column question is called query now"),
+        ("SELECT question FROM kanon.query_log()", "whose column question is called query now"),
+        ("SELECT line FROM kanon.ask('SELECT 1')", "which is called kanon.query_lines now"),
+    ],
+)
+def test_views_over_what_has_another_name_have_to_be_dropped_first(
+    query: str,
+    sentence: str,
     own_server: ExtensionServer,
     living: psycopg.Connection,
     way: Callable[[str, psycopg.Connection], None],
 ) -> None:
-    living.execute(f"CREATE VIEW public.log_of_mine AS SELECT question FROM {log}".encode())
-    with pytest.raises((InstallError, psycopg.Error), match="whose column question is called query now"):
+    living.execute(f"CREATE VIEW public.mine AS {query}".encode())
+    with pytest.raises((InstallError, psycopg.Error), match=sentence):
         way(_dsn(own_server, living), living)
     assert living.execute("SELECT count(*) FROM kanon.version WHERE version = %s", [EARLIER]).fetchone() == (
         1,
