@@ -345,7 +345,8 @@ def _order(one: Composition, count: int) -> tuple[Any, ...]:
 def _classes(db: Database, source: _Source, plan: ReleasePlan | None) -> Fragment:
     """Return the query for the class of each row."""
     if source.version is not None and source.version.classes is not None:
-        return render("composition/kept", version=source.version.classes)
+        erased = Fragment(str(source.version.erased_rows))
+        return render("composition/kept", version=source.version.classes, erased=erased)
     if plan is not None:
         return _recomputed(db, source.row, plan)
     storage = Identifier.of(source.row["storage_schema"], source.row["storage_name"])

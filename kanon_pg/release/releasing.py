@@ -11,8 +11,8 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
-from kanon_pg.relations.beside_queries import check_beside_queries
+from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, ReleaseError
+from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
@@ -33,7 +33,16 @@ from kanon_pg.release.record import (
     store_release,
 )
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
-from kanon_pg.release.remembering import plan_of_record, remember, remembered_versions, with_row_keys
+from kanon_pg.release.remembering import (
+    erase_from_versions,
+    is_in_base,
+    nobody_to_erase,
+    person_number,
+    plan_of_record,
+    remember,
+    remembered_versions,
+    with_row_keys,
+)
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.request import AnonymizeRequest, require_sensitive
 from kanon_pg.release.series.record import find_series
@@ -77,6 +86,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         if request.remember is not None and request.over_time is None:
             plan = with_row_keys(db, plan)
         memory = memory_budget(db)
+    refuse_beside_queries(db, plan.base.oid, plan.name)
     work = Work(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
     generation = _queue_for(db, plan.name)
@@ -170,6 +180,11 @@ def refresh(db: Database, release: str) -> None:
         with working_memory(db, memory), exact_text(db):
             next_version(db, row, series, memory=memory)
         return
+    _refresh_ordinary(db, row, generation)
+
+
+def _readable_base(db: Database, row: Row) -> RelationFacts:
+    """Return the base relation of a release, which may be read as when it was published."""
     if not row["storage_name"]:
         raise ReleaseError(
             "The base table of this release was dropped, and the release with it.",
@@ -179,6 +194,11 @@ def refresh(db: Database, release: str) -> None:
     require_nodes(db, base, OWNER)
     require_own_code(db, base)
     require_all_rows(base)
+    return base
+
+
+def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
+    base = _readable_base(db, row)
     db.progress("refreshing")
     settled = settled_before(db)
     storage = _refresh_storage(db, row, base, generation)
@@ -246,7 +266,10 @@ def drop(db: Database, release: str) -> None:
 
 
 def erase(db: Database, release: str, person: Sequence[str]) -> None:
-    """Remove what a release over time has of a person, with the person's cohorts, by a new version.
+    """Remove what a release has of a person beside the base relation, by a new version.
+
+    From a release over time the cells go, with the person's cohorts. From a release that remembers versions
+    the person's rows in these go, and the release is refreshed.
 
     Parameters
     ----------
@@ -258,12 +281,37 @@ def erase(db: Database, release: str, person: Sequence[str]) -> None:
     UnknownName
         If there is no such release, or nothing of that person in it.
     InputError
-        If it is no release over time.
+        If it keeps nothing of who left, or would show the person again.
     """
-    row, _ = _existing_and_alone(db, release)
+    row, generation = _existing_and_alone(db, release)
+    series = find_series(db, row["name"])
     memory = memory_budget(db)
     with working_memory(db, memory), exact_text(db):
-        erase_person(db, row, find_series(db, row["name"]), person)
+        if series is not None:
+            erase_person(db, row, series, person)
+            return
+        _erase_from_remembered(db, row, person)
+    _refresh_ordinary(db, row, generation)
+
+
+def _erase_from_remembered(db: Database, row: Row, person: Sequence[str]) -> None:
+    versions = remembered_versions(db, row["name"])
+    view = Identifier.of("safe", row["name"])
+    if not versions:
+        raise InputError(
+            f"{view} is no release over time and remembers no versions: it keeps nothing of who left.",
+            hint="Delete the person's rows and call kanon_refresh.",
+        )
+    keys = versions[0].keys
+    _readable_base(db, row)
+    number = person_number(db, row, keys, person)
+    if is_in_base(db, row, keys, number):
+        raise InputError(
+            f"The base table of {view} still has rows of this person, which the release would show again.",
+            hint="Delete these rows, then call kanon_erase again.",
+        )
+    if not erase_from_versions(db, row, keys, number):
+        raise nobody_to_erase()
 
 
 def releases(db: Database) -> Sequence[Row]:

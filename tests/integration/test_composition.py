@@ -73,6 +73,57 @@ def test_versions_that_are_remembered_are_compared_after_their_rows_are_gone(hos
     assert any("Version 3" in notice and "2 in all" in notice for notice in hospital.notices)
 
 
+def hashes(interface: Interface, person: str) -> int:
+    """Return how many rows of a person remembered versions have."""
+    (number,) = interface.connection.execute(
+        "select pg_catalog.hash_record_extended(row(%s::integer), 0)", [person]
+    ).fetchone() or (None,)
+    found = 0
+    for (table,) in interface.connection.execute("select classes::text from kanon.remembered").fetchall():
+        query = f"select count(*) from {table} where %s in (row_id, person)"
+        found += (interface.connection.execute(query.encode(), [number]).fetchone() or (0,))[0]
+    return found
+
+
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}], ids=["ordinary", "over time"])
+def test_who_is_erased_is_erased_from_remembered_versions(
+    hospital: Interface, options: dict[str, Any]
+) -> None:
+    publish(hospital, "patients", "age", remember=4, **options)
+    hospital.refresh("patients")
+    assert hashes(hospital, "4") == 2
+    hospital.connection.execute("delete from patients where id = 4")
+    hospital.erase("patients", "4")
+    assert hashes(hospital, "4") == 0
+    shown = hospital.connection.execute("select count(*) from safe.patients where secret = 4").fetchone()
+    assert shown == (0,)
+    # What was seen of the person is gone: the row is counted, and the others of its class lack it.
+    (first, *_) = hospital.composition(["patients@1"])
+    assert (first.people, first.unseen_rows, first.smallest) == (239, 1, 59)
+    with pytest.raises(UnknownName, match="no rows of this person"):
+        hospital.erase("patients", "999")
+
+
+def test_who_is_still_in_the_table_is_not_erased(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=4)
+    with pytest.raises(InputError, match="still has rows of this person"):
+        hospital.erase("patients", "4")
+    for wrong in (("4", "5"), ("four",)):
+        with pytest.raises(InputError, match="values"):
+            hospital.erase("patients", *wrong)
+    assert hashes(hospital, "4") == 1
+
+
+def test_a_version_that_knew_people_by_other_columns_is_forgotten(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=4)
+    hospital.declare("patients", sensitive=["secret"], quasi_identifiers=["age"], entity="id")
+    publish(hospital, "patients", "age", remember=4)
+    hospital.connection.execute("delete from patients where id = 4")
+    hospital.erase("patients", "4")
+    left = hospital.connection.execute("select version from kanon.remembered order by version").fetchall()
+    assert left == [(2,), (3,)]
+
+
 def test_publishing_anew_goes_on_counting_versions(hospital: Interface) -> None:
     publish(hospital, "patients", "age", remember=5)
     publish(hospital, "patients", "sex", remember=5)
