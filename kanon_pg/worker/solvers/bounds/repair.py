@@ -16,8 +16,8 @@ below 0.
 
 Within a distance t a class of n rows has ``h_v <= q_v n + e_v`` rows of each value, the e_v together at most
 ``t n``. With limits ``b_v <= e`` it gains at most ``sum rows_i w_i - c n``, where
-``c = a - sum q_v b_v - t e``, and at least k rows make that at most ``U = sum rows_i w_i - c k`` for lifts with
-``c >= 0``.
+``c = a - sum q_v b_v - t e``, and at least k rows make that at most ``U = sum rows_i w_i - c k`` for lifts
+with ``c >= 0``.
 """
 
 from __future__ import annotations

@@ -405,8 +405,8 @@ def _whole_rows(
     """Choose whole rows of members, listed dearest first, that are near enough to the whole table.
 
     Classes of several sizes are filled with the dearest rows that still fit, in some of them only with rows
-    whose values are not too rare. Returns what the best one gains, `NO_CLASS` if none was found; `taken` has its
-    rows.
+    whose values are not too rare. Returns what the best one gains, `NO_CLASS` if none was found; its rows are
+    in `taken`.
     """
     best, best_size, best_share, waited = NO_CLASS, 0, 0, 0
     together = priced.rows[members].sum()
