@@ -39,6 +39,7 @@ from kanon_pg.relations.subject import (
     resolve,
 )
 from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
+from kanon_pg.runner.session import Caller
 
 _ROUNDING = 1e-12
 """Costs that differ by less are equal: sums of weights are rounded."""
@@ -406,11 +407,7 @@ class _Solving:
         )
         before = time.monotonic()
         outcome = solve_in_child(
-            self.counted.row_types,
-            request,
-            checkpoint=self.db.checkpoint,
-            progress=progress,
-            memory_bytes=self.memory,
+            self.counted.row_types, request, Caller(self.memory, self.db.checkpoint, progress)
         )
         return SolvedPoint(outcome, time.monotonic() - before)
 

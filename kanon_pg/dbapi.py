@@ -229,7 +229,7 @@ class Cursor:
             text, values = numbered(query, parameters)
         raw = self.connection.raw
         names, types, *lines = (
-            row["line"] for row in self.connection.call("call_ask", text, as_texts(raw, values))
+            row["line"] for row in self.connection.call("call_query_lines", text, as_texts(raw, values))
         )
         numbers = [type_number(raw, name) for name in types]
         return _ResultSet(

@@ -28,6 +28,7 @@ from kanon_pg.relations.subject import (
     resolve,
 )
 from kanon_pg.runner.parent import audit_in_child, compile_once, memory_budget, start_worker
+from kanon_pg.runner.session import Caller
 
 
 class AuditColumn(CanonicalColumn):
@@ -290,12 +291,7 @@ class AuditSession:
         seconds = share * self.left
         before = time.monotonic()
         answer = audit_in_child(
-            tables,
-            task,
-            {"seconds": seconds, **arguments},
-            checkpoint=self.db.checkpoint,
-            progress=self.db.progress,
-            memory_bytes=self.memory,
+            tables, task, {"seconds": seconds, **arguments}, Caller.of(self.db, self.memory)
         )
         self.left -= min(seconds, time.monotonic() - before)
         return answer

@@ -45,7 +45,9 @@ def query(
     With --json, numeric values are texts, so that no digit is lost.
     """
     with errors_as(as_json), connect(chosen_dsn(dsn)) as connection:
-        names, types, *lines = (row["line"] for row in connection.call("call_ask", _text(query), parameter))
+        names, types, *lines = (
+            row["line"] for row in connection.call("call_query_lines", _text(query), parameter)
+        )
     if as_json:
         rows = [dict(zip(_unique(names), _plain(types, line), strict=True)) for line in lines]
         typer.echo(

@@ -28,6 +28,7 @@ from kanon_pg.hierarchies.inputs import ColumnValues, Spec, column_values
 from kanon_pg.hierarchies.intervals import intervals, plain, roundest
 from kanon_pg.hierarchies.ranges import TEXT, half_open, range_type
 from kanon_pg.runner.parent import group_in_child, memory_budget
+from kanon_pg.runner.session import Caller
 
 Task = Literal["intervals", "labels"]
 METHODS = ("spread", "fold")
@@ -58,12 +59,7 @@ def finder_in_worker(db: Database) -> ClassFinder:
     def find(task: Task, weights: Sequence[int], least: int, *, cost: str, method: str) -> list[int]:
         options = {"k": least, "cost": cost, "seconds": _SECONDS, "method": method, "epsilon": 0.25}
         arrays: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", weights))}
-        answer = group_in_child(
-            GroupingTask(task, options, arrays),
-            checkpoint=db.checkpoint,
-            progress=db.progress,
-            memory_bytes=memory_budget(db),
-        )
+        answer = group_in_child(GroupingTask(task, options, arrays), Caller.of(db, memory_budget(db)))
         return unpacked("<i8", answer.class_of)
 
     return find

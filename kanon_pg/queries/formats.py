@@ -77,12 +77,12 @@ def verdict_row(verdict: Verdict) -> dict[str, Json]:
 
 
 def typed_statement(outputs: Sequence[OutputColumn]) -> str:
-    """Return the statement that asks ``kanon.ask`` ($1, $2, $3) and gives each column its type."""
+    """Return the statement that calls ``kanon.query_lines`` ($1, $2, $3) and gives each column its type."""
     columns = ", ".join(
         f"CAST(r.line[{number}] AS pg_catalog.{Identifier.of(output.type_name)})"
         for number, output in enumerate(outputs, 1)
     )
-    return f"SELECT {columns} FROM (SELECT q.line FROM kanon.ask($1, $2, $3) AS q OFFSET 2) AS r"
+    return f"SELECT {columns} FROM (SELECT q.line FROM kanon.query_lines($1, $2, $3) AS q OFFSET 2) AS r"
 
 
 def column_list(outputs: Sequence[OutputColumn]) -> str:

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kanon_pg.core.unrecorded import noted
 from kanon_pg.db.catalog import describe, require_readable
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import LedgerError, UnknownName
-from kanon_pg.queries.unrecorded import noted
 from kanon_pg.runner import ledger_parent
 
 FOLDER = "kanon_ledger"
@@ -161,7 +161,9 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
         return []
     parent = ledger_context(db, folder).parent
     entries = ledger_parent.read_log(parent, list(relations), db.checkpoint)
-    entries += noted(parent, list(relations))
+    for name in relations:
+        left = noted(Path(parent, name))
+        entries += [[name, one.time, one.login, one.query, "withheld", one.reason] for one in left]
     in_time = sorted(entries, key=lambda entry: entry[1] or 0.0)
     return [_log_row(relations[name], entry) for name, *entry in in_time]
 

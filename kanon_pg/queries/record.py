@@ -8,19 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
+from kanon_pg.core.unrecorded import UnrecordedQuery, note
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
-from kanon_pg.errors import (
-    DatabaseError,
-    KanonError,
-    LedgerError,
-    LedgerUnavailable,
-    LimitExceeded,
-    MemoryExceeded,
-)
-from kanon_pg.queries import unrecorded
+from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.plan.spreads import people_of_spreads
 from kanon_pg.queries.check.verdict import EntitySet, Verdict
@@ -43,9 +37,6 @@ _SECONDS_FOR_REFUSALS = 5.0
 
 _ABORTED = frozenset({"time", "error", "fault"})
 """Failures of a query that did not run to its end."""
-
-_BROKEN = frozenset({"53100", "58000", "58030", "58P01"})
-"""SQLSTATE of a full disk, and of files that the server cannot read or write."""
 
 _MOST_TRANSACTIONS = 2**30
 """Since a table snapshot; ``xmin`` has 32 bits."""
@@ -141,8 +132,8 @@ def failure_of(error: KanonError) -> Failure:
     """Return what an error means for the record of a query that failed with it."""
     if isinstance(error, LimitExceeded):
         return "time"
-    broken = isinstance(error, DatabaseError) and error.server_state in _BROKEN
-    if broken or isinstance(error, LedgerUnavailable | MemoryExceeded):
+    # whatever else fails, a process that runs out of memory or a full disk too, may fail because of the data
+    if isinstance(error, LedgerUnavailable | SolverUnavailable):
         return "fault"
     return "record" if isinstance(error, LedgerError) else "error"
 
@@ -196,7 +187,7 @@ class _Recording:
         query = {
             "time": self.query_record.time,
             "analyst": self.query_record.login,
-            "text": unrecorded.encoded_query(self.query_record),
+            "text": _encoded(self.query_record),
         }
         request = Request({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
         request.fields["records"] = [
@@ -224,9 +215,17 @@ class _Recording:
                 return self.decide(failure, reads=False)
         except KanonError as error:
             roots = list({rule.relation for rule in self.rules.values()})
-            names = [row["name"] for row in self._records(roots).values()]
-            unrecorded.note(self.context.parent, names, self.query_record, failure_of(error))
+            # what may be the query's doing counts, whatever else is broken
+            reason = failure_of(error) if failure == "fault" else failure
+            for row in self._records(roots).values():
+                # without room nothing can be written anywhere
+                with suppress(OSError):
+                    note(Path(self.context.parent, row["name"]), self._unrecorded(reason))
             return False
+
+    def _unrecorded(self, reason: Failure) -> UnrecordedQuery:
+        asked = self.query_record
+        return UnrecordedQuery(asked.time, asked.login, _encoded(asked), reason)
 
     def _records(self, roots: list[int]) -> dict[int, Row]:
         found = {row["relation"]: row for row in self.db.rows(statement("fetch_ledgers"), roots)}
@@ -349,6 +348,11 @@ class _Recording:
             and cover.rank >= own.rank
             and cover.margin >= own.margin
         )
+
+
+def _encoded(query_record: QueryRecord) -> str:
+    """Return a query as the record stores it."""
+    return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
 def _number_of(transaction: int) -> str:

@@ -12,6 +12,7 @@ from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.request import AnonymizeRequest, require_classes
 from kanon_pg.runner.parent import compile_once, solve_in_child, start_worker
+from kanon_pg.runner.session import Caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,7 @@ def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, Solv
         suppressed_rows=request.suppressed_rows,
     )
     db.progress("solving")
-    outcome = solve_in_child(
-        row_types, asked, checkpoint=db.checkpoint, progress=db.progress, memory_bytes=work.memory
-    )
+    outcome = solve_in_child(row_types, asked, Caller.of(db, work.memory))
     require_classes(request, outcome.classes)
     for note in outcome.notes:
         db.notice(note)

@@ -28,7 +28,7 @@ from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Job, Session, Wording
+from kanon_pg.runner.session import Caller, Job, Session, Wording
 
 _WORDING = Wording("compiler", SolverError, SolverUnavailable)
 _DECORATED = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
@@ -138,7 +138,7 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
         memory = default_memory_budget()
         try:
             for kernels in waiting:
-                job = Job("compile", [b""], memory, checkpoint, report, {"kernels": kernels})
+                job = Job("compile", [b""], Caller(memory, checkpoint, report), {"kernels": kernels})
                 session.done(job, _compiled)
         finally:
             session.stop()

@@ -15,7 +15,7 @@ from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Job, Session, Wording, parsed
+from kanon_pg.runner.session import Caller, Job, Session, Wording, parsed
 
 Found = TypeVar("Found")
 
@@ -213,4 +213,4 @@ def _asked(
             raise MessageError("the message is of an unknown kind")
         return parsed(lambda: read(answer))
 
-    return _session.done(Job(kind, parts, default_memory_budget(), checkpoint), checked)
+    return _session.done(Job(kind, parts, Caller(default_memory_budget(), checkpoint)), checked)

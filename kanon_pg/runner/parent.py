@@ -25,7 +25,7 @@ from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
 from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Job, Session, Wording, parsed
+from kanon_pg.runner.session import Caller, Job, Session, Wording, parsed
 
 Found = TypeVar("Found")
 
@@ -67,27 +67,9 @@ def worker_pid() -> int | None:
 def solve_in_child(
     row_types: PackedRowTypes,
     request: SolveRequest,
-    *,
-    checkpoint: Callable[[], None],
-    progress: Callable[[str, float | None], None],
-    memory_bytes: int,
+    caller: Caller,
 ) -> SolveOutcome:
     """Solve in this session's worker, which is started if there is none and kept for the next call.
-
-    Parameters
-    ----------
-    checkpoint : callable
-        Called at least ten times a second. What it raises ends the worker and is raised on.
-    progress : callable
-        Called with the phase and the share done in [0, 1] or None, as the solver reports them. What it
-        raises ends the worker and is raised on.
-    memory_bytes : int
-        Memory that the solver may use, the row types included.
-
-    Returns
-    -------
-    SolveOutcome
-        What the solver answered.
 
     Raises
     ------
@@ -101,18 +83,15 @@ def solve_in_child(
         Whatever the solver refused, as the same class.
     """
     parts = [json.dumps([row_types.header(), request.to_json()]).encode(), *row_types.buffers()]
-    job = Job("solve", parts, memory_bytes, checkpoint, progress)
-    return _done(job, "row types", lambda answer: _solved(answer, row_types, checkpoint))
+    job = Job("solve", parts, caller)
+    return _done(job, "row types", lambda answer: _solved(answer, row_types, caller.checkpoint))
 
 
 def audit_in_child(
     tables: Sequence[PackedRowTypes],
     task: str,
     arguments: Mapping[str, Any],
-    *,
-    checkpoint: Callable[[], None],
-    progress: Callable[[str, float | None], None],
-    memory_bytes: int,
+    caller: Caller,
 ) -> dict[str, Any]:
     """Have a task of an audit done in this session's worker.
 
@@ -120,8 +99,6 @@ def audit_in_child(
     ----------
     task : str
         A task of `kanon_pg.worker.audit.auditor`.
-    checkpoint, progress, memory_bytes
-        As in `solve_in_child`.
 
     Returns
     -------
@@ -137,23 +114,15 @@ def audit_in_child(
     headers = [[table.header(), len(own)] for table, own in zip(tables, buffers, strict=True)]
     request = {"task": task, "tables": headers, "arguments": dict(arguments)}
     parts = [json.dumps(request).encode(), *(buffer for own in buffers for buffer in own)]
-    job = Job("audit", parts, memory_bytes, checkpoint, progress)
-    return _done(job, "row types", lambda answer: _audited(answer, checkpoint))
+    job = Job("audit", parts, caller)
+    return _done(job, "row types", lambda answer: _audited(answer, caller.checkpoint))
 
 
 def group_in_child(
     task: GroupingTask,
-    *,
-    checkpoint: Callable[[], None],
-    progress: Callable[[str, float | None], None],
-    memory_bytes: int,
+    caller: Caller,
 ) -> GroupingAnswer:
     """Have the values of one attribute grouped in this session's worker.
-
-    Parameters
-    ----------
-    checkpoint, progress, memory_bytes
-        As in `solve_in_child`.
 
     Raises
     ------
@@ -162,24 +131,16 @@ def group_in_child(
     """
     parts = [json.dumps(task.header()).encode(), *task.buffers()]
     values = len(task.arrays["weights"][1])
-    job = Job("group", parts, memory_bytes, checkpoint, progress)
-    return _done(job, "values", lambda answer: _grouped(answer, values, checkpoint))
+    job = Job("group", parts, caller)
+    return _done(job, "values", lambda answer: _grouped(answer, values, caller.checkpoint))
 
 
 def certify_in_child(
     row_types: PackedRowTypes,
     task: CertificateTask,
-    *,
-    checkpoint: Callable[[], None],
-    progress: Callable[[str, float | None], None],
-    memory_bytes: int,
+    caller: Caller,
 ) -> str:
     """Have the certificate of a release written in this session's worker; returns it as text.
-
-    Parameters
-    ----------
-    checkpoint, progress, memory_bytes
-        As in `solve_in_child`.
 
     Raises
     ------
@@ -188,16 +149,13 @@ def certify_in_child(
     """
     header = json.dumps([row_types.header(), task.header()]).encode()
     parts = [header, *row_types.buffers(), *task.mapping.buffers()]
-    job = Job("certify", parts, memory_bytes, checkpoint, progress)
-    return _done(job, "row types", lambda answer: _certified(answer, checkpoint))
+    job = Job("certify", parts, caller)
+    return _done(job, "row types", lambda answer: _certified(answer, caller.checkpoint))
 
 
 def compile_solvers(
     kernels: str,
-    *,
-    checkpoint: Callable[[], None],
-    progress: Callable[[str, float | None], None],
-    memory_bytes: int,
+    caller: Caller,
 ) -> None:
     """Compile solvers for this account unless that was done before; takes up to a minute then.
 
@@ -205,8 +163,6 @@ def compile_solvers(
     ----------
     kernels : str
         A name of `kanon_pg.core.request.KERNELS`.
-    checkpoint, progress, memory_bytes
-        As in `solve_in_child`.
 
     Raises
     ------
@@ -214,7 +170,7 @@ def compile_solvers(
         As in `solve_in_child`.
     """
     if not solvers_are_compiled(kernels):
-        job = Job("compile", [b""], memory_bytes, checkpoint, progress, {"kernels": kernels})
+        job = Job("compile", [b""], caller, {"kernels": kernels})
         _done(job, "names", lambda _answer: None)
 
 
@@ -235,9 +191,9 @@ _ANSWERS = {
 
 def _done(job: Job, parts: str, read: Callable[[Message], Found]) -> Found:
     """Return what is read from the answer to a job, unless its parts exceed the budget by themselves."""
-    if sum(map(len, job.parts)) > job.memory_bytes:
+    if sum(map(len, job.parts)) > job.caller.memory_bytes:
         raise MemoryExceeded(
-            f"The {parts} alone exceed the memory budget.", hint=more_memory(job.memory_bytes)
+            f"The {parts} alone exceed the memory budget.", hint=more_memory(job.caller.memory_bytes)
         )
 
     def read_answer(answer: Message) -> Found:
@@ -314,6 +270,4 @@ def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
             "minute or two. Whoever owns the installed package can spare all accounts that: `kanon compile`."
         )
         db.progress("compiling")
-        compile_solvers(
-            kernels, checkpoint=db.checkpoint, progress=lambda *_: None, memory_bytes=memory_bytes
-        )
+        compile_solvers(kernels, Caller(memory_bytes, db.checkpoint))

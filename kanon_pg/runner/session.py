@@ -12,8 +12,9 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
+from kanon_pg.db.protocol import Database
 from kanon_pg.errors import KanonError, MemoryExceeded, by_sqlstate
 from kanon_pg.runner.launch import Worker
 from kanon_pg.runner.limits import more_memory
@@ -29,6 +30,31 @@ _REPORT = "This is a defect of kanon_pg or of one of its libraries; please repor
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """Who waits for a worker, and how much memory the worker may use.
+
+    Parameters
+    ----------
+    memory_bytes : int
+        Memory that the worker may use, the bulk data included.
+    checkpoint : callable
+        Called at least ten times a second. What it raises ends the worker and is raised on.
+    progress : callable
+        Called with the phase and the share done in [0, 1] or None, as the worker reports them. What it
+        raises ends the worker and is raised on.
+    """
+
+    memory_bytes: int
+    checkpoint: Callable[[], None]
+    progress: Callable[[str, float | None], None] = lambda phase, share: None
+
+    @classmethod
+    def of(cls, db: Database, memory_bytes: int) -> Self:
+        """Return the caller that a database connection serves."""
+        return cls(memory_bytes, db.checkpoint, db.progress)
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One request to a worker.
 
@@ -38,21 +64,13 @@ class Job:
         The request.
     parts : sequence of bytes
         Bulk data, at least one part.
-    memory_bytes : int
-        Memory that the worker may use for it.
-    checkpoint : callable
-        Called at least ten times a second. What it raises ends the worker and is raised on.
-    progress : callable
-        Called with the phase and the share done in [0, 1] or None.
     fields : mapping
         Further short JSON values.
     """
 
     kind: str
     parts: Sequence[bytes]
-    memory_bytes: int
-    checkpoint: Callable[[], None]
-    progress: Callable[[str, float | None], None] = lambda phase, share: None
+    caller: Caller
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -152,28 +170,33 @@ class Session(threading.local):
     def _ask(self, job: Job) -> Message | None:
         """Return the worker's last word on the job; None if it retired before it began."""
         worker = self.current()
-        with attachment(job.parts, tick=job.checkpoint) as attached:
+        with attachment(job.parts, tick=job.caller.checkpoint) as attached:
             try:
-                send(worker.channel, job.kind, {"memory_bytes": job.memory_bytes, **job.fields}, attached)
+                send(
+                    worker.channel,
+                    job.kind,
+                    {"memory_bytes": job.caller.memory_bytes, **job.fields},
+                    attached,
+                )
             except (BrokenPipeError, ConnectionResetError):
-                self._check_it_retired(worker, job.memory_bytes)
+                self._check_it_retired(worker, job.caller.memory_bytes)
                 return None
         poller = select.poll()
         poller.register(worker.channel, select.POLLIN)
         while True:
             arrived = poller.poll(CHECKPOINT_MILLISECONDS)
-            job.checkpoint()
+            job.caller.checkpoint()
             if not arrived:
                 continue
             message = receive(worker.channel)
             if message is None:
-                self._check_it_retired(worker, job.memory_bytes)
+                self._check_it_retired(worker, job.caller.memory_bytes)
                 return None
             if message.kind == "ready" and not message.sizes:
                 worker.ready = True
             elif message.kind == "progress":
                 with message:  # closes what such a message has no reason to carry
-                    job.progress(*_phase_and_share(message.fields))
+                    job.caller.progress(*_phase_and_share(message.fields))
             else:
                 return message
 

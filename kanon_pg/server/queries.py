@@ -28,8 +28,8 @@ def query(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[str]:
     return serve(lambda db: formats.as_objects(_answer(db, sql, parameters, schemas)))
 
 
-def ask(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[list[str | None]]:
-    """Serve ``kanon.ask``: names, types, rows."""
+def query_lines(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[list[str | None]]:
+    """Serve ``kanon.query_lines``: names, types, rows."""
     return serve(lambda db: formats.as_lines(_answer(db, sql, parameters, schemas)))
 
 

@@ -51,21 +51,7 @@ totals AS MATERIALIZED (
 )
 
 SELECT
-    totals.types,
-    totals.bytes,
-{% if quasi_identifiers %}
-    (
-        SELECT count(*)
-        FROM (
-            SELECT FROM types
-            GROUP BY {% for q in quasi_identifiers %}{{ q }}{% if not loop.last %}, {% endif %}{% endfor %}
-
-        ) AS tuple
-    ) AS tuples,
-{% else %}
-    totals.types AS tuples,
-{% endif %}
-    totals.n AS rows,
+    {% include "counting/totals.sql" %},
 {% if entity %}
     (SELECT count(DISTINCT person) FROM pairs) AS people,
 {% else %}
@@ -75,42 +61,18 @@ SELECT
     paired.*
 FROM totals
 CROSS JOIN (
-    SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), '') AS people_counts
-{% for q in columns %}
-        , coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ q.identity }}), ''), '') AS {{ q.cell }}
-{% if q.value %}
-        , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ q.value }}), ''), '') AS {{ q.number }}
-{% endif %}
-{% endfor %}
-{% if not entity %}
-        , coalesce(sum((types.key >> 32) * types.n), 0)::text AS fingerprint
-{% endif %}
-    FROM (
-        SELECT
-            types.*,
-            pg_catalog.hash_record_extended(
-                ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-            ) AS key
-        FROM types
-        WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
-        OFFSET 0
-    ) AS types
+    {% include "counting/packed_types.sql" %}
 ) AS packed
 CROSS JOIN (
 {% if entity %}
     SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.hashed_pair }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-        )), '') FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_keys,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(
-            pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0)
-        ), '') FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_people,
-        coalesce(sum((pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.hashed_pair }}, {% endfor %}{{ entity.hashed }}), {{ hash_seed }}
-        ) >> 32) * pairs.n), 0)::text AS fingerprint
+        coalesce(pg_catalog.string_agg(
+            pg_catalog.int8send({% include "counting/pair_key.sql" %}), ''
+        ) FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_keys,
+        coalesce(pg_catalog.string_agg(
+            pg_catalog.int8send(pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0)), ''
+        ) FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_people,
+        coalesce(sum({% include "counting/pair_mark.sql" %}), 0)::text AS fingerprint
     FROM pairs
     WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
 {% else %}

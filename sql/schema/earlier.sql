@@ -5,7 +5,7 @@ DO $earlier$
 DECLARE
     one text;
     kept text[] := '{}';
-    renamed boolean := false;
+    renamed text[] := '{}';
     own CONSTANT text[] := ARRAY(
         SELECT earlier.function
         FROM (
@@ -20,8 +20,8 @@ BEGIN
         EXCEPTION
             WHEN invalid_schema_name THEN NULL;
             WHEN dependent_objects_still_exist THEN
-                renamed := renamed OR EXISTS (
-                    SELECT
+                renamed := renamed || ARRAY(
+                    SELECT 'kanon.query_log, whose column question is called query now'
                     FROM pg_catalog.pg_attribute AS a
                     WHERE a.attrelid = one::regclass AND a.attname = 'question'
                 );
@@ -33,17 +33,21 @@ BEGIN
         EXCEPTION
             WHEN dependent_objects_still_exist THEN
                 kept := kept || one;
-                renamed := renamed OR EXISTS (
-                    SELECT
+                renamed := renamed || ARRAY(
+                    SELECT 'kanon.query_log, whose column question is called query now'
                     FROM pg_catalog.pg_proc AS p
                     WHERE p.oid = one::regprocedure AND p.proname = 'query_log' AND 'question' = ANY(p.proargnames)
+                    UNION ALL
+                    SELECT 'kanon.ask, which is called kanon.query_lines now'
+                    FROM pg_catalog.pg_proc AS p
+                    WHERE p.oid = one::regprocedure AND p.proname = 'ask'
                 );
         END;
     END LOOP;
-    IF renamed THEN
+    IF renamed <> '{}' THEN
         RAISE EXCEPTION USING
             ERRCODE = 'KA500',
-            MESSAGE = pg_catalog.format('kanon: Objects in database %s use kanon.query_log, whose column question is called query now; nothing was changed.', pg_catalog.current_database()),
+            MESSAGE = pg_catalog.format('kanon: Objects in database %s use %s; nothing was changed.', pg_catalog.current_database(), renamed[1]),
             HINT = 'Drop these objects, install again, then create them anew.';
     END IF;
     PERFORM pg_catalog.set_config('kanon.kept_functions', pg_catalog.array_to_json(kept)::text, true);

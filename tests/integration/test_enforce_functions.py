@@ -81,7 +81,7 @@ def test_a_list_of_columns_that_is_another_is_refused_with_the_right_one(
 
 
 def test_programs_get_names_and_types_first(ada: psycopg.Connection[Any]) -> None:
-    lines = [row[0] for row in ada.execute("select line from kanon.ask(%s)", [BY_WARD])]
+    lines = [row[0] for row in ada.execute("select line from kanon.query_lines(%s)", [BY_WARD])]
     assert lines[:2] == [["ward", "n", "average"], ["text", "int8", "numeric"]]
     assert len(lines) == 10
 

@@ -84,7 +84,7 @@ def test_an_answer_is_what_a_superuser_sees(query: HonestQuery, shared_hospital:
         assert query.expected is not Expected.ANSWERED
         return
     ada = shared_hospital.sessions.of(ADA, 1)
-    asked_for = ada.execute("select line from kanon.ask(%s, %s::text[])", [query.text, values])
+    asked_for = ada.execute("select line from kanon.query_lines(%s, %s::text[])", [query.text, values])
     (_, types, *rows) = [row[0] for row in asked_for]
     expected = by_a_superuser(shared_hospital.admin, query, types)
     if "percentile" in query.text.lower():

@@ -44,7 +44,7 @@ def shared(guarded_worlds: dict[object, Guarded]) -> Guarded:
 
 def in_the_server(dsn: str, text: str) -> list[list[str | None]]:
     with psycopg.connect(dsn, autocommit=True) as connection:
-        return [row[0] for row in connection.execute("select line from kanon.ask(%s)", [text])]
+        return [row[0] for row in connection.execute("select line from kanon.query_lines(%s)", [text])]
 
 
 @pytest.mark.parametrize("text", ANSWERED)

@@ -20,15 +20,18 @@ import json, sys
 sys.path[:0] = [folder for folder in path if folder not in sys.path]
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.runner import launch, parent
+from kanon_pg.runner.session import Caller
 from stub_caller import small_table
 launch.SOLVER = "stub_solver"
 launch.SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "stub_solver")
 outcome = parent.solve_in_child(
     small_table(),
     SolveRequest(k=5, method=behaviour, **json.loads(request)),
-    checkpoint=lambda: plpy.execute("select 1"),
-    progress=lambda phase, share: plpy.notice(f"{phase} {parent.worker_pid()}"),
-    memory_bytes=2**30,
+    Caller(
+        2**30,
+        checkpoint=lambda: plpy.execute("select 1"),
+        progress=lambda phase, share: plpy.notice(f"{phase} {parent.worker_pid()}"),
+    ),
 )
 imported = [name for name in ("numpy", "numba", "llvmlite") if name in sys.modules]
 return [str(parent.worker_pid()), *outcome.notes, *imported]

@@ -24,6 +24,7 @@ from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import InstallError, KanonError
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.parent import solve_in_child
+from kanon_pg.runner.session import Caller
 
 Trial = Callable[[str, str], None]
 """Publishes a relation with k = 2 under a release name, with the owner's rights."""
@@ -300,13 +301,7 @@ def _solve(db: Database) -> None:
         cells=(struct.pack(">4q", 1, 1, 2, 2), four),
         values=(None, None),
     )
-    solve_in_child(
-        row_types,
-        SolveRequest(k=2),
-        checkpoint=db.checkpoint,
-        progress=db.progress,
-        memory_bytes=default_memory_budget(),
-    )
+    solve_in_child(row_types, SolveRequest(k=2), Caller.of(db, default_memory_budget()))
 
 
 def _release(db: Database, trial: Trial, *, on_nodes: bool = False) -> None:

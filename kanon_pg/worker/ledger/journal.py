@@ -34,7 +34,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -370,12 +370,16 @@ class Journal:
             os.ftruncate(self._descriptor, self._mark.length)
         return payloads
 
-    def _append(self, payload: bytes) -> Mark:
-        if not 0 < len(payload) <= MAX_PAYLOAD_BYTES:
+    def _append(self, payloads: Sequence[bytes]) -> Mark:
+        if not all(0 < len(payload) <= MAX_PAYLOAD_BYTES for payload in payloads):
             raise LedgerError("A record of the ledger is empty or too long.")
-        frame, digest = frame_of(payload, self._mark.digest)
+        frames, digest = [], self._mark.digest
+        for payload in payloads:
+            frame, digest = frame_of(payload, digest)
+            frames.append(frame)
+        written = b"".join(frames)
         try:
-            write_all(self._descriptor, frame)
+            write_all(self._descriptor, written)
             os.fdatasync(self._descriptor)
         except OSError as error:
             # after a failed flush nobody knows what is on the disk: this view must not go on
@@ -385,7 +389,7 @@ class Journal:
             raise LedgerUnavailable(
                 "The ledger's journal cannot be written.", detail=error.strerror
             ) from error
-        self._mark = Mark(self._mark.records + 1, self._mark.length + len(frame), digest)
+        self._mark = Mark(self._mark.records + len(frames), self._mark.length + len(written), digest)
         return self._mark
 
 
@@ -412,13 +416,13 @@ class JournalWriter:
         self._is_current = True
         return payloads
 
-    def append(self, payload: bytes) -> Mark:
+    def append(self, *payloads: bytes) -> Mark:
         """Record something; it is on the disk when this returns.
 
         Parameters
         ----------
-        payload : bytes
-            1 to `MAX_PAYLOAD_BYTES` bytes.
+        *payloads : bytes
+            1 to `MAX_PAYLOAD_BYTES` bytes each, a record for each.
 
         Raises
         ------
@@ -428,7 +432,7 @@ class JournalWriter:
         if not self._is_current:
             # a decision that overlooked what others recorded is worthless
             raise LedgerError("The ledger's journal must be read before it is written.")
-        return self._journal._append(payload)
+        return self._journal._append(payloads)
 
 
 _CHUNK_BYTES = 1 << 24

@@ -126,8 +126,9 @@ REFUSAL_COSTS: Mapping[str, RefusalCost] = {
 }
 """By the reason, for those that do not count one refusal. People who differ little, as known columns choose
 them, tell nothing about a secret; that fewer have a secret than was to be expected is worth up to one bit
-about a person of the attacker's choice; that few are to be expected is about nobody in particular, and a full
-disk or a killed process says nothing."""
+about a person of the attacker's choice; that few are to be expected is about nobody in particular. Files of
+the ledger that cannot be used, or a process that cannot be started, say nothing; one that ran out of memory
+or was killed may have been so because of the data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +182,12 @@ def budget_status(history: Iterable[PastQuery], budget: QueryBudget, now: float)
     Parameters
     ----------
     history : iterable of PastQuery
-        Recorded queries, in the order of time.
+        Recorded queries, in any order.
     """
     if budget.queries is None and budget.refusals is None and budget.near_refusals is None:
         return BudgetStatus(within_budget=True, queries_left=None, locked_until=None)
-    recorded = list(history)
+    # one that was first written elsewhere is recorded later
+    recorded = sorted(history, key=lambda past: past.time)
     recent = sum(1 for past in recorded if past.time > now - budget.period)
     left = None if budget.queries is None else max(0, budget.queries - recent)
     locked_until = _locked_until(recorded, budget, now)

@@ -16,7 +16,8 @@ from typing import Literal
 
 from pyroaring import BitMap
 
-from kanon_pg.errors import LedgerError
+from kanon_pg.core.unrecorded import moved
+from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
 from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
@@ -54,9 +55,9 @@ class LedgerEntry:
     def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the record: length of a JSON head, the head, the sets (see `AnswerSets.to_bytes`)."""
         items: list[object] = [self.time, self.analyst, self.query, self.outcome, self.reason]
-        if self.answer is not None and (self.answer.known is not None or self.answer.spreads):
+        if self.answer is not None:
             items.append(None if self.answer.known is None else len(self.answer.known))
-            items += [self.answer.spreads] if self.answer.spreads else []
+            items.append(self.answer.spreads)
         head = json.dumps(items).encode()
         return (
             len(head).to_bytes(_ENTRY_HEAD_BYTES)
@@ -78,15 +79,17 @@ class LedgerEntry:
         end = _ENTRY_HEAD_BYTES + int.from_bytes(data[:_ENTRY_HEAD_BYTES])
         try:
             time, analyst, query, outcome, reason, *more = json.loads(data[_ENTRY_HEAD_BYTES:end])
-            known_levels, spreads = (*more, None, ())[:2] if len(more) < 2 else more
+            known_levels, spreads = (*more, None, None)[:2]
         except ValueError as error:
             raise LedgerError("A record of the ledger cannot be read.") from error
         has_sets = outcome == "answered" or known_levels is not None
         if outcome not in {"answered", "withheld"} or has_sets != (len(data) > end):
             raise LedgerError("A record of the ledger contradicts itself.")
         answer = AnswerSets.from_bytes(data[end:], find, known_levels) if has_sets else None
-        if answer is not None and spreads:
-            answer = replace(answer, spreads=tuple(spreads))
+        if answer is not None:
+            # a version that said nothing of spreads may have disclosed them of every set
+            of_all = range(len(answer.levels))
+            answer = replace(answer, spreads=tuple(of_all if spreads is None else spreads))
         if outcome == "withheld" and answer is not None and answer.levels:
             raise LedgerError("A record of the ledger contradicts itself.")
         return cls(time, analyst, query, outcome, reason, answer)
@@ -102,6 +105,8 @@ SUPPRESSED = "suppressed"
 """Reason of an answer without some groups; it counts as a refusal, because it tells that they are small."""
 
 _CHECKPOINT_HEAD_BYTES = 8
+_CHECKPOINT_FORMAT = 2
+"""Those without a number took no old answer for a spread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +228,15 @@ class LedgerSession:
         bodies = [shared.history.to_bytes() for shared in (self._sums, self._spreads)]
         taken = [dict(shared.taken) for shared in (self._sums, self._spreads)]
         head = json.dumps(
-            [mark.records, mark.length, mark.digest.hex(), past_queries, taken, len(bodies[0])]
+            [
+                _CHECKPOINT_FORMAT,
+                mark.records,
+                mark.length,
+                mark.digest.hex(),
+                past_queries,
+                taken,
+                len(bodies[0]),
+            ]
         ).encode()
         return b"".join((len(head).to_bytes(_CHECKPOINT_HEAD_BYTES), head, *bodies))
 
@@ -242,6 +255,23 @@ class LedgerSession:
             # a ledger that missed part of the history must not decide again
             self.close()
             raise
+
+    def _move_unrecorded(self, writer: JournalWriter) -> None:
+        """Record withheld queries whose own processes could not."""
+        try:
+            with moved(self.path.parent) as left:
+                entries = [
+                    LedgerEntry(query.time, query.login, query.query, "withheld", query.reason)
+                    for query in left
+                ]
+                if entries:
+                    writer.append(*(entry.to_bytes() for entry in entries))
+                for entry in entries:
+                    self._count(entry)
+        except OSError as error:
+            raise LedgerUnavailable(
+                "What the ledger has not recorded yet cannot be read.", detail=error.strerror
+            ) from error
 
     def _replay(self, login: str, answer: AnswerSets, population: Population) -> None:
         self._sums.replay(login, answer, population)
@@ -356,6 +386,7 @@ def decide(
         writers = [stack.enter_context(part.session.journal.exclusive(checkpoint)) for part in ordered]
         for part, writer in zip(ordered, writers, strict=True):
             part.session._catch_up(writer, part.population)
+            part.session._move_unrecorded(writer)
         decisions = [part.session._check(query, part) for part in ordered]
         refused = next((decision for decision, _ in decisions if not decision.allowed), None)
         for part, writer, (decision, _) in zip(ordered, writers, decisions, strict=True):
@@ -391,9 +422,11 @@ def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], tuple
     """Return the journal's mark, past queries, and both histories with what each login takes of them."""
     end = _CHECKPOINT_HEAD_BYTES + int.from_bytes(checkpoint[:_CHECKPOINT_HEAD_BYTES])
     try:
-        records, length, digest, past_queries, taken, first = json.loads(
+        form, records, length, digest, past_queries, taken, first = json.loads(
             checkpoint[_CHECKPOINT_HEAD_BYTES:end]
         )
+        if form != _CHECKPOINT_FORMAT:
+            raise ValueError("another format")
         of_sums, of_spreads = ({str(login): int(number) for login, number in one.items()} for one in taken)
         mark = Mark(int(records), int(length), bytes.fromhex(digest))
         past = [

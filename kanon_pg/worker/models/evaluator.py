@@ -147,8 +147,8 @@ def may_hold_class(evaluator: ModelEvaluator, items: NDArray[np.int32], people: 
     fewest = 1 if evaluator.has_entity == 1 else k
     for column in range(evaluator.codes.shape[0]):
         for number in range(_COUNT):
-            is_asked = _units(evaluator, number) > 0
-            if is_asked and _largest_of(number, evaluator, counts, ROWS, column) < fewest:
+            is_constrained = _units(evaluator, number) > 0
+            if is_constrained and _largest_of(number, evaluator, counts, ROWS, column) < fewest:
                 return False
     return True
 

@@ -17,9 +17,7 @@ WITH types AS MATERIALIZED (
 
 pairs AS MATERIALIZED (
     SELECT
-        pg_catalog.hash_record_extended(
-            ROW({% for q in columns %}{{ q.hashed_pair }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-        ) AS key,
+        {% include "counting/pair_key.sql" %} AS key,
         pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) AS person
     FROM (
         {% include "distributed/held_row_types.sql" %}
@@ -33,9 +31,7 @@ marks AS MATERIALIZED (
         coalesce(sum(first), 0)::bigint AS people
     FROM (
         SELECT
-            (pg_catalog.hash_record_extended(
-                ROW({% for q in columns %}{{ q.hashed_pair }}, {% endfor %}{{ entity.hashed }}), {{ hash_seed }}
-            ) >> 32) * pairs.n AS mark,
+            {% include "counting/pair_mark.sql" %} AS mark,
             (pairs.place = 1)::integer AS first
         FROM (
             {% include "distributed/held_row_types.sql" %}
@@ -53,21 +49,7 @@ totals AS MATERIALIZED (
 )
 
 SELECT
-    totals.types,
-    totals.bytes,
-{% if quasi_identifiers %}
-    (
-        SELECT count(*)
-        FROM (
-            SELECT 1 AS one FROM types
-            GROUP BY {% for q in quasi_identifiers %}{{ q }}{% if not loop.last %}, {% endif %}{% endfor %}
-
-        ) AS tuple
-    ) AS tuples,
-{% else %}
-    totals.types AS tuples,
-{% endif %}
-    totals.n AS rows,
+    {% include "counting/totals.sql" %},
     marks.people,
     marks.fingerprint,
     packed.*,
@@ -75,26 +57,7 @@ SELECT
 FROM totals
 CROSS JOIN marks
 CROSS JOIN (
-    SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), '') AS people_counts
-{% for q in columns %}
-        , coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ q.identity }}), ''), '') AS {{ q.cell }}
-{% if q.value %}
-        , coalesce(pg_catalog.string_agg(pg_catalog.float8send({{ q.value }}), ''), '') AS {{ q.number }}
-{% endif %}
-{% endfor %}
-    FROM (
-        SELECT
-            types.*,
-            pg_catalog.hash_record_extended(
-                ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-            ) AS key
-        FROM types
-        WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
-        OFFSET 0
-    ) AS types
+    {% include "counting/packed_types.sql" %}
 ) AS packed
 CROSS JOIN (
     SELECT
@@ -105,11 +68,7 @@ CROSS JOIN (
         UNION ALL
         SELECT types.key, pg_catalog.hash_record_extended(ROW(types.key, lone.number), 1)
         FROM (
-            SELECT
-                types.lone,
-                pg_catalog.hash_record_extended(
-                    ROW({% for q in columns %}{{ q.hashed }}{% if not loop.last %}, {% endif %}{% endfor %}), {{ hash_seed }}
-                ) AS key
+            SELECT types.lone, {% include "counting/type_key.sql" %} AS key
             FROM types
             WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
         ) AS types

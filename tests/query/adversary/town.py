@@ -87,7 +87,7 @@ class Oracle:
         """Return the answer, or None if it is withheld or refused."""
         self.asked += 1
         try:
-            lines = self.connection.execute("select line from kanon.ask(%s, '{}')", [text]).fetchall()
+            lines = self.connection.execute("select line from kanon.query_lines(%s, '{}')", [text]).fetchall()
         except psycopg.Error as error:
             if error.sqlstate != WITHHELD:
                 self.explained.append(f"{text}: {error}")

@@ -55,15 +55,28 @@ def test_answers_neither_cause_nor_end_a_lockout() -> None:
     assert budget_status(answered(90.0, 91.0, 92.0), budget, 100.0).within_budget
 
 
+def test_refusals_that_were_recorded_late_count_at_their_time() -> None:
+    budget = QueryBudget(refusals=3, period=10.0, lockout=50.0)
+    assert budget_status(refused(99.0, 90.0, 95.0), budget, 100.0).locked_until == 149.0
+    assert budget_status(refused(99.0, 80.0, 95.0), budget, 100.0).locked_until is None
+
+
 def test_a_budget_of_no_queries_answers_none() -> None:
     assert not budget_status([], QueryBudget(queries=0), 0.0).within_budget
 
 
 @pytest.mark.parametrize(
     ("reason", "refusals", "near"),
-    [("size", 3, None), ("people", 3, 16), ("surprising", 3, 2), ("expected", 15, None)],
+    [
+        ("size", 3, None),
+        ("error", 3, None),
+        ("people", 3, 16),
+        ("surprising", 3, 2),
+        ("expected", 15, None),
+        ("fault", None, None),
+    ],
 )
-def test_a_refusal_counts_by_what_it_tells(reason: str, refusals: int, near: int | None) -> None:
+def test_a_refusal_counts_by_what_it_tells(reason: str, refusals: int | None, near: int | None) -> None:
     for budget, most in ((QueryBudget(refusals=3), refusals), (QueryBudget(near_refusals=16), near)):
         for number in range(1, 30):
             history = [PastQuery(float(time), answered=False, reason=reason) for time in range(number)]

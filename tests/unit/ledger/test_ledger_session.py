@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from array import array
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 from pyroaring import BitMap
 
-from kanon_pg.errors import LedgerError
+from kanon_pg.core.unrecorded import FILE, UnrecordedQuery, note
+from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory
 from kanon_pg.worker.ledger.journal import Journal, create_journal
@@ -57,6 +59,33 @@ def test_roles_and_sessions_share_one_history(path: Path) -> None:
     ]
     ann.close()
     bob.close()
+
+
+def test_queries_that_could_not_be_recorded_are_recorded_later_and_count(path: Path) -> None:
+    budget = QueryBudget(refusals=2, period=100.0, lockout=50.0)
+    session = LedgerSession(path, RULES, KEY, per_analyst=budget)
+    for time in (1.0, 2.0):
+        note(path.parent, UnrecordedQuery(time, "ann", json.dumps(["SELECT", None, "ann"]), "error"))
+    assert ask(session, HALF, time=3.0).reason == "budget"
+    assert ask(session, HALF, analyst="bob", time=3.0).allowed
+    assert ask(session, ALL, time=60.0).allowed
+    assert [(entry.time, entry.analyst, entry.outcome, entry.reason) for entry in entries(path)] == [
+        (1.0, "ann", "withheld", "error"),
+        (2.0, "ann", "withheld", "error"),
+        (3.0, "ann", "withheld", "budget"),
+        (3.0, "bob", "answered", ""),
+        (60.0, "ann", "answered", ""),
+    ]
+    session.close()
+
+
+def test_without_those_that_could_not_be_recorded_nothing_is_decided(path: Path) -> None:
+    (path.parent / FILE).mkdir()
+    session = LedgerSession(path, RULES, KEY)
+    with pytest.raises(LedgerUnavailable):
+        ask(session, HALF)
+    assert entries(path) == []
+    session.close()
 
 
 def test_what_is_withheld_leaves_no_trace_in_later_decisions(path: Path) -> None:

@@ -402,7 +402,7 @@ def test_heads_tell_who_asked_what(parent: Path) -> None:
     asked(ledger, BitMap(range(9)))
     ledger.close()
     assert list(read_heads(journal)) == [
-        [1.0, "ann", "q", "answered", ""],
+        [1.0, "ann", "q", "answered", "", None, []],
         [1.0, "ann", "q", "withheld", "difference"],
     ]
     data = bytearray(journal.read_bytes())

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from pyroaring import BitMap
 
+from kanon_pg.errors import LedgerError
 from kanon_pg.queries.check.plan.spreads import people_of_spreads
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, Reason
-from kanon_pg.worker.ledger.journal import create_journal
+from kanon_pg.worker.ledger.journal import Journal, create_journal
 from kanon_pg.worker.ledger.rules import LedgerRules, Mode
-from kanon_pg.worker.ledger.session import LedgerSession, LoggedQuery, RelationPart, decide
+from kanon_pg.worker.ledger.session import LedgerEntry, LedgerSession, LoggedQuery, RelationPart, decide
 
 K = 5
 KEY = bytes(range(16))
@@ -101,3 +103,31 @@ def test_one_login_leaves_the_others_a_share_of_spreads(path: Path) -> None:
     assert found == [None] * (capacity // 2) + ["share"] * (capacity - capacity // 2)
     assert ask(session, sets[-1], "bob").allowed
     session.close()
+
+
+@pytest.mark.parametrize("items", [5, 6], ids=["0.1.0", "with known columns"])
+def test_answers_of_versions_that_did_not_mark_spreads_may_have_been_spreads(path: Path, items: int) -> None:
+    entry = LedgerEntry(1.0, "ann", "SELECT", "answered", "", people(0, 100, squares=False)).to_bytes()
+    end = 4 + int.from_bytes(entry[:4])
+    head = json.dumps(json.loads(entry[4:end])[:items]).encode()
+    journal = Journal(path)
+    with journal.exclusive() as writer:
+        writer.new_records()
+        writer.append(len(head).to_bytes(4) + head + entry[end:])
+    journal.close()
+    session = LedgerSession(path, rules(), KEY)
+    assert ask(session, people(0, 100 + K, squares=True)).reason == "difference"
+    assert ask(session, people(0, 100 + K, squares=False)).allowed
+    assert ask(session, people(0, 100 + NEEDED, squares=True)).allowed
+    session.close()
+
+
+def test_a_checkpoint_that_took_no_old_answer_for_a_spread_is_not_used(path: Path) -> None:
+    session = LedgerSession(path, rules(), KEY)
+    assert ask(session, people(0, 100, squares=False)).allowed
+    checkpoint = session.to_bytes()
+    session.close()
+    end = 8 + int.from_bytes(checkpoint[:8])
+    head = json.dumps(json.loads(checkpoint[8:end])[1:]).encode()
+    with pytest.raises(LedgerError):
+        LedgerSession(path, rules(), KEY, checkpoint=len(head).to_bytes(8) + head + checkpoint[end:])

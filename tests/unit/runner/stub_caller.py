@@ -9,6 +9,7 @@ import kanon_pg
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.request import SolveRequest
 from kanon_pg.runner import parent
+from kanon_pg.runner.session import Caller
 
 PACKAGE_FOLDER = str(Path(kanon_pg.__file__).resolve().parents[1])
 STUB_FOLDER = str(Path(__file__).parent)
@@ -43,9 +44,7 @@ class Call:
         return parent.solve_in_child(
             self.table,
             SolveRequest(k=5, method=behaviour, **request),
-            checkpoint=self.checkpoint,
-            progress=lambda phase, share: self.progress.append((phase, share)),
-            memory_bytes=memory_bytes,
+            Caller(memory_bytes, self.checkpoint, lambda phase, share: self.progress.append((phase, share))),
         )
 
     def checkpoint(self) -> None:

@@ -5,6 +5,7 @@ import pytest
 from kanon_pg.core import code_folders
 from kanon_pg.core.code_folders import CodeFolder
 from kanon_pg.runner import launch, parent
+from kanon_pg.runner.session import Caller
 
 MEMORY = 1 << 30
 
@@ -17,7 +18,7 @@ def cancel() -> None:
     raise Cancelled
 
 
-def nothing(*_: object) -> None:
+def nothing() -> None:
     pass
 
 
@@ -30,7 +31,7 @@ def folder(tmp_path, call, monkeypatch):
 
 
 def compile_solvers(checkpoint=nothing) -> None:
-    parent.compile_solvers("plain", checkpoint=checkpoint, progress=nothing, memory_bytes=MEMORY)
+    parent.compile_solvers("plain", Caller(MEMORY, checkpoint))
 
 
 def test_a_later_session_finds_the_solvers_compiled(folder):

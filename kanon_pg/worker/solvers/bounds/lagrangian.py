@@ -358,11 +358,11 @@ def _value_and_gradient_under(
             continue
         cost = np.int64(pool.cost[group])
         members = pool.member[pool.begin[group] : pool.begin[group + 1]]
-        dearest = np.int64(0)
+        highest = np.int64(0)
         for item in members:
-            dearest = max(dearest, prices[item])
-        if dearest <= cost:
-            front.due[group] = risen + 1.0 + (cost - dearest)
+            highest = max(highest, prices[item])
+        if highest <= cost:
+            front.due[group] = risen + 1.0 + (cost - highest)
             continue
         sort_by_price(members, prices)
         gain = greatest_gain(demands, priced, members, cost, k)

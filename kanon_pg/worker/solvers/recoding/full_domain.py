@@ -81,7 +81,7 @@ class _Search:
 
         Each step raises the column after which rows cost least. O(n m) for each of at most h m steps.
         """
-        self._judge(groups, of, level)
+        self._weigh(groups, of, level)
         while (level < self.forest.height).any():
             self.clock.report("search", None)
             steps = []
@@ -89,7 +89,7 @@ class _Search:
                 raised = level.copy()
                 raised[column] += 1
                 above, into = raise_column(self.forest, self.codes, groups, int(column), int(level[column]))
-                steps.append((self._judge(above, into[of], raised), above, into[of], raised))
+                steps.append((self._weigh(above, into[of], raised), above, into[of], raised))
             _, groups, of, level = min(steps, key=lambda step: step[0])
 
     def visit(self, groups: Groups, of: NDArray[np.int32], level: NDArray[np.int16], first: int) -> None:
@@ -100,7 +100,7 @@ class _Search:
             self.complete = self.complete and not self.clock.is_over()
         if not self.complete:
             return
-        self._judge(groups, of, level)
+        self._weigh(groups, of, level)
         for place in range(first, level.size):
             column = int(self.columns[place])
             if self._is_hopeless(place, level):
@@ -129,7 +129,7 @@ class _Search:
         """Return the cost of all rows at a level vector; it is no less at any vector above."""
         return sum(float(costs[at]) for costs, at in zip(self.marginal, level.tolist(), strict=True))
 
-    def _judge(self, groups: Groups, of: NDArray[np.int32], level: NDArray[np.int16]) -> float:
+    def _weigh(self, groups: Groups, of: NDArray[np.int32], level: NDArray[np.int16]) -> float:
         """Keep a level vector if it is the best so far; return what it costs."""
         costs = costs_of_groups(self.forest, self.codes, groups, level)
         hidden = self._forbidden(groups, of)

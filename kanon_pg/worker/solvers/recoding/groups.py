@@ -139,12 +139,12 @@ def costs_of_groups(
 
 @kernel
 def most_of_parts(
-    into: NDArray[np.int32], numbers: NDArray[np.float64], is_asked: NDArray[np.bool_], count: int
+    into: NDArray[np.int32], numbers: NDArray[np.float64], is_constrained: NDArray[np.bool_], count: int
 ) -> NDArray[np.float64]:
-    """Return per united group the greatest number of the parts that are asked about, -inf without one."""
+    """Return per united group the greatest number of the parts that are constrained, -inf without one."""
     most = np.full(count, -np.inf)
     for group in range(into.size):
-        if is_asked[group] and numbers[group] > most[into[group]]:
+        if is_constrained[group] and numbers[group] > most[into[group]]:
             most[into[group]] = numbers[group]
     return most
 

@@ -1,4 +1,4 @@
 -- Runs a query: lines of texts, first the names of the columns, then their types.
 -- $1 text
 -- $2 text[]
-SELECT line FROM kanon.ask($1, $2)
+SELECT line FROM kanon.query_lines($1, $2)

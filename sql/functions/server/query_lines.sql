@@ -1,5 +1,5 @@
 -- Answers a query as texts: the first row has the names of the columns, the second their types.
-CREATE OR REPLACE FUNCTION kanon.ask(
+CREATE OR REPLACE FUNCTION kanon.query_lines(
     query text,
     parameters text[] DEFAULT NULL,
     schemas name[] DEFAULT pg_catalog.current_schemas(false)
@@ -14,10 +14,10 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 plpy.execute("select kanon.boot()")
 from kanon_pg import server
-return server.queries.ask(*args)
+return server.queries.query_lines(*args)
 $function$;
-ALTER FUNCTION kanon.ask OWNER TO kanon_owner;
-REVOKE ALL ON FUNCTION kanon.ask FROM PUBLIC;
-COMMENT ON FUNCTION kanon.ask IS
+ALTER FUNCTION kanon.query_lines OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.query_lines FROM PUBLIC;
+COMMENT ON FUNCTION kanon.query_lines IS
 'Answers a query for programs: lines of texts, first the names of the columns, then their types, then the rows.';
-GRANT EXECUTE ON FUNCTION kanon.ask TO kanon_analyst;
+GRANT EXECUTE ON FUNCTION kanon.query_lines TO kanon_analyst;

@@ -1,0 +1,123 @@
+"""Withheld queries that the ledger's process could not record, because it was killed again and again.
+
+Whether a process is killed may depend on the query and its data, so these queries count like other refusals.
+The backend writes them, one a line, to a file beside the journal; the next process that decides moves
+them into the journal. A crash in between leaves some in both, which only refuses more.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE = "unrecorded"
+
+_READ_WRITE = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+_BYTES_WITH_TEXTS = 1024 * 1024
+"""Size of the file from which on the texts of queries are left out."""
+_MAX_BYTES = 2 * _BYTES_WITH_TEXTS
+
+
+@dataclass(frozen=True, slots=True)
+class UnrecordedQuery:
+    """A query that was withheld and is not in the journal.
+
+    Parameters
+    ----------
+    time : float
+        Seconds since 1970, by the server's clock.
+    query : str
+        As the journal stores it: JSON of the text, the parameters and the role.
+    """
+
+    time: float
+    login: str
+    query: str
+    reason: str
+
+
+def note(folder: Path, query: UnrecordedQuery) -> None:
+    """Write down a query, durably; when there are many of them without its text, at last not at all.
+
+    Raises
+    ------
+    OSError
+        There is no such folder, or no room.
+    """
+    line = _line(query)
+    with _locked(folder, os.O_CREAT) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size + len(line) > _BYTES_WITH_TEXTS:
+            _, _, role = json.loads(query.query)
+            short = json.dumps([None, None, role])
+            line = _line(UnrecordedQuery(query.time, query.login, short, query.reason))
+        if size + len(line) <= _MAX_BYTES and os.write(descriptor, line):
+            os.fsync(descriptor)
+
+
+def noted(folder: Path) -> list[UnrecordedQuery]:
+    """Return what was written down and not yet moved; lines that were half written are left out."""
+    with suppress(OSError):
+        return list(_queries((folder / FILE).read_bytes()))
+    return []
+
+
+@contextmanager
+def moved(folder: Path) -> Iterator[list[UnrecordedQuery]]:
+    """Yield what was written down, and forget it when the block has ended without an error.
+
+    Raises
+    ------
+    OSError
+        The file is there and cannot be read or emptied.
+    """
+    with ExitStack() as stack:
+        try:
+            descriptor = stack.enter_context(_locked(folder))
+        except FileNotFoundError:
+            yield []
+            return
+        yield list(_queries(os.pread(descriptor, 2 * _MAX_BYTES, 0)))
+        if os.fstat(descriptor).st_size:
+            os.ftruncate(descriptor, 0)
+            os.fsync(descriptor)
+
+
+@contextmanager
+def _locked(folder: Path, flags: int = 0) -> Iterator[int]:
+    """Open the file, and keep others from writing it; closing it unlocks it."""
+    descriptor = os.open(folder / FILE, _READ_WRITE | flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _line(query: UnrecordedQuery) -> bytes:
+    # the line before may be half written
+    return b"\n" + json.dumps([query.time, query.login, query.query, query.reason]).encode() + b"\n"
+
+
+def _queries(data: bytes) -> Iterator[UnrecordedQuery]:
+    for line in data.split(b"\n"):
+        with suppress(ValueError, RecursionError):
+            match json.loads(line):
+                case [int() | float() as time, str() as login, str() as query, str() as reason] if (
+                    math.isfinite(time) and _is_encoded(query)
+                ):
+                    yield UnrecordedQuery(float(time), login, query, reason)
+
+
+def _is_encoded(query: str) -> bool:
+    """Whether a query is text, parameters and role, as whoever reads the journal expects it."""
+    match json.loads(query):
+        case [str() | None, list() | None, str()]:
+            return True
+    return False

@@ -1,0 +1,76 @@
+"""Withheld queries that wait to be recorded: what a file of them holds, whatever was written to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kanon_pg.core.unrecorded import FILE, UnrecordedQuery, moved, note, noted
+
+
+def query(number: int, text: str = "SELECT") -> UnrecordedQuery:
+    return UnrecordedQuery(float(number), "ann", json.dumps([text, None, "ann"]), "error")
+
+
+def test_what_is_noted_is_read_in_order_until_it_is_moved(tmp_path: Path) -> None:
+    assert noted(tmp_path) == []
+    note(tmp_path, query(1))
+    note(tmp_path, query(2))
+    assert noted(tmp_path) == [query(1), query(2)]
+    with moved(tmp_path) as found:
+        assert found == [query(1), query(2)]
+    assert noted(tmp_path) == []
+    with moved(tmp_path) as found:
+        assert found == []
+
+
+def test_what_could_not_be_moved_stays(tmp_path: Path) -> None:
+    note(tmp_path, query(1))
+    with pytest.raises(ZeroDivisionError), moved(tmp_path):
+        raise ZeroDivisionError
+    assert noted(tmp_path) == [query(1)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5",
+        "null",
+        "{}",
+        "[]",
+        '["a"]',
+        "[" * 100_000,
+        '[1.0, "ann", "SELECT", "error"]',
+        '[1.0, "ann", "[1, 2, 3]", "error"]',
+        '[NaN, "ann", "[\\"SELECT\\", null, \\"ann\\"]", "error"]',
+        "\N{SNOWMAN}",
+        '[1.0, "ann", "[\\"SEL',
+    ],
+)
+def test_a_line_that_is_no_query_hides_no_other(tmp_path: Path, line: str) -> None:
+    """The last one is half written: there was no room, or the machine stopped."""
+    note(tmp_path, query(1))
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b"\n" + line.encode() + b"\xff")
+    note(tmp_path, query(2))
+    assert noted(tmp_path) == [query(1), query(2)]
+    with moved(tmp_path) as found:
+        assert found == [query(1), query(2)]
+
+
+def test_many_long_queries_are_counted_without_their_texts(tmp_path: Path) -> None:
+    for number in range(300):
+        note(tmp_path, query(number, "x" * 10_000))
+    found = noted(tmp_path)
+    assert [one.time for one in found] == list(range(300))
+    assert found[0] == query(0, "x" * 10_000)
+    assert json.loads(found[-1].query) == [None, None, "ann"]
+    assert (tmp_path / FILE).stat().st_size < 2 * 1024 * 1024
+
+
+def test_the_file_has_a_largest_size(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"\n" * 2 * 1024 * 1024)
+    note(tmp_path, query(1))
+    assert (tmp_path / FILE).stat().st_size == 2 * 1024 * 1024
