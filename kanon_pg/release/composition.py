@@ -32,12 +32,12 @@ from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import render, statement
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, ReleaseError, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, UnknownName
 from kanon_pg.relations.arguments import check_k
 from kanon_pg.relations.subject import entity_column, resolve
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.plan import ROW, ReleasePlan
-from kanon_pg.release.record import existing_release
+from kanon_pg.release.record import existing_release, require_base
 from kanon_pg.release.remembering import (
     RememberedVersion,
     hashed_cells,
@@ -217,7 +217,8 @@ def _source(db: Database, given: str) -> _Source:
     if version is None or db.rows(statement("fetch_release"), given):
         return _current(db, existing_release(db, given), given)
     name, number = version[1], int(version[2])
-    row = _filled(existing_release(db, name))
+    row = existing_release(db, name)
+    require_base(row)
     found = remembered_versions(db, row["name"])
     for one in found:
         if one.number == number and one.classes is not None:
@@ -234,7 +235,7 @@ def _source(db: Database, given: str) -> _Source:
 
 
 def _current(db: Database, row: Row, label: str) -> _Source:
-    _filled(row)
+    require_base(row)
     series = find_series(db, row["name"])
     if series is not None:
         return _Source(label, row, row["k"], row["entity"], series.keys, series=series, whole=True)
@@ -242,15 +243,6 @@ def _current(db: Database, row: Row, label: str) -> _Source:
         for version in remembered_versions(db, row["name"])[:1]:
             return _Source(label, row, row["k"], row["entity"], version.keys)
     return _Source(label, row, row["k"], row["entity"])
-
-
-def _filled(row: Row) -> Row:
-    if not row["storage_name"]:
-        raise ReleaseError(
-            "The base table of this release was dropped, and the release with it.",
-            hint="Remove its record: SELECT kanon_drop(...);",
-        )
-    return row
 
 
 def _require_comparable(sources: Sequence[_Source]) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
 from kanon_pg.db.failures import INVALID_PARAMETER_VALUE
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, UnknownName
+from kanon_pg.errors import DatabaseError, ReleaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.distributed.placement import SCHEMA
 from kanon_pg.release.distributed.storage import drop_shards
@@ -224,6 +224,25 @@ def _fields(db: Database, row: Row) -> LevelFields:
     found = db.rows(statement("fetch_heights"), row["name"])
     heights = dict(zip(row["generalized"], (one["height"] for one in found), strict=True))
     return LevelFields(tuple(heights.get(name, 1) for name in row["quasi_identifiers"]))
+
+
+def require_base(row: Row) -> None:
+    """Refuse a release whose base relation is gone; `row` is as ``fetch_release`` returns it.
+
+    Raises
+    ------
+    ReleaseError
+        With what to do.
+    """
+    if row["has_base"] and row["storage_name"]:
+        return
+    what = "was dropped, and the release with it."
+    if row["storage_name"]:  # of Citus
+        what = "is gone: it was dropped, or undistribute_table or alter_distributed_table made it anew."
+    raise ReleaseError(
+        f"The base table of this release {what}",
+        hint=f"Remove what is left of the release: SELECT kanon_drop({Literal(row['name'])});",
+    )
 
 
 _LONGEST = 60

@@ -11,7 +11,7 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy, ReleaseError
+from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
@@ -29,6 +29,7 @@ from kanon_pg.release.record import (
     existing_release,
     forget_releases,
     record_refresh,
+    require_base,
     settled_before,
     store_release,
 )
@@ -185,11 +186,7 @@ def refresh(db: Database, release: str) -> None:
 
 def _readable_base(db: Database, row: Row) -> RelationFacts:
     """Return the base relation of a release, which may be read as when it was published."""
-    if not row["storage_name"]:
-        raise ReleaseError(
-            "The base table of this release was dropped, and the release with it.",
-            hint="Remove its record: SELECT kanon_drop(...);",
-        )
+    require_base(row)
     base = describe(db, str(row["base"]), OWNER)
     require_nodes(db, base, OWNER)
     require_own_code(db, base)
