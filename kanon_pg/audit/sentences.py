@@ -173,6 +173,9 @@ def about_together(whole: Composition) -> str:
             f"somebody among {whole.smallest}"
         )
     unseen = f"; {counted(whole.unseen_rows, 'row')} could not be compared" if whole.unseen_rows else ""
+    if whole.assumed_rows:
+        found = f"{found}, as far as is known"
+        unseen = f"; {counted(whole.assumed_rows, 'row')} may have changed places since{unseen}"
     return f"Side by side, the releases {releases} {found}{unseen}."
 
 

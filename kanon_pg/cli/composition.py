@@ -14,7 +14,7 @@ from kanon_pg.cli.interfaces import opened_interface
 from kanon_pg.cli.output import Json, errors_as, listing, progress_bar, show
 from kanon_pg.release.composition import COMPOSITION, NOT_SEEN, Composition
 
-_HEADINGS = ("readers of", "k", "people", "below k", "fewest candidates", "average", "rows not seen")
+_HEADINGS = ("readers of", "k", "people", "below k", "fewest candidates", "average", "not seen", "assumed")
 
 
 def composition(
@@ -51,6 +51,7 @@ def composition_view(found: tuple[Composition, ...]) -> RenderableType:
             "" if one.smallest is None else f"{one.smallest:,}",
             "" if one.average is None else f"{one.average:,.1f}",
             f"{one.unseen_rows:,}",
+            f"{one.assumed_rows:,}",
         )
         for one in found
     ]

@@ -25,6 +25,14 @@ class Distribution:
     shards: int
 
 
+def coordinator_holds_shards(db: Database) -> bool:
+    """Return whether this coordinator of Citus stores shards itself; then other nodes log in here, too."""
+    if not db.row(statement("on_citus"))["on_citus"]:
+        return False
+    found: bool = db.row(statement("distributed/holds_shards"))["holds_shards"]
+    return found
+
+
 def reads_tables_of_citus(db: Database, oid: int) -> bool:
     """Return whether a relation is a table that Citus knows, or a view that reads one."""
     if not db.row(statement("on_citus"))["on_citus"]:

@@ -7,7 +7,7 @@ No record of queries knows what a release shows, so figures and a release can be
 from __future__ import annotations
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.errors import InputError
 
@@ -35,15 +35,40 @@ def check_beside_queries(db: Database, *, relation: int | None = None, release: 
     for row in db.rows(statement("releases_beside_queries"), relation, release):
         if row["rule"] == "allow":
             continue
-        view, who = Identifier.of("safe", row["release"]), Identifier.of(row["reader"])
         if row["rule"] == "refuse":
-            raise InputError(
-                f"Role {who} may query {row['relation']} and read its release {view}; the rule "
-                "beside_releases of the relation refuses that.",
-                hint=f"Let other roles read it (REVOKE SELECT ON {view} FROM ...), drop the release, or "
-                "protect the relation with another rule: allow or warn.",
-            )
+            raise _refusal(row)
         db.notice(
-            f"Role {who} may query {row['relation']} and read its release {view}: figures and rows can be "
-            "combined, and no record of queries counts that. The rule beside_releases refuses or allows it."
+            f"Role {Identifier.of(row['reader'])} may query {row['relation']} and read its release "
+            f"{Identifier.of('safe', row['release'])}: figures and rows can be combined, and no record of "
+            "queries counts that. The rule beside_releases refuses or allows it."
         )
+
+
+def refuse_beside_queries(db: Database, relation: int, release: str) -> None:
+    """Refuse a release that `check_beside_queries` will refuse, before it is made.
+
+    Parameters
+    ----------
+    relation : int
+        OID of its base relation.
+    release : str
+        Its name.
+
+    Raises
+    ------
+    InputError
+        If the rule of the relation, or of one that it is a partition of, is to refuse it.
+    """
+    for row in db.rows(statement("readers_beside_queries"), relation, release):
+        raise _refusal(row)
+
+
+def _refusal(row: Row) -> InputError:
+    view, who = Identifier.of("safe", row["release"]), Identifier.of(row["reader"])
+    return InputError(
+        f"Role {who} may query {row['relation']} and read its release {view}; the rule "
+        "beside_releases of the relation refuses that.",
+        hint=f"Let other roles read it (REVOKE SELECT ON {view} FROM ...; of releases that are new: ALTER "
+        "DEFAULT PRIVILEGES FOR ROLE kanon_owner IN SCHEMA safe ...), drop the release, or "
+        "protect the relation with another rule: allow or warn.",
+    )

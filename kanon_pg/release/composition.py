@@ -10,9 +10,9 @@ The database finds the class of each row and counts the histories. What a releas
 - A version that is remembered, a release of which versions are remembered, and a release over time say which
   row is which: their classes are exact, whatever became of the table since.
 - Of any other release the rules are applied to the table again, and the result is compared with what is
-  stored. Rows of which that does not tell the class are left out and counted: `Composition.unseen_rows`.
-  Rows that exchanged everything that the release shows of them since are not noticed: then somebody may have
-  fewer candidates than are said.
+  stored. Rows that were not written since have the class that the rules give them. Rows that were are taken
+  for what they look like (`Composition.assumed_rows`), although they may have changed places. Rows of which
+  nothing tells the class are left out and counted (`Composition.unseen_rows`).
 
 Classes, rows and people are compared by hashes of 64 bits, as everywhere in this package.
 """
@@ -26,17 +26,18 @@ from itertools import combinations
 from typing import Annotated, Any
 
 from kanon_pg.db.catalog import RelationFacts, describe
+from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import render, statement
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import InputError, ReleaseError, UnknownName
+from kanon_pg.errors import DatabaseError, InputError, KanonError, LimitExceeded, UnknownName
 from kanon_pg.relations.arguments import check_k
 from kanon_pg.relations.subject import entity_column, resolve
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.plan import ROW, ReleasePlan
-from kanon_pg.release.record import existing_release
+from kanon_pg.release.record import existing_release, require_base
 from kanon_pg.release.remembering import (
     RememberedVersion,
     hashed_cells,
@@ -53,12 +54,15 @@ MOST = 12
 """Releases at once; each pair of them is counted, too."""
 
 _MOST_ROWS = 1_000_000
-"""Rows of two releases that are compared without being asked for: it takes as long as to refresh both."""
+"""Rows of all releases that are compared without being asked for: it takes as long as to refresh them."""
 
 NOT_SEEN = (
     "Not seen: exports, versions that were not remembered, releases of other tables about the same people."
 )
 """What no comparison of releases can know of."""
+
+_INTERVENTION = ("57", "08")
+"""Classes of SQLSTATE: somebody intervened (a cancelled statement, a limit, a shutdown); no connection."""
 
 _VERSION = re.compile(r"(.+)@([0-9]{1,18})", re.DOTALL)
 _ROWS = Fragment("kanon_rows")
@@ -123,8 +127,10 @@ class Composition:
     people_below : int
         People with fewer than k candidates.
     unseen_rows : int
-        Rows that are left out. If there are none, everything is exact for releases whose storage says which
-        row is which, for others unless rows exchanged all that the release shows since.
+        Rows that are left out.
+    assumed_rows : int
+        Rows that are seen, but only taken for those that a release shows, because they look like them. If
+        there are neither of these, everything is exact.
     """
 
     releases: tuple[str, ...]
@@ -134,6 +140,7 @@ class Composition:
     average: float | None
     people_below: int
     unseen_rows: int
+    assumed_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +217,8 @@ def _source(db: Database, given: str) -> _Source:
     if version is None or db.rows(statement("fetch_release"), given):
         return _current(db, existing_release(db, given), given)
     name, number = version[1], int(version[2])
-    row = _filled(existing_release(db, name))
+    row = existing_release(db, name)
+    require_base(row)
     found = remembered_versions(db, row["name"])
     for one in found:
         if one.number == number and one.classes is not None:
@@ -227,7 +235,7 @@ def _source(db: Database, given: str) -> _Source:
 
 
 def _current(db: Database, row: Row, label: str) -> _Source:
-    _filled(row)
+    require_base(row)
     series = find_series(db, row["name"])
     if series is not None:
         return _Source(label, row, row["k"], row["entity"], series.keys, series=series, whole=True)
@@ -235,15 +243,6 @@ def _current(db: Database, row: Row, label: str) -> _Source:
         for version in remembered_versions(db, row["name"])[:1]:
             return _Source(label, row, row["k"], row["entity"], version.keys)
     return _Source(label, row, row["k"], row["entity"])
-
-
-def _filled(row: Row) -> Row:
-    if not row["storage_name"]:
-        raise ReleaseError(
-            "The base table of this release was dropped, and the release with it.",
-            hint="Remove its record: SELECT kanon_drop(...);",
-        )
-    return row
 
 
 def _require_comparable(sources: Sequence[_Source]) -> None:
@@ -288,6 +287,7 @@ def _compared(
             "name": Identifier.of(f"source_{number}"),
             "class": Identifier.of(f"class_{number}"),
             "unknown": Identifier.of(f"unknown_{number}"),
+            "assumed": Identifier.of(f"assumed_{number}"),
             "text": _classes(db, one, plans.get(number)),
         }
         for number, one in enumerate(sources)
@@ -315,6 +315,7 @@ def _compared(
             average=row["average"],
             people_below=row["people_below"],
             unseen_rows=int(row["unseen_rows"]),
+            assumed_rows=int(row["assumed_rows"]),
         )
         for row in sorted(found, key=lambda row: row["number"])
     ]
@@ -336,7 +337,8 @@ def _order(one: Composition, count: int) -> tuple[Any, ...]:
 def _classes(db: Database, source: _Source, plan: ReleasePlan | None) -> Fragment:
     """Return the query for the class of each row."""
     if source.version is not None and source.version.classes is not None:
-        return render("composition/kept", version=source.version.classes)
+        erased = Fragment(str(source.version.erased_rows))
+        return render("composition/kept", version=source.version.classes, erased=erased)
     if plan is not None:
         return _recomputed(db, source.row, plan)
     storage = Identifier.of(source.row["storage_schema"], source.row["storage_name"])
@@ -351,6 +353,7 @@ def _classes(db: Database, source: _Source, plan: ReleasePlan | None) -> Fragmen
 
 def _recomputed(db: Database, row: Row, plan: ReleasePlan) -> Fragment:
     nodes = tuple(Identifier.of("kanon", name) for name in row["nodes"])
+    recorded = db.row(statement("composition/recorded"), plan.name)
     parts = storage_parts(plan, nodes) | {
         "relation": _ROWS,
         # What passes as a person through the statements of the guard is the row.
@@ -360,9 +363,20 @@ def _recomputed(db: Database, row: Row, plan: ReleasePlan) -> Fragment:
         "storage": Identifier.of(row["storage_schema"], row["storage_name"]),
         "mapping": Identifier.of(row["mapping_schema"], row["mapping_name"]),
         "parts": Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
-        "hash_seed": db.row(statement("composition/recorded"), plan.name)["hash_seed"],
+        "hash_seed": recorded["hash_seed"],
+        "settled": None if recorded["settled_before"] is None else _settled(recorded["settled_before"]),
+        "was_refreshed": 1 if recorded["was_refreshed"] else None,
     }
     return render("composition/recomputed", **parts)
+
+
+def _settled(before: int) -> Fragment:
+    """Return the condition that a transaction before one wrote a row, which has its number modulo 2^32.
+
+    Numbers up to 2^31 lower count as lower; numbers below 3 say nothing.
+    """
+    written = "kanon_rows.kanon_written"
+    return Fragment(f"({written} >= 3 AND (({written} - {before}) & 4294967295) >= 2147483648)")
 
 
 def _base_parts(
@@ -374,6 +388,8 @@ def _base_parts(
     seen = describe(db, str(base.oid), OWNER)
     require_own_code(db, seen)
     require_all_rows(seen)
+    recorded = (db.row(statement("composition/recorded"), plan.name) for plan in plans)
+    is_versioned = any(row["settled_before"] is not None for row in recorded)
     keys = next((one.keys for one in sources if one.keys), ())
     entity = sources[0].entity
     needed = {
@@ -384,6 +400,7 @@ def _base_parts(
     person = None if entity is None else entity_column(seen.column(entity))
     return {
         "relation": seen.identifier,
+        "written": 1 if is_versioned else None,
         "columns": [column.identifier for column in seen.columns if column.name in needed],
         "keys": [
             {"expression": key.expression, "alias": key.alias, "hashed": key.hashed("keyed")}
@@ -412,6 +429,13 @@ def _tell(db: Database, sources: Sequence[_Source], found: Sequence[Composition]
             "candidates than said. kanon_refresh brings a release up to date, and with option remember it "
             "says which row is which."
         )
+    if found[0].assumed_rows:
+        unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.assumed_rows]
+        db.notice(
+            f"All this is as far as is known: {found[0].assumed_rows} rows may have changed places in "
+            f"{', '.join(unclear)} since, and are taken for what they look like. kanon_refresh brings a "
+            "release up to date, and with option remember it says which row is which."
+        )
     for one in sources:
         if one.keys is None and db.row(statement("composition/recorded"), one.row["name"])["was_refreshed"]:
             db.notice(
@@ -438,21 +462,58 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     who = f"{Identifier.of(first)} and {len(more)} other roles" if more else str(Identifier.of(first))
     views = ", ".join(str(Identifier.of("safe", name)) for name in names)
     call = f"SELECT * FROM kanon_composition({Literal(_array(names))});"
-    if max(row["rows"] for row in others) > _MOST_ROWS:
+    if sum(row["rows"] for row in others) + others[0]["own_rows"] > _MOST_ROWS:
         db.notice(f"{who} may read {views}. {call} says what they tell together.")
         return
+    whole = _told_by(db, names, role)
+    if isinstance(whole, KanonError):
+        db.notice(f"{who} may read {views}. What they tell together is not known: {whole.message}")
+        return
+    db.notice(f"{who} may read {views}: together these leave {_left_by(whole)}. {call} says more.")
+
+
+class _Compared(Exception):
+    """Undoes the savepoint of a comparison that succeeded."""
+
+
+def _told_by(db: Database, names: Sequence[str], role: str) -> Composition | KanonError:
+    """Compare releases; what prevents it is returned, but for what ends the whole call.
+
+    The comparison locks the other releases, which a call that publishes one of them wants for itself, while
+    it may compare this one. A savepoint that is undone gives the locks back.
+    """
     try:
         with db.savepoint():
-            whole = composition(db, CompositionRequest(names), role=role)[0]
-    except (InputError, ReleaseError) as error:
-        db.notice(f"{who} may read {views}. What they tell together is not known: {error.message}")
-        return
+            found = composition(db, CompositionRequest(names), role=role)[0]
+            raise _Compared
+    except _Compared:
+        return found
+    except KanonError as error:
+        if _ends_the_call(error):
+            raise
+        return error
+
+
+def _ends_the_call(error: KanonError) -> bool:
+    """Whether the user or a limit stopped the call, or it cannot be completed whatever it does next."""
+    if isinstance(error, DatabaseError):
+        state = error.server_state
+        return state is None or state == SERIALIZATION_FAILURE or state.startswith(_INTERVENTION)
+    return isinstance(error, LimitExceeded)
+
+
+def _left_by(whole: Composition) -> str:
     people = f"{whole.people_below} of {whole.people} people" if whole.people_below else "nobody"
     fewest = f", somebody among {whole.smallest}" if whole.people_below else ""
-    db.notice(
-        f"{who} may read {views}: together these leave {people} among fewer than {whole.k}{fewest}. "
-        f"{call} says more."
-    )
+    found = f"{people} among fewer than {whole.k}{fewest}"
+    if not whole.unseen_rows and not whole.assumed_rows:
+        return found
+    doubts = []
+    if whole.unseen_rows:
+        doubts.append(f"the class of {whole.unseen_rows} rows is not known")
+    if whole.assumed_rows:
+        doubts.append(f"{whole.assumed_rows} rows may have changed places since")
+    return f"{found}, as far as is known: {' and '.join(doubts)}"
 
 
 def _array(names: Sequence[str]) -> str:

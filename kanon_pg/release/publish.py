@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, LOCK_NOT_AVAILABLE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -16,6 +18,28 @@ from kanon_pg.release.storage import lasting_name
 _WAIT_SECONDS = 0.1
 _INVALID_REPLACEMENT = "42P16"
 """SQLSTATE of CREATE OR REPLACE VIEW with other columns than before."""
+
+
+@contextmanager
+def shown_after(
+    db: Database,
+    plan: ReleasePlan,
+    storage: Identifier | Fragment,
+    *,
+    k: int,
+    unseen_by: Literal | None = None,
+) -> Iterator[None]:
+    """Show a new storage after the block, so that readers of the one before do not wait for what is inside.
+
+    A view that is not there yet has no readers. It is created before the block, which finds the rights on it.
+    Parameters are those of `swap_view`.
+    """
+    has_readers = db.row(statement("find_release"), plan.name, plan.base.oid)["published"]
+    if not has_readers:
+        swap_view(db, plan, storage, k=k, unseen_by=unseen_by)
+    yield
+    if has_readers:
+        swap_view(db, plan, storage, k=k, unseen_by=unseen_by)
 
 
 def swap_view(

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
 from kanon_pg.db.failures import INVALID_PARAMETER_VALUE
-from kanon_pg.db.identifiers import Identifier
+from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, UnknownName
+from kanon_pg.errors import DatabaseError, ReleaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.distributed.placement import SCHEMA
 from kanon_pg.release.distributed.storage import drop_shards
@@ -26,7 +26,7 @@ from kanon_pg.release.recount import count_people
 from kanon_pg.release.remembering import forget_versions, remembered_versions
 from kanon_pg.release.report import ReleaseReport, ReleaseUtility
 from kanon_pg.release.request import AnonymizeRequest
-from kanon_pg.release.series.record import forget_series
+from kanon_pg.release.series.record import drop_series, forget_series
 from kanon_pg.release.storage import StorageNames
 
 
@@ -39,6 +39,7 @@ def store_release(
     names: StorageNames,
     *,
     role: str,
+    settled: int | None = None,
 ) -> None:
     """Record a release.
 
@@ -48,6 +49,8 @@ def store_release(
         What was asked, planned, found and created.
     role : str
         Who published it.
+    settled : int, optional
+        See `settled_before`; None if its storage is not made of the rows of the base relation.
     """
     db.execute(
         statement("store_release"),
@@ -71,7 +74,17 @@ def store_release(
         utility.generalization_height,
         utility.entropy_loss,
         utility.marginal_divergence,
+        settled,
     )
+
+
+def settled_before(db: Database) -> int:
+    """Return the number before which all transactions have ended: the next statement sees what they wrote.
+
+    Taken before a storage is filled, it tells later which rows of the base relation were read as they are.
+    """
+    before: int = db.row(statement("composition/settled"))["before"]
+    return before
 
 
 def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
@@ -99,8 +112,26 @@ def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
     }
 
 
-def forget_releases(db: Database, previous: Sequence[Row], *, keep_versions: bool = False) -> None:
-    """Remove records, and the relations behind the view of each.
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A release without a record, whose relations still stand.
+
+    Parameters
+    ----------
+    row : Row
+        What its record was, as ``fetch_release`` returned it.
+    series : sequence of str or None
+        Relations of a release over time.
+    """
+
+    row: Row
+    series: Sequence[str | None]
+
+
+def forget_releases(
+    db: Database, previous: Sequence[Row], *, keep_versions: bool = False
+) -> tuple[Superseded, ...]:
+    """Remove records, so that others can have their names; readers notice nothing until `drop_superseded`.
 
     Parameters
     ----------
@@ -109,7 +140,19 @@ def forget_releases(db: Database, previous: Sequence[Row], *, keep_versions: boo
     keep_versions : bool
         Whether the versions that were remembered stay, because a further one follows.
     """
+    superseded = []
     for row in previous:
+        superseded.append(Superseded(row, forget_series(db, row["name"])))
+        if not keep_versions:
+            forget_versions(db, row["name"], remembered_versions(db, row["name"]))
+        db.execute(statement("forget_release"), row["name"])
+    return tuple(superseded)
+
+
+def drop_superseded(db: Database, superseded: Sequence[Superseded]) -> None:
+    """Drop the relations of releases that are no longer shown."""
+    for one in superseded:
+        row = one.row
         # Dropping a base table with CASCADE takes the storage along, but not the mapping.
         if row["storage_name"]:
             storage = Identifier.of(row["storage_schema"], row["storage_name"])
@@ -122,13 +165,10 @@ def forget_releases(db: Database, previous: Sequence[Row], *, keep_versions: boo
             drop_mapping(db, Identifier.of(row["mapping_schema"], row["mapping_name"]))
         if row["parts_name"]:
             drop_parts(db, Identifier.of(row["parts_schema"], row["parts_name"]))
-        forget_series(db, row["name"])
-        if not keep_versions:
-            forget_versions(db, row["name"], remembered_versions(db, row["name"]))
-        db.execute(statement("forget_release"), row["name"])
+        drop_series(db, one.series)
 
 
-def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
+def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: int) -> None:
     """Count a refreshed release and put the figures in the place of those before.
 
     What was proven applies to the table as it was published, and stays as it is.
@@ -139,6 +179,8 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
         The record of the release.
     storage : Identifier
         Its materialized view.
+    settled : int
+        See `settled_before`.
     """
     fields = _fields(db, row)
     on_nodes = row["storage_schema"] == SCHEMA
@@ -146,6 +188,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
         statement(
             "recount_seen",
             storage=storage,
+            seen=False,
             entity=row["has_entity"],
             on_nodes=on_nodes,
             columns=[
@@ -170,6 +213,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier) -> None:
         average,
         seen["largest"],
         seen["suppressed"],
+        settled,
     )
 
 
@@ -180,6 +224,25 @@ def _fields(db: Database, row: Row) -> LevelFields:
     found = db.rows(statement("fetch_heights"), row["name"])
     heights = dict(zip(row["generalized"], (one["height"] for one in found), strict=True))
     return LevelFields(tuple(heights.get(name, 1) for name in row["quasi_identifiers"]))
+
+
+def require_base(row: Row) -> None:
+    """Refuse a release whose base relation is gone; `row` is as ``fetch_release`` returns it.
+
+    Raises
+    ------
+    ReleaseError
+        With what to do.
+    """
+    if row["has_base"] and row["storage_name"]:
+        return
+    what = "was dropped, and the release with it."
+    if row["storage_name"]:  # of Citus
+        what = "is gone: it was dropped, or undistribute_table or alter_distributed_table made it anew."
+    raise ReleaseError(
+        f"The base table of this release {what}",
+        hint=f"Remove what is left of the release: SELECT kanon_drop({Literal(row['name'])});",
+    )
 
 
 _LONGEST = 60

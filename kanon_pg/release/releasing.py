@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 from kanon_pg.db.catalog import RelationFacts, caller, describe
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
@@ -12,8 +11,8 @@ from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
-from kanon_pg.errors import DatabaseError, ReleaseBusy, ReleaseError
-from kanon_pg.relations.beside_queries import check_beside_queries
+from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
+from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
@@ -24,10 +23,27 @@ from kanon_pg.release.distributed.refreshing import refresh_shards
 from kanon_pg.release.distributed.storage import create_shards
 from kanon_pg.release.node_tables import create_unknown_view, notice_unknown, write_hierarchies
 from kanon_pg.release.plan import ReleasePlan, plan_release
-from kanon_pg.release.publish import drop_view, name_storage, swap_view
-from kanon_pg.release.record import existing_release, forget_releases, record_refresh, store_release
+from kanon_pg.release.publish import drop_view, name_storage, shown_after
+from kanon_pg.release.record import (
+    drop_superseded,
+    existing_release,
+    forget_releases,
+    record_refresh,
+    require_base,
+    settled_before,
+    store_release,
+)
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
-from kanon_pg.release.remembering import plan_of_record, remember, remembered_versions, with_row_keys
+from kanon_pg.release.remembering import (
+    erase_from_versions,
+    is_in_base,
+    nobody_to_erase,
+    person_number,
+    plan_of_record,
+    remember,
+    remembered_versions,
+    with_row_keys,
+)
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.request import AnonymizeRequest, require_sensitive
 from kanon_pg.release.series.record import find_series
@@ -71,6 +87,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         if request.remember is not None and request.over_time is None:
             plan = with_row_keys(db, plan)
         memory = memory_budget(db)
+    refuse_beside_queries(db, plan.base.oid, plan.name)
     work = Work(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
     generation = _queue_for(db, plan.name)
@@ -79,10 +96,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         if request.over_time is not None:
             refuse_over_time(db, plan.base)
         publish = _build_and_publish if request.over_time is None else start_series
-        report = publish(work, generation)
-    check_beside_queries(db, release=plan.name)
-    notice_side_by_side(db, plan.name, role=role)
-    return report
+        return publish(work, generation)
 
 
 def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
@@ -98,6 +112,7 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     if names.parts is not None and parts is not None:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
+    settled = settled_before(db)
     shown = _store(db, plan, shards, names, k=k)
     db.progress("recounting")
     found = recount(db, plan, names.storage, k=k, nodes=names.nodes, on_nodes=shards is not None)
@@ -105,18 +120,21 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     require_models(db, plan, names.storage, found, is_whole=certified)
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
-    swap_view(db, plan, shown, k=k)
     remembered = _version_to_remember(db, work, previous)
-    forget_releases(db, previous, keep_versions=remembered > 1)
-    if shards is None:
-        names = replace(names, storage=name_storage(db, plan.name, names.storage))
+    superseded = forget_releases(db, previous, keep_versions=remembered > 1)
     elapsed = time.monotonic() - work.started
     report = make_report(plan, counted, outcome, found, k=k, elapsed=elapsed, certified=certified)
     utility = release_utility(outcome, found, certified=certified)
-    store_release(db, plan, work.request, report, utility, names, role=work.role)
+    store_release(db, plan, work.request, report, utility, names, role=work.role, settled=settled)
     if work.request.remember is not None:
         keys = [key.facts.name for key in plan.keys]
         remember(db, plan, names.storage, remembered, k=k, keys=keys, most=work.request.remember)
+    with shown_after(db, plan, shown, k=k):
+        check_beside_queries(db, release=plan.name)
+        notice_side_by_side(db, plan.name, role=work.role)
+    drop_superseded(db, superseded)
+    if shards is None:
+        name_storage(db, plan.name, names.storage)
     notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
@@ -163,18 +181,25 @@ def refresh(db: Database, release: str) -> None:
         with working_memory(db, memory), exact_text(db):
             next_version(db, row, series, memory=memory)
         return
-    if not row["storage_name"]:
-        raise ReleaseError(
-            "The base table of this release was dropped, and the release with it.",
-            hint="Remove its record: SELECT kanon_drop(...);",
-        )
+    _refresh_ordinary(db, row, generation)
+
+
+def _readable_base(db: Database, row: Row) -> RelationFacts:
+    """Return the base relation of a release, which may be read as when it was published."""
+    require_base(row)
     base = describe(db, str(row["base"]), OWNER)
     require_nodes(db, base, OWNER)
     require_own_code(db, base)
     require_all_rows(base)
+    return base
+
+
+def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
+    base = _readable_base(db, row)
     db.progress("refreshing")
+    settled = settled_before(db)
     storage = _refresh_storage(db, row, base, generation)
-    record_refresh(db, row, storage)
+    record_refresh(db, row, storage, settled=settled)
     if row["remember"]:
         with exact_text(db):
             _remember_refreshed(db, row, storage)
@@ -234,11 +259,14 @@ def drop(db: Database, release: str) -> None:
     name: str = row["name"]
     if db.row(statement("find_release"), name, row["base"])["published"]:
         drop_view(db, Identifier.of("safe", name))
-    forget_releases(db, [row])
+    drop_superseded(db, forget_releases(db, [row]))
 
 
 def erase(db: Database, release: str, person: Sequence[str]) -> None:
-    """Remove what a release over time has of a person, with the person's cohorts, by a new version.
+    """Remove what a release has of a person beside the base relation, by a new version.
+
+    From a release over time the cells go, with the person's cohorts. From a release that remembers versions
+    the person's rows in these go, and the release is refreshed.
 
     Parameters
     ----------
@@ -250,12 +278,37 @@ def erase(db: Database, release: str, person: Sequence[str]) -> None:
     UnknownName
         If there is no such release, or nothing of that person in it.
     InputError
-        If it is no release over time.
+        If it keeps nothing of who left, or would show the person again.
     """
-    row, _ = _existing_and_alone(db, release)
+    row, generation = _existing_and_alone(db, release)
+    series = find_series(db, row["name"])
     memory = memory_budget(db)
     with working_memory(db, memory), exact_text(db):
-        erase_person(db, row, find_series(db, row["name"]), person)
+        if series is not None:
+            erase_person(db, row, series, person)
+            return
+        _erase_from_remembered(db, row, person)
+    _refresh_ordinary(db, row, generation)
+
+
+def _erase_from_remembered(db: Database, row: Row, person: Sequence[str]) -> None:
+    versions = remembered_versions(db, row["name"])
+    view = Identifier.of("safe", row["name"])
+    if not versions:
+        raise InputError(
+            f"{view} is no release over time and remembers no versions: it keeps nothing of who left.",
+            hint="Delete the person's rows and call kanon_refresh.",
+        )
+    keys = versions[0].keys
+    _readable_base(db, row)
+    number = person_number(db, row, keys, person)
+    if is_in_base(db, row, keys, number):
+        raise InputError(
+            f"The base table of {view} still has rows of this person, which the release would show again.",
+            hint="Delete these rows, then call kanon_erase again.",
+        )
+    if not erase_from_versions(db, row, keys, number):
+        raise nobody_to_erase()
 
 
 def releases(db: Database) -> Sequence[Row]:

@@ -12,10 +12,10 @@ from typing import Any
 
 from kanon_pg.core.request import PrivacyModels
 from kanon_pg.db.catalog import RelationFacts, describe
-from kanon_pg.db.identifiers import Identifier, derived_name
+from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import UnsuitableColumn, UnsuitableRelation
+from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
@@ -39,6 +39,8 @@ class RememberedVersion:
         Fewest people of a class.
     entity : str or None
         Column that identified a person.
+    erased_rows : int
+        Rows of people who were erased from it.
     """
 
     number: int
@@ -46,6 +48,7 @@ class RememberedVersion:
     keys: tuple[str, ...]
     k: int
     entity: str | None
+    erased_rows: int
 
 
 def remembered_versions(db: Database, release: str) -> tuple[RememberedVersion, ...]:
@@ -57,6 +60,7 @@ def remembered_versions(db: Database, release: str) -> tuple[RememberedVersion, 
             keys=tuple(row["key_columns"]),
             k=row["k"],
             entity=row["entity"],
+            erased_rows=row["erased_rows"],
         )
         for row in db.rows(statement("composition/fetch_versions"), release)
     )
@@ -147,6 +151,110 @@ def forget_versions(db: Database, release: str, versions: Sequence[RememberedVer
         if version.classes is not None:
             db.execute(statement("series/drop_table", table=version.classes))
         db.execute(statement("composition/forget_version"), release, version.number)
+
+
+def person_number(db: Database, row: Row, keys: Sequence[str], person: Sequence[str]) -> int:
+    """Return the number by which storages and versions know a person.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release.
+    keys : sequence of str
+        Columns that identify a row, which is a person unless the release has an entity.
+    person : sequence of str
+        The value of the column that identifies people, or those of the key, as text.
+
+    Raises
+    ------
+    InputError
+        If the values cannot be those of these columns.
+    """
+    named = _people_by(db, row, keys)
+    names = ", ".join(key.facts.name for key in named)
+    if len(person) != len(named):
+        raise InputError(
+            f"{len(person)} values were given for a person.",
+            hint=f"Give one text for each of these columns: {names}.",
+        )
+    parts = [
+        part | {"name": key.facts.identifier, "type": Fragment(key.facts.type), "place": place}
+        for place, (key, part) in enumerate(zip(named, _hashed_parts(named), strict=True), 1)
+    ]
+    try:
+        with db.savepoint():
+            number: int = db.row(statement("series/person_number", keys=parts), list(person))["number"]
+    except DatabaseError as error:
+        raise InputError(
+            "The values that were given are none of the columns that identify people.",
+            hint=f"Give one text for each of these columns: {names}.",
+        ) from error
+    return number
+
+
+def _people_by(db: Database, row: Row, keys: Sequence[str]) -> tuple[CanonicalColumn, ...]:
+    base = describe(db, str(row["base"]), OWNER)
+    if row["entity"] is not None:
+        return (entity_column(base.column(row["entity"])),)
+    return key_columns(base, keys)
+
+
+def _hashed_parts(columns: Sequence[CanonicalColumn]) -> list[dict[str, Any]]:
+    return [
+        {"hashed": one.hashed("keyed"), "expression": one.expression, "alias": one.alias} for one in columns
+    ]
+
+
+def is_in_base(db: Database, row: Row, keys: Sequence[str], number: int) -> bool:
+    """Return whether the base relation of a release has rows of a person, see `person_number`."""
+    base = describe(db, str(row["base"]), OWNER)
+    parts = _hashed_parts(_people_by(db, row, keys))
+    found: bool = db.row(statement("composition/has_person", relation=base.identifier, keys=parts), number)[
+        "found"
+    ]
+    return found
+
+
+def erase_from_versions(db: Database, row: Row, keys: Sequence[str], number: int) -> int:
+    """Erase a person from the versions that are remembered; returns from how many.
+
+    A version that knew people by other columns cannot tell where this one is, and is forgotten.
+
+    Parameters
+    ----------
+    row, keys, number
+        See `person_number`.
+    """
+    erased = 0
+    for version in remembered_versions(db, row["name"]):
+        if version.classes is None:
+            continue
+        is_known = version.entity == row["entity"] and (
+            row["entity"] is not None or version.keys == tuple(keys)
+        )
+        if is_known:
+            erased += db.execute(
+                statement("composition/erase_version", version=version.classes),
+                number,
+                row["name"],
+                version.number,
+            )
+        else:
+            forget_versions(db, row["name"], [version])
+            db.notice(
+                f"Version {version.number} of release {Identifier.of(row['name'])} knew people by other "
+                "columns and is forgotten as a whole."
+            )
+            erased += 1
+    return erased
+
+
+def nobody_to_erase() -> UnknownName:
+    """Return the refusal to erase somebody of whom nothing is stored."""
+    return UnknownName(
+        "The release has no rows of this person.",
+        hint="Give the value of the column that identifies people, or of the key, as text.",
+    )
 
 
 def linked_parts(plan: ReleasePlan, storage: Identifier) -> dict[str, Any]:

@@ -108,7 +108,16 @@ def together_section(audit: AuditResult) -> Section | None:
         tables=(
             Table(
                 "People by how many are like them in all of these releases",
-                ("releases", "k", "people", "below k", "fewest", "on average", "rows not seen"),
+                (
+                    "releases",
+                    "k",
+                    "people",
+                    "below k",
+                    "fewest",
+                    "on average",
+                    "rows not seen",
+                    "rows assumed",
+                ),
                 tuple(
                     (
                         column_list(one.releases),
@@ -118,6 +127,7 @@ def together_section(audit: AuditResult) -> Section | None:
                         number(one.smallest),
                         number(None) if one.average is None else f"{one.average:,.1f}",
                         number(one.unseen_rows),
+                        number(one.assumed_rows),
                     )
                     for one in audit.together
                 ),

@@ -1,8 +1,8 @@
--- What must hold of roles, owners and privileges.
+-- What must hold of roles, owners and privileges. Where the coordinator of Citus holds shards, the owner role logs in there.
 SELECT
     (
         SELECT count(*) = 4
-            AND NOT pg_catalog.bool_or(r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname IN ('kanon_owner', 'kanon_reader')))
+            AND NOT pg_catalog.bool_or(r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname IN ({% if not holds_shards %}'kanon_owner', {% endif %}'kanon_reader')))
         FROM pg_catalog.pg_roles AS r
         WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst')
     ) AS roles_safe,

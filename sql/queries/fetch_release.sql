@@ -3,6 +3,7 @@
 SELECT
     r.name,
     r.relation::oid::bigint AS base,
+    b.oid IS NOT NULL AS has_base,
     sn.nspname::text AS storage_schema,
     s.relname::text AS storage_name,
     mn.nspname::text AS mapping_schema,
@@ -26,6 +27,7 @@ SELECT
     r.entity IS NOT NULL AS has_entity,
     (r.parameters ->> 'remember')::integer AS remember
 FROM kanon.release AS r
+LEFT JOIN pg_catalog.pg_class AS b ON b.oid = r.relation
 LEFT JOIN pg_catalog.pg_class AS s ON s.oid = r.storage
 LEFT JOIN pg_catalog.pg_namespace AS sn ON sn.oid = s.relnamespace
 LEFT JOIN pg_catalog.pg_class AS m ON m.oid = r.mapping

@@ -41,7 +41,7 @@ SELECT
     ARRAY(
         SELECT r.rolname::text FROM pg_catalog.pg_roles AS r
         WHERE r.rolname IN ('kanon_owner', 'kanon_reader', 'kanon_curator', 'kanon_analyst')
-            AND (r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname IN ('kanon_owner', 'kanon_reader')))
+            AND (r.rolsuper OR r.rolcreaterole OR (r.rolcanlogin AND r.rolname IN ({% if not holds_shards %}'kanon_owner', {% endif %}'kanon_reader')))
         ORDER BY r.rolname
     ) AS unsafe_roles,
     -- CASE: pg_has_role raises if there is no such role.

@@ -7,6 +7,7 @@
 -- $6 double precision
 -- $7 bigint
 -- $8 bigint
+-- $9 bigint
 UPDATE kanon.release SET
     rows = $2::bigint,
     people = $3::bigint,
@@ -16,5 +17,7 @@ UPDATE kanon.release SET
     largest_class = $7::bigint,
     suppressed_cells = $8::bigint,
     suppressed_share = $8::bigint / greatest(1, $2::bigint * pg_catalog.cardinality(quasi_identifiers))::double precision,
+    settled_before = $9::bigint,
+    settled_on = (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c),
     refreshed_at = pg_catalog.now()
 WHERE name = $1::text

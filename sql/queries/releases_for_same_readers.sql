@@ -3,7 +3,8 @@
 -- $1 text
 SELECT
     o.name AS release,
-    o.rows + r.rows AS rows,
+    o.rows,
+    r.rows AS own_rows,
     pg_catalog.array_agg(reader.rolname::text ORDER BY reader.rolname) AS readers
 FROM kanon.release AS r
 INNER JOIN kanon.release AS o ON o.relation = r.relation AND o.name <> r.name

@@ -40,7 +40,9 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     entropy_loss double precision,
     marginal_divergence double precision,
     refreshed_at timestamptz,
-    termination text
+    termination text,
+    settled_before bigint,
+    settled_on bigint
 );
 ALTER TABLE kanon.release ALTER COLUMN mapping DROP NOT NULL;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
@@ -53,6 +55,8 @@ ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS entropy_loss double precision
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS marginal_divergence double precision;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS refreshed_at timestamptz;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS termination text;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_before bigint;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_on bigint;
 ALTER TABLE kanon.release OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
@@ -99,4 +103,7 @@ COMMENT ON COLUMN kanon.release.entropy_loss IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.marginal_divergence IS 'See kanon.measures.';
 COMMENT ON COLUMN kanon.release.refreshed_at IS 'When kanon_refresh counted it last; NULL if not since it was published.';
 COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report; NULL if it was published before version 0.2.0.';
+COMMENT ON COLUMN kanon.release.settled_before IS
+'All transactions before this one had ended when the base table was read last, by kanon_anonymize or kanon_refresh.';
+COMMENT ON COLUMN kanon.release.settled_on IS 'The server whose transactions settled_before numbers.';
 GRANT SELECT ON TABLE kanon.release TO kanon_reader;

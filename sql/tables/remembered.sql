@@ -7,8 +7,10 @@ CREATE TABLE IF NOT EXISTS kanon.remembered (
     k integer NOT NULL,
     entity name,
     published_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    erased_rows bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (release, version)
 );
+ALTER TABLE kanon.remembered ADD COLUMN IF NOT EXISTS erased_rows bigint NOT NULL DEFAULT 0;
 ALTER TABLE kanon.remembered OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.remembered FROM PUBLIC;
 COMMENT ON TABLE kanon.remembered IS 'The versions of releases that kanon_composition can look at although readers see a later one.';
@@ -19,3 +21,4 @@ COMMENT ON COLUMN kanon.remembered.key_columns IS 'Columns that identified a row
 COMMENT ON COLUMN kanon.remembered.k IS 'Fewest people of a class of this version.';
 COMMENT ON COLUMN kanon.remembered.entity IS 'Column that identified a person; NULL: each row was a person.';
 COMMENT ON COLUMN kanon.remembered.published_at IS 'When the version was published.';
+COMMENT ON COLUMN kanon.remembered.erased_rows IS 'Rows of people who were erased since; kanon_composition counts them as unseen.';

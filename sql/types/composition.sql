@@ -9,8 +9,14 @@ BEGIN
             smallest bigint,
             average double precision,
             people_below bigint,
-            unseen_rows bigint
+            unseen_rows bigint,
+            assumed_rows bigint
         );
+    ELSIF NOT EXISTS (
+        SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'kanon.composition'::pg_catalog.regclass AND attname = 'assumed_rows' AND NOT attisdropped
+    ) THEN
+        ALTER TYPE kanon.composition ADD ATTRIBUTE assumed_rows bigint;
     END IF;
 END
 $type$;
@@ -24,5 +30,7 @@ COMMENT ON COLUMN kanon.composition.smallest IS 'Candidates of the person who ha
 COMMENT ON COLUMN kanon.composition.average IS 'Candidates of a person on average.';
 COMMENT ON COLUMN kanon.composition.people_below IS 'People with fewer than k candidates.';
 COMMENT ON COLUMN kanon.composition.unseen_rows IS
-'Rows that are left out because it is not known which class they have; 0: everything is exact where releases remember which row is which, else unless rows exchanged all that a release shows since. Else there may be more candidates and people than said.';
+'Rows that are left out because it is not known which class they have. There may be more candidates and people than said, unless it is 0.';
+COMMENT ON COLUMN kanon.composition.assumed_rows IS
+'Rows, of those that are seen, that are only taken for the ones that a release shows, because they look like them; they may have changed places since. 0 and no unseen rows: everything is exact. Else somebody may have fewer candidates than said.';
 GRANT USAGE ON TYPE kanon.composition TO kanon_curator;

@@ -138,20 +138,32 @@ def test_every_object_that_a_user_meets_is_described(db: psycopg.Connection) -> 
     assert missing == []
 
 
+_STATED = (
+    ("\nVOLATILE\n", "\nSTABLE\n", "\nIMMUTABLE\n"),
+    ("\nPARALLEL UNSAFE\n", "\nPARALLEL RESTRICTED\n", "\nPARALLEL SAFE\n"),
+    ("\nSECURITY INVOKER\n", "\nSECURITY DEFINER\n"),
+    ("\nCALLED ON NULL INPUT\n", "\nRETURNS NULL ON NULL INPUT\n"),
+    ("\nSET search_path = pg_catalog, pg_temp\n",),
+    ("\nREVOKE ALL ON FUNCTION ",),
+)
+"""Of each exactly one, in every file."""
+
+
 @pytest.mark.parametrize(
     "path", sorted((sql_root() / "functions").rglob("*.sql")), ids=lambda path: path.stem
 )
 def test_every_file_states_all_attributes_of_its_one_function(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.count("CREATE OR REPLACE FUNCTION") == 1
-    for choices in (
-        ("\nVOLATILE\n", "\nSTABLE\n", "\nIMMUTABLE\n"),
-        ("\nPARALLEL UNSAFE\n", "\nPARALLEL RESTRICTED\n", "\nPARALLEL SAFE\n"),
-        ("\nSECURITY INVOKER\n", "\nSECURITY DEFINER\n"),
-        ("\nCALLED ON NULL INPUT\n", "\nRETURNS NULL ON NULL INPUT\n"),
-        ("\nSET search_path = pg_catalog, pg_temp\n",),
-        ("\nREVOKE ALL ON FUNCTION ",),
-        ("\nCOMMENT ON FUNCTION ",),
-    ):
+    for choices in (*_STATED, ("\nCOMMENT ON FUNCTION ",)):
         assert sum(choice in text for choice in choices) == 1, choices
     assert re.search(rf"^CREATE OR REPLACE FUNCTION .*\.{path.stem}\(", text, re.MULTILINE)
+
+
+def test_the_function_that_reads_a_release_of_citus_states_them_too() -> None:
+    folder = sql_root() / "queries" / "distributed"
+    steps = ("create_reader", "close_reader", "open_reader")
+    text = "".join((folder / f"{step}.sql").read_text(encoding="utf-8") for step in steps)
+    for choices in _STATED:
+        assert sum(choice in text for choice in choices) == 1, choices
+    assert text.index("REVOKE ALL ON FUNCTION") < text.index("GRANT EXECUTE ON FUNCTION")

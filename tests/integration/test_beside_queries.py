@@ -83,6 +83,23 @@ def test_a_release_beside_queries_is_said_or_refused(hospital: Interface, tmp_pa
     assert any("figures and rows can be combined" in one for one in hospital.notices) == (rule == "warn")
 
 
+def test_a_release_that_is_refused_is_not_even_sought(hospital: Interface, tmp_path: Path) -> None:
+    protect(hospital, tmp_path, beside_releases="refuse")
+    # No release can have 1,000 people in each class: counting finds that.
+    with pytest.raises(InputError, match="the rule beside_releases of the relation refuses that"):
+        hospital.anonymize("patients", 1_000, method="greedy")
+    hospital.connection.execute(
+        "alter default privileges for role kanon_owner in schema safe"
+        " revoke select on tables from kanon_analyst"
+    )
+    publish(hospital)
+    hospital.connection.execute("grant select on safe.patients to kanon_analyst")
+    with pytest.raises(InputError, match="the rule beside_releases of the relation refuses that"):
+        hospital.anonymize("patients", 1_000, method="greedy")
+    hospital.connection.execute("revoke select on safe.patients from kanon_analyst")
+    publish(hospital)
+
+
 def test_a_table_is_not_protected_beside_its_release_if_its_rule_refuses(
     hospital: Interface, tmp_path: Path
 ) -> None:

@@ -73,6 +73,57 @@ def test_versions_that_are_remembered_are_compared_after_their_rows_are_gone(hos
     assert any("Version 3" in notice and "2 in all" in notice for notice in hospital.notices)
 
 
+def hashes(interface: Interface, person: str) -> int:
+    """Return how many rows of a person remembered versions have."""
+    (number,) = interface.connection.execute(
+        "select pg_catalog.hash_record_extended(row(%s::integer), 0)", [person]
+    ).fetchone() or (None,)
+    found = 0
+    for (table,) in interface.connection.execute("select classes::text from kanon.remembered").fetchall():
+        query = f"select count(*) from {table} where %s in (row_id, person)"
+        found += (interface.connection.execute(query.encode(), [number]).fetchone() or (0,))[0]
+    return found
+
+
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}], ids=["ordinary", "over time"])
+def test_who_is_erased_is_erased_from_remembered_versions(
+    hospital: Interface, options: dict[str, Any]
+) -> None:
+    publish(hospital, "patients", "age", remember=4, **options)
+    hospital.refresh("patients")
+    assert hashes(hospital, "4") == 2
+    hospital.connection.execute("delete from patients where id = 4")
+    hospital.erase("patients", "4")
+    assert hashes(hospital, "4") == 0
+    shown = hospital.connection.execute("select count(*) from safe.patients where secret = 4").fetchone()
+    assert shown == (0,)
+    # What was seen of the person is gone: the row is counted, and the others of its class lack it.
+    (first, *_) = hospital.composition(["patients@1"])
+    assert (first.people, first.unseen_rows, first.smallest) == (239, 1, 59)
+    with pytest.raises(UnknownName, match="no rows of this person"):
+        hospital.erase("patients", "999")
+
+
+def test_who_is_still_in_the_table_is_not_erased(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=4)
+    with pytest.raises(InputError, match="still has rows of this person"):
+        hospital.erase("patients", "4")
+    for wrong in (("4", "5"), ("four",)):
+        with pytest.raises(InputError, match="values"):
+            hospital.erase("patients", *wrong)
+    assert hashes(hospital, "4") == 1
+
+
+def test_a_version_that_knew_people_by_other_columns_is_forgotten(hospital: Interface) -> None:
+    publish(hospital, "patients", "age", remember=4)
+    hospital.declare("patients", sensitive=["secret"], quasi_identifiers=["age"], entity="id")
+    publish(hospital, "patients", "age", remember=4)
+    hospital.connection.execute("delete from patients where id = 4")
+    hospital.erase("patients", "4")
+    left = hospital.connection.execute("select version from kanon.remembered order by version").fetchall()
+    assert left == [(2,), (3,)]
+
+
 def test_publishing_anew_goes_on_counting_versions(hospital: Interface) -> None:
     publish(hospital, "patients", "age", remember=5)
     publish(hospital, "patients", "sex", remember=5)
@@ -95,6 +146,62 @@ def test_rows_that_changed_since_are_left_out_and_counted(hospital: Interface) -
     hospital.refresh("by_age")
     both, *_ = hospital.composition(["by_age", "by_sex"])
     assert (both.unseen_rows, both.people, both.smallest) == (0, 240, 19)
+
+
+WARDS = """
+create table plain (id integer primary key, zip text, ward text, diag text default 'flu');
+insert into plain (id, zip, ward) select i, 'z' || i % 4, 'w' || i % 2 from generate_series(1, 400) as i
+"""
+
+
+def test_rows_that_changed_places_are_not_said_to_be_known(interface: Interface) -> None:
+    interface.connection.execute(WARDS.encode())
+    interface.declare("plain", quasi_identifiers=["zip"], sensitive=["diag"])
+    for release in ("old", "new"):
+        interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release=release)
+        if release == "old":
+            assert not side_by_side(interface)
+            interface.connection.execute(
+                "update plain set zip = case id when 1 then 'z0' else 'z1' end where id in (1, 4)"
+            )
+    # Who knows both rows sees each of them alone; what is stored does not tell.
+    both, *_ = interface.composition(["old", "new"])
+    assert (both.people_below, both.unseen_rows, both.assumed_rows) == (0, 0, 2)
+    (notice,) = side_by_side(interface)
+    assert "nobody among fewer than 5, as far as is known: 2 rows may have changed places" in notice
+    assert any("as far as is known: 2 rows" in one and "in old" in one for one in interface.notices)
+    interface.refresh("old")
+    both, *_ = interface.composition(["old", "new"])
+    assert (both.people_below, both.unseen_rows, both.assumed_rows) == (0, 0, 0)
+
+
+def test_of_views_everything_is_assumed(interface: Interface) -> None:
+    interface.connection.execute(WARDS.encode())
+    interface.connection.execute("create view seen as select zip, ward, diag from plain")
+    for release, column in (("by_zip", "zip"), ("by_ward", "ward")):
+        interface.anonymize("seen", 5, quasi_identifiers=[column], method="greedy", release=release)
+    both, *_ = interface.composition(["by_zip", "by_ward"])
+    assert (both.people, both.people_below, both.unseen_rows, both.assumed_rows) == (400, 0, 0, 400)
+    (notice,) = side_by_side(interface)
+    assert "as far as is known: 400 rows" in notice
+
+
+def test_on_another_server_nothing_says_which_rows_were_written_since(interface: Interface) -> None:
+    interface.connection.execute(WARDS.encode())
+    for release, column in (("by_zip", "zip"), ("by_ward", "ward")):
+        interface.anonymize("plain", 5, quasi_identifiers=[column], method="greedy", release=release)
+    assert interface.composition(["by_zip", "by_ward"])[0].assumed_rows == 0
+    interface.connection.execute("update kanon.release set settled_on = 1 where name = 'by_zip'")
+    assert interface.composition(["by_zip", "by_ward"])[0].assumed_rows == 400
+
+
+def test_rows_that_were_not_written_since_are_known_beside_new_ones(interface: Interface) -> None:
+    interface.connection.execute(WARDS.encode())
+    interface.anonymize("plain", 5, quasi_identifiers=["zip"], method="greedy", release="old")
+    interface.connection.execute("insert into plain values (401, 'z1', 'w1')")
+    interface.anonymize("plain", 5, quasi_identifiers=["ward"], method="greedy", release="new")
+    both, *_ = interface.composition(["old", "new"])
+    assert (both.people, both.smallest, both.unseen_rows, both.assumed_rows) == (401, 1, 0, 0)
 
 
 def test_versions_that_were_not_remembered_are_said_not_to_be_seen(hospital: Interface) -> None:
@@ -295,9 +402,13 @@ def test_rows_without_a_key_are_the_same_in_versions_of_one_release_alone(interf
 def test_releases_of_many_rows_are_not_compared_unasked(
     hospital: Interface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kanon_pg.release.composition._MOST_ROWS", 479)
+    monkeypatch.setattr("kanon_pg.release.composition._MOST_ROWS", 719)
     publish(hospital, "by_age", "age")
     publish(hospital, "by_sex", "sex")
+    (notice,) = side_by_side(hospital)
+    assert "among fewer" in notice
+    hospital.notices.clear()
+    publish(hospital, "by_zip", "zip")  # 240 rows of each
     (notice,) = side_by_side(hospital)
     assert "among fewer" not in notice
     assert notice.endswith("says what they tell together.")

@@ -18,6 +18,7 @@ from kanon_pg.worker.models.evaluator import require_feasible
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.bounds.repair import lower_under
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 from kanon_pg.worker.verification.demanded_classes import (
     NO_CLASS,
@@ -133,7 +134,7 @@ def greatest_by_trying(types, members, cost, k, prices, models):
 def test_the_greatest_gain_is_that_of_trying_every_class(models, table, data):
     _, secrets, k = table
     types = RowTypeTable.from_packed(pack_sensitive([("a",)] * len(secrets) + [("b",)], [*secrets, (9,)]))
-    quarters = st.integers(0, 8).map(lambda number: number * PRICE_UNIT // 4)
+    quarters = st.integers(-8, 8).map(lambda number: number * PRICE_UNIT // 4)
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
     members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
     members.sort(key=lambda item: -prices[item])
@@ -204,7 +205,7 @@ def test_the_greatest_gain_within_a_distance_is_that_of_parts_of_rows(t, table, 
     _, secrets, k = table
     rows = [("a",)] * len(secrets) + [("b",)]
     types = RowTypeTable.from_packed(pack_sensitive(rows, [*secrets, (0,)]))
-    quarters = st.integers(0, 8).map(lambda number: number * PRICE_UNIT // 4)
+    quarters = st.integers(-8, 8).map(lambda number: number * PRICE_UNIT // 4)
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
     members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
     members.sort(key=lambda item: -prices[item])
@@ -218,6 +219,56 @@ def test_the_greatest_gain_within_a_distance_is_that_of_parts_of_rows(t, table, 
     assert gain == (NO_CLASS if expected is None else expected)
     best = greatest_within_distance(types, members, prices, k, t)
     assert best is None or gain >= best
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+@checked
+@given(table=tables(), data=st.data())
+def test_whatever_prices_are_accepted_prove_no_more_than_the_optimum(models, table, data):
+    rows, secrets, k = table
+    packed = pack_sensitive(rows, secrets, ordered=True)
+    types = RowTypeTable.from_packed(packed)
+    vectors = all_patterns(types.columns).vectors
+    assume(types.total_people >= k and vectors.size ** len(rows) <= MOST)
+    prices = [PRICE_UNIT // 2 * data.draw(st.integers(-6, 6)) for _ in range(len(types))]
+    bound = certified_bound(packed, vectors, k, np.array(prices), models=models)
+    assume(bound is not None and bound > 0)
+    single = types.divide(np.array(types_of(rows, secrets)), np.ones(len(rows), dtype=np.int64))
+    assert bound <= brute_force(single, vectors, k, models) + ROUNDING
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+@checked
+@given(table=tables(), data=st.data())
+def test_lowered_prices_leave_no_class_that_gains(models, table, data):
+    _, secrets, k = table
+    types = RowTypeTable.from_packed(pack_sensitive([("a",)] * len(secrets) + [("b",)], [*secrets, (9,)]))
+    quarters = st.integers(-8, 12).map(lambda number: number * PRICE_UNIT // 4)
+    before = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
+    members = np.array([m for m in range(len(types)) if types.cells[0, m] == types.cells[0, 0]], np.int32)
+    demands = demands_of(types, models)
+    assert demands is not None
+    priced = PricedRows(types.rows, types.people, before.copy())
+    begin, cost = np.array([0, members.size]), np.array([PRICE_UNIT])
+    lower_under(demands, begin, members, cost, k, priced)
+    assert (priced.prices <= before).all()
+    members = members[np.argsort(-priced.prices[members], kind="stable")]
+    assert greatest_gain(demands, priced, members, cost[0], k) <= 0
+
+
+def test_rows_without_which_others_cannot_stay_have_prices_below_0():
+    """In each place one row has to be suppressed; with prices of at least 0 nothing is proven."""
+    rows = [("a",), ("a",), ("a",), ("b",), ("b",), ("b",)]
+    secrets = [(0,), (0,), (1,), (0,), (1,), (1,)]
+    packed = pack_sensitive(rows, secrets)
+    types = RowTypeTable.from_packed(packed)
+    vectors = all_patterns(types.columns).vectors
+    found = raise_prices(types, vectors, 2, Clock(), models=PrivacyModels(l=2), target=2.0)
+    assert found.prices.min() < 0
+    assert certified_bound(packed, vectors, 2, found.prices, models=PrivacyModels(l=2)) == 2.0
+    item = np.array(types_of(rows, secrets))
+    single = types.divide(item, np.ones(item.size, dtype=np.int64))
+    assert brute_force(single, vectors, 2, PrivacyModels(l=2)) == 2.0
 
 
 def test_a_distance_that_is_ignored_proves_less():

@@ -18,6 +18,7 @@ from kanon_pg.admin.install.facts import (
 )
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.request import SolveRequest
+from kanon_pg.db.citus import coordinator_holds_shards
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import Statement, statement
@@ -210,14 +211,14 @@ def _record_items(db: Database, records: Records) -> list[CheckItem]:
 
 
 def _catalog_items(db: Database) -> Iterator[CheckItem]:
-    row = db.row(statement("check_catalog"))
+    holds_shards = coordinator_holds_shards(db)
+    who = "kanon_reader" if holds_shards else "kanon_owner"
+    row = db.row(statement("check_catalog", holds_shards=holds_shards))
     yield CheckItem(
         "roles",
         row["roles_safe"],
-        "kanon_owner cannot log in and none of the roles is a superuser"
-        if row["roles_safe"]
-        else "unsafe roles",
-        None if row["roles_safe"] else "ALTER ROLE kanon_owner NOLOGIN NOSUPERUSER NOCREATEROLE;",
+        f"{who} cannot log in and none of the roles is a superuser" if row["roles_safe"] else "unsafe roles",
+        None if row["roles_safe"] else f"ALTER ROLE {who} NOLOGIN NOSUPERUSER NOCREATEROLE;",
     )
     strangers = row["strangers"]
     yield CheckItem(
@@ -267,11 +268,11 @@ def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:
     if not db.row(statement("on_citus"))["on_citus"]:
         return
     again = "Run `kanon install` again, on the coordinator."
-    if not db.row(statement("distributed/find_schema"))["found"]:
+    coordinator, *workers = db.rows(statement("distributed/ask_nodes"))
+    if coordinator["state"] == "missing":
         yield CheckItem("nodes", False, "Citus was created after kanon was installed", again)
         return
-    found = db.rows(statement("distributed/ask_workers"))
-    closed = [f"{row['node']}:{row['port']}" for row in found if not row["success"]]
+    closed = [row["node"] for row in workers if not row["success"]]
     if closed:
         yield CheckItem(
             "nodes",
@@ -280,8 +281,19 @@ def _node_items(db: Database, trial: Trial) -> Iterator[CheckItem]:
             f"{again} pg_hba.conf of these nodes has to let kanon_owner in from the other nodes.",
         )
         return
-    yield CheckItem("nodes", True, f"kanon_owner reaches all {len(found)} workers")
-    if found:
+    opened = [row["node"] for row in (coordinator, *workers) if row["state"] != "closed"]
+    if opened:
+        yield CheckItem(
+            "nodes",
+            False,
+            "others than kanon_owner may use the schema kanon_shards, or it is missing, on "
+            + ", ".join(opened),
+            "Give it back there: ALTER SCHEMA kanon_shards OWNER TO kanon_owner; revoke what others may do "
+            "with it; where it is missing, run `kanon install` again, on the coordinator.",
+        )
+        return
+    yield CheckItem("nodes", True, f"kanon_owner reaches all {len(workers)} workers")
+    if workers:
         yield _attempt(
             "trial release on nodes",
             "stored on the workers, recounted, readable for analysts",

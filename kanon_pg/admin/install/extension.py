@@ -159,8 +159,7 @@ def scripts(folders: list[str], earlier: tuple[str, ...] = EARLIER) -> dict[str,
     body = [
         *script_names(True),
         *script_names(True, last=True),
-        "extension/counting",
-        "extension/nodes",
+        "extension/later",
         "extension/settle",
     ]
 

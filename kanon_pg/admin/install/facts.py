@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, fields
 from typing import Any
 
+from kanon_pg.db.citus import coordinator_holds_shards
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
@@ -107,7 +108,8 @@ class ServerFacts:
 
 def read_facts(db: Database, api_schema: str) -> ServerFacts:
     """Look at the server; changes nothing."""
-    return ServerFacts(**db.row(statement("install_facts"), api_schema))
+    found = statement("install_facts", holds_shards=coordinator_holds_shards(db))
+    return ServerFacts(**db.row(found, api_schema))
 
 
 def general_problems(facts: ServerFacts) -> list[Obstacle]:

@@ -9,7 +9,7 @@ from kanon_pg.admin.install.installer import restore_public_rights
 from kanon_pg.admin.install.run_in_server import remove_records
 from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_script
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
-from kanon_pg.db.identifiers import Fragment, Identifier
+from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.db.queries import Statement, statement
@@ -152,25 +152,33 @@ def _drop_surroundings(db: PsycopgDatabase, recorded: Recorded) -> list[str]:
 
 
 def _drop_roles_everywhere(db: PsycopgDatabase) -> list[str]:
-    if not db.row(statement("session_settings"))["propagation"]:
+    if not db.row(statement("on_citus"))["on_citus"]:
         return _drop_roles(db)
     with created_everywhere(db):
-        return _drop_roles(db)
+        return _drop_roles(db, has_workers=True)
 
 
-def _drop_roles(db: PsycopgDatabase) -> list[str]:
+def _drop_roles(db: PsycopgDatabase, *, has_workers: bool = False) -> list[str]:
+    """Drop roles that no database uses; on workers of Citus also those that only the coordinator's use."""
+    stay = [role for role in ROLES if not _try(db, statement("drop_role", role=Identifier.of(role)))]
+    # all or none: a database of a worker that needs one of them relies on the others
+    elsewhere = [
+        statement("distributed/drop_role_elsewhere", role=Identifier.of(role), label=Literal(role))
+        for role in stay
+    ]
+    where = " On the workers it is gone." if has_workers and stay and _try(db, *elsewhere) else ""
     return [
-        f"Role {role} stays: another database uses it, or the right to drop it is missing."
-        for role in ROLES
-        if not _try(db, statement("drop_role", role=Identifier.of(role)))
+        f"Role {role} stays: another database uses it, or the right to drop it is missing.{where}"
+        for role in stay
     ]
 
 
-def _try(db: PsycopgDatabase, command: Statement) -> bool:
-    """Run a DROP; return whether it was done, False if something else still needs the object."""
+def _try(db: PsycopgDatabase, *commands: Statement) -> bool:
+    """Run DROPs; return whether they were done, False if something else still needs one of the objects."""
     try:
         with db.savepoint():
-            db.execute(command)
+            for command in commands:
+                db.execute(command)
     except DatabaseError as error:
         if error.server_state in _KEEPS:
             return False

@@ -1,14 +1,14 @@
-"""Makes sure, before anything is counted, that the nodes of a distributed table answer the owner role."""
+"""Makes sure that the nodes of a distributed table answer the owner role, and nobody else comes near."""
 
 from __future__ import annotations
 
 from kanon_pg.db.catalog import RelationFacts
-from kanon_pg.db.citus import reads_tables_of_citus
+from kanon_pg.db.citus import coordinator_holds_shards, reads_tables_of_citus
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, NotPermitted, UnsuitableRelation
+from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
 
 _CONNECTION_FAILED = "08"
 """Class of SQLSTATE."""
@@ -30,6 +30,11 @@ def require_nodes(db: Database, base: RelationFacts, role: str) -> None:
     """
     if not reads_tables_of_citus(db, base.oid):
         return
+    if coordinator_holds_shards(db) and not db.row(statement("can_log_in"), role)["can_log_in"]:
+        raise NotPermitted(
+            f"The coordinator holds shards itself, but {role} cannot log in there as it can on other nodes.",
+            hint="Run `kanon install` again, on the coordinator.",
+        )
     try:
         with db.savepoint():
             db.row(statement("distributed/read_all_shards", relation=base.identifier))
@@ -49,6 +54,23 @@ def require_nodes(db: Database, base: RelationFacts, role: str) -> None:
                 "install` on the coordinator lets the role log in on nodes that were added since.",
             ) from error
         raise
+
+
+def require_closed(db: Database) -> None:
+    """Refuse to store anything on nodes where others than the owner role may use the schema for it.
+
+    Raises
+    ------
+    InstallError
+        Names the nodes.
+    """
+    open_on = [row["node"] for row in db.rows(statement("distributed/ask_nodes")) if row["state"] != "closed"]
+    if open_on:
+        raise InstallError(
+            f"Schema kanon_shards is missing, or not closed to others, on {', '.join(open_on)}.",
+            detail="Whoever owns it, or may use it, could come near what releases store there.",
+            hint="`kanon check` on the coordinator says more; `kanon install` there creates what is missing.",
+        )
 
 
 def refuse_over_time(db: Database, base: RelationFacts) -> None:

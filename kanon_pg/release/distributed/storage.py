@@ -19,6 +19,7 @@ from kanon_pg.db.queries import render, statement
 from kanon_pg.db.settings import created_everywhere, setting
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.base import OWNER
+from kanon_pg.release.distributed.nodes import require_closed
 from kanon_pg.release.distributed.placement import SCHEMA, Shards
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.storage import StorageNames, storage_parts
@@ -45,7 +46,13 @@ def create_shards(
     -------
     Fragment
         What the view of the release reads.
+
+    Raises
+    ------
+    InstallError
+        If others than the owner role may use its schema on a node.
     """
+    require_closed(db)
     parts = _parts(plan, shards, names)
     with setting(db, "client_min_messages", "warning"):
         parts["rules"] = _create_rules(db, parts, names)
@@ -123,11 +130,19 @@ def _create_reader(db: Database, plan: ReleasePlan, storage: Identifier) -> Frag
     names = [c.facts.name for c in plan.quasi_identifiers] + [c.name for c in plan.carried]
     columns = [stored.column(column.name) for column in plan.base.columns if column.name in names]
     parts = [{"output": column.identifier, "type": Fragment(column.type)} for column in columns]
+    people = () if plan.entity is None else (plan.entity.facts,)
     reader = reader_of(storage)
     body = render("distributed/reader_body", stored=parts, storage=storage)
     db.execute(statement("distributed/create_reader", reader=reader, stored=parts, body=Literal(body.text)))
+    db.execute(statement("distributed/close_reader", reader=reader))
     db.execute(statement("distributed/open_reader", reader=reader))
-    return render("distributed/read_shards", reader=reader, stored=[_collated(column) for column in columns])
+    return render(
+        "distributed/read_shards",
+        reader=reader,
+        base=plan.base.identifier,
+        read=[column.identifier for column in (*columns, *people)],
+        stored=[_collated(column) for column in columns],
+    )
 
 
 def _collated(column: ColumnFacts) -> dict[str, Any]:

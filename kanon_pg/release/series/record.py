@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -133,18 +134,24 @@ def _in_kanon(name: Any) -> Identifier:
     return Identifier.of("kanon", name)
 
 
-def forget_series(db: Database, release: str) -> None:
-    """Remove the record of a release over time with all its tables, after its storage; nothing for others."""
+def forget_series(db: Database, release: str) -> Sequence[str | None]:
+    """Remove the record of a release over time; returns what `drop_series` drops, nothing for others."""
     found = db.rows(statement("series/fetch_series"), release)
     if not found:
-        return
-    current, *tables = _names(found[0])
-    if current is not None:
-        db.execute(statement("series/drop_view", view=_in_kanon(current)))
+        return ()
+    db.execute(statement("series/forget_series"), release)
+    return _names(found[0])
+
+
+def drop_series(db: Database, names: Sequence[str | None]) -> None:
+    """Drop the view and the tables of a release over time, after its storage."""
+    current, tables = names[:1], names[1:]
+    for view in current:
+        if view is not None:
+            db.execute(statement("series/drop_view", view=_in_kanon(view)))
     for table in tables:
         if table is not None:
             db.execute(statement("series/drop_table", table=_in_kanon(table)))
-    db.execute(statement("series/forget_series"), release)
 
 
 def row_keys(db: Database, plan: ReleasePlan, rules: OverTime) -> tuple[str, ...]:

@@ -17,20 +17,34 @@ from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import statement
-from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, UnknownName, VerificationFailed
+from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, VerificationFailed
+from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted
-from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
+from kanon_pg.release.composition import notice_side_by_side
 from kanon_pg.release.generalized import number
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
-from kanon_pg.release.publish import drop_mapping, drop_parts, drop_storage, name_storage, swap_view
-from kanon_pg.release.record import forget_releases, store_release
+from kanon_pg.release.publish import (
+    drop_mapping,
+    drop_parts,
+    drop_storage,
+    name_storage,
+    shown_after,
+    swap_view,
+)
+from kanon_pg.release.record import drop_superseded, forget_releases, store_release
 from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_solved, recount, require_models
-from kanon_pg.release.remembering import hashed_cells, remember
+from kanon_pg.release.remembering import (
+    erase_from_versions,
+    hashed_cells,
+    nobody_to_erase,
+    person_number,
+    remember,
+)
 from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.series.record import (
     Series,
@@ -190,9 +204,7 @@ def start_series(work: Work, generation: int) -> ReleaseReport:
     db.progress("publishing")
     previous = db.rows(statement("fetch_release"), plan.name)
     _notice_earlier(version, find_series(db, plan.name), previous)
-    swap_view(db, plan, storage, k=request.k, unseen_by=_this_transaction(db))
-    forget_releases(db, previous)
-    storage = name_storage(db, plan.name, storage)
+    superseded = forget_releases(db, previous)
     stored = replace(storage_names(plan, generation), storage=storage, nodes=nodes)
     create_unknown_view(db, replace(plan, base=work.plan.base), stored)
     elapsed = time.monotonic() - work.started
@@ -202,6 +214,11 @@ def start_series(work: Work, generation: int) -> ReleaseReport:
     store_series(db, plan.name, series, names)
     _record_series(version)
     _remember_version(version, storage)
+    with shown_after(db, plan, storage, k=request.k, unseen_by=_this_transaction(db)):
+        check_beside_queries(db, release=plan.name)
+        notice_side_by_side(db, plan.name, role=work.role)
+    drop_superseded(db, superseded)
+    name_storage(db, plan.name, storage)
     notice_much_suppressed(db, plan.view, report.suppressed_share)
     return report
 
@@ -240,14 +257,14 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     _notice_version(version)
 
 
-def erase_person(db: Database, row: Row, series: Series | None, person: Sequence[str]) -> None:
+def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) -> None:
     """Erase the stored cells of a person and publish a version without their cohorts.
 
     Parameters
     ----------
     row : Row
         The record of the release.
-    series : Series or None
+    series : Series
         Its record as a release over time.
     person : sequence of str
         The value of the column that identifies people, or the values of the key, as text.
@@ -255,24 +272,17 @@ def erase_person(db: Database, row: Row, series: Series | None, person: Sequence
     Raises
     ------
     InputError
-        If it is no release over time, or the values cannot be those of these columns.
+        If the values cannot be those of these columns.
     UnknownName
         If nothing is stored of this person.
     """
-    if series is None:
-        raise InputError(
-            f"Release {Identifier.of(row['name'])} is no release over time and keeps nothing of who left.",
-            hint="Delete the person's rows and call kanon_refresh.",
-        )
     version = _reopened(db, row, series, require_names(series))
-    number = _number_of(db, row, series, person)
+    number = person_number(db, row, series.keys, person)
     erased = version.run("erase_members", number, version.number, cells=version.cells())
     erased += version.run("erase_pending", number)
+    erased += erase_from_versions(db, row, series.keys, number)
     if not erased:
-        raise UnknownName(
-            "The release has no rows of this person.",
-            hint="Give the value of the column that identifies people, or of the key, as text.",
-        )
+        raise nobody_to_erase()
     version.run("withhold_erased")
     _publish(version, row)
 
@@ -563,6 +573,7 @@ def _publish(version: _Version, row: Row) -> None:
     if db.row(statement("series/is_populated"), str(before))["populated"]:
         _compare(version, before, storage)
     db.progress("publishing")
+    _remember_version(version, storage)
     swap_view(db, plan, storage, k=version.k, unseen_by=_this_transaction(db))
     if row["storage_name"]:
         drop_storage(db, Identifier.of(row["storage_schema"], row["storage_name"]))
@@ -581,7 +592,6 @@ def _publish(version: _Version, row: Row) -> None:
         found.weighted_cost,
     )
     _record_series(version)
-    _remember_version(version, storage)
 
 
 def _remember_version(version: _Version, storage: Identifier) -> None:
@@ -694,40 +704,3 @@ def _notice_earlier(version: _Version, earlier: Series | None, previous: Sequenc
         f"with it. Who kept the last of them and reads this one sees {found['exposed']} people among fewer "
         f"than {version.k}, the fewest among {found['smallest']}."
     )
-
-
-def _number_of(db: Database, row: Row, series: Series, person: Sequence[str]) -> int:
-    base = describe(db, str(row["base"]), OWNER)
-    names = [row["entity"]] if row["entity"] is not None else list(series.keys)
-    if len(person) != len(names):
-        raise InputError(
-            f"{len(person)} values were given for a person.",
-            hint="Give one text for each of these columns: " + ", ".join(names) + ".",
-        )
-    columns = [base.column(name) for name in names]
-    keys = [
-        entity_column(column)
-        if row["entity"] is not None
-        else CanonicalColumn(column, Identifier.of(f"k{number}"))
-        for number, column in enumerate(columns, 1)
-    ]
-    parts = [
-        {
-            "hashed": key.hashed("keyed"),
-            "expression": key.expression,
-            "alias": key.alias,
-            "name": key.facts.identifier,
-            "type": Fragment(key.facts.type),
-            "place": number,
-        }
-        for number, key in enumerate(keys, 1)
-    ]
-    try:
-        with db.savepoint():
-            number: int = db.row(statement("series/person_number", keys=parts), list(person))["number"]
-    except DatabaseError as error:
-        raise InputError(
-            "The values that were given are none of the columns that identify people.",
-            hint="Give one text for each of these columns: " + ", ".join(names) + ".",
-        ) from error
-    return number

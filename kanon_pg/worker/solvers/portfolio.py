@@ -247,12 +247,15 @@ def _dived(context: SearchContext, found: SearchResult, prices: NDArray[np.int64
     """Return the better one of a solution and what dives and flows under privacy models find."""
     table, mask, request, clock = context.table, context.mask, context.request, context.clock
     try:
-        refined = refine_under_models(table, mask, request, clock, found.solution)
-        found = _taking(context, found, refined, "refined by flow")
         dived = dive_under_models(table, mask, request, clock, prices)
-    except InfeasibleError:  # what was left over could not be given a class; the solution stays valid
-        return found
-    return found if dived is None else _taking(context, found, dived, "refined by flow")
+        before = context.cost(found)
+        found = found if dived is None else _taking(context, found, dived, "refined by flow")
+        if context.cost(found) == before:
+            refined = refine_under_models(table, mask, request, clock, found.solution)
+            found = _taking(context, found, refined, "refined by flow")
+    except InfeasibleError:
+        pass  # what was left over could not be given a class; the solution stays valid
+    return found
 
 
 def _without_models(context: SearchContext, found: SearchResult) -> SearchResult:
@@ -310,7 +313,7 @@ def _with_prices(
         raised = raise_prices(
             context.table, context.mask.vectors, context.request.k, context.clock.part(share),
             models=context.request.models, target=context.cost(found), outside=context.mask.outside,
-            start=found.prices,
+            start=found.prices, known=_dearest_of(context, found),
             rest_may_be_small=context.request.rest_may_be_small,
         )  # fmt: skip
     except (SolverError, MemoryError) as error:
@@ -319,6 +322,14 @@ def _with_prices(
         return context, found
     context = replace(context, clock=context.clock.without(raised.pass_seconds))
     return context, replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
+
+
+def _dearest_of(context: SearchContext, found: SearchResult) -> NDArray[np.float64]:
+    """Return what the dearest row of each row type costs."""
+    dearest = np.zeros(len(context.table))
+    costs = suppression_costs(found.solution.vector, context.table.weights)
+    np.maximum.at(dearest, found.solution.row_type, costs)
+    return dearest
 
 
 def _graph(context: SearchContext, found: SearchResult) -> Compatibility | Termination:

@@ -1,9 +1,11 @@
 """Prices as a certificate: anyone can check in one pass that no solution costs less.
 
-Give every row of row type i a price ``lambda_i >= 0``. If in every class that a solution could form the
-prices of the rows add up to at most what the class costs, then every solution costs at least the sum of
-all prices, because each row lies in some class. This is a feasible solution of the dual of the linear
-relaxation of Bredereck, Nichterlein and Niedermeier (2013), ILP (5)-(8), with strong linking constraints.
+Give every row of row type i a price ``lambda_i``. If in every class that a solution could form the prices
+of the rows add up to at most what the class costs, then every solution costs at least the sum of all
+prices, because each row lies in one class. A price may be below 0: another row of its kind would make a
+solution cheaper, as rows with rare values do under privacy models. This is a feasible solution of the dual
+of the linear relaxation of Bredereck, Nichterlein and Niedermeier (2013), ILP (5)-(8), with strong linking
+constraints.
 
 A class of a pattern vector with cost ``c`` per row consists of rows that agree on the kept columns and has
 at least k people. Suppose it has ``y_i`` rows of row type i. At most ``z_i = min(y_i, people_i)`` of its
@@ -109,7 +111,7 @@ def check_prices(
     k : int
         Fewest people per class.
     prices : ndarray of int64, shape (n,)
-        Price of each row of a row type in units of 1 / `PRICE_UNIT`, >= 0.
+        Price of each row of a row type in units of 1 / `PRICE_UNIT`.
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
     models : PrivacyModels
@@ -129,7 +131,7 @@ def check_prices(
     Raises
     ------
     SolverError
-        There is not one price per row type, or a price is negative.
+        There is not one price per row type.
 
     Notes
     -----
@@ -199,8 +201,8 @@ class _Arrays(NamedTuple):
 
 def _priced(row_types: PackedRowTypes | RowTypeTable, prices: NDArray[np.int64]) -> Priced:
     arrays = _arrays(row_types)
-    if prices.dtype != np.int64 or prices.shape != arrays.rows.shape or (prices < 0).any():
-        raise SolverError("A certificate needs one price of at least 0 for each row type.")
+    if prices.dtype != np.int64 or prices.shape != arrays.rows.shape:
+        raise SolverError("A certificate needs one price for each row type.")
     return Priced(arrays.cells, arrays.rows, arrays.people, prices)
 
 
@@ -227,7 +229,7 @@ def _cap(units: list[int], rest_may_be_small: bool, outside: float) -> int | Non
 
 def _fits(priced: Priced, units: list[int]) -> bool:
     """Whether no sum of the check can leave 64 bits."""
-    max_cost_per_row = max(int(priced.prices.max()), sum(units))
+    max_cost_per_row = max(int(priced.prices.max()), -int(priced.prices.min()), sum(units))
     return max_cost_per_row * 2 * int(priced.rows.sum()) < _LARGEST
 
 

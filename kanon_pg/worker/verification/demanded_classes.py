@@ -53,7 +53,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import PrivacyModels
-from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.row_types import RowTypeTable, shared_people
 
@@ -70,6 +70,8 @@ _ANY_GAIN = np.int64(1 << 61)
 """The gain where sums could leave 64 bits, so that nothing is claimed."""
 
 _TOO_FEW, _TOO_MANY = np.int64(NO_CLASS - 1), np.int64(NO_CLASS - 2)
+
+_NO_LIMIT = np.int64(1 << 62)
 
 
 class ClassDemands(NamedTuple):
@@ -331,8 +333,7 @@ def _gain_with_values(
     """Return the greatest gain of a class with enough different values."""
     held, taken = demands.held, demands.taken
     gain, together, different = np.int64(0), np.int64(0), 0
-    for item in members:
-        held[codes[item]] = 0
+    _empty(held, codes, members)
     cheap = members.size
     for place in range(members.size):
         item = members[place]
@@ -377,31 +378,36 @@ def _gain_with_shares(
     k: int,
 ) -> np.int64:
     """Return the greatest gain of a class in which no value has more than its share."""
-    held, share = demands.held, demands.share
-    for item in members:
-        held[codes[item]] = 0
-    together, most = np.int64(0), np.int64(0)
-    for item in members:
-        held[codes[item]] += priced.rows[item]
-        together += priced.rows[item]
-        most = max(most, held[codes[item]])
-    low, high = np.int64(1), min(most, together // share)
+    # Most dearest classes are small, and a limit is tried in as little time as it is low.
+    low, high, step = np.int64(1), _NO_LIMIT, np.int64(1)
     while low < high:
-        middle = (low + high) // 2
+        middle = low + step - 1 if high == _NO_LIMIT else (low + high) // 2
         here = _gain_with_limit(demands, codes, middle, priced, members, cost, k)
-        if here == _TOO_FEW:
-            low = middle + 1
-        elif here == _TOO_MANY:
+        if here == _TOO_MANY:
             high = middle - 1
+            continue
+        above = (
+            here
+            if here == _TOO_FEW
+            else _gain_with_limit(demands, codes, middle + 1, priced, members, cost, k)
+        )
+        if here == _TOO_FEW or above > here:
+            low, step = middle + 1, 2 * step
         else:
-            above = _gain_with_limit(demands, codes, middle + 1, priced, members, cost, k)
-            if above > here:
-                low = middle + 1
-            else:
-                high = middle
+            high = middle
     if low > high:
         return NO_CLASS
     return max(NO_CLASS, _gain_with_limit(demands, codes, low, priced, members, cost, k))
+
+
+@inner_kernel
+def _empty(held: NDArray[np.int64], codes: NDArray[np.int32], members: NDArray[np.int32]) -> None:
+    """Set the rows of all values of some members to 0."""
+    if held.size <= members.size:
+        held[:] = 0
+        return
+    for item in members:
+        held[codes[item]] = 0
 
 
 @kernel
@@ -419,8 +425,7 @@ def _gain_with_limit(
     Where there is none: whether the limit is too low for k rows, or too high for the rows it asks for.
     """
     held, taken = demands.held, demands.taken
-    for item in members:
-        held[codes[item]] = 0
+    _empty(held, codes, members)
     needed = np.int64(max(k, int(limit) * demands.share))
     gain, together = np.int64(0), np.int64(0)
     end = members.size
@@ -455,7 +460,7 @@ def _gain_within_distance(
     together, most = np.int64(0), cost
     for item in members:
         together += priced.rows[item]
-        most = max(most, priced.prices[item])
+        most = max(most, abs(priced.prices[item]))
     if np.float64(most) * np.float64(together) * SHARE_UNIT >= 2.0**61:
         demands.taken[: members.size] = priced.rows[members]
         return _ANY_GAIN
@@ -484,8 +489,7 @@ def _gain_of_size(
 ) -> np.int64:
     """Return `SHARE_UNIT` times the greatest gain of so many rows, `_TOO_MANY` if there are too few."""
     held, taken, codes, quotas = demands.held, demands.taken, demands.codes[column], demands.quotas[column]
-    for item in members:
-        held[codes[item]] = 0
+    _empty(held, codes, members)
     left, others, gain = size * SHARE_UNIT, size * demands.beyond, np.int64(0)
     taken[: members.size] = 0.0
     for place in range(members.size):

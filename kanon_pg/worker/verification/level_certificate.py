@@ -287,7 +287,7 @@ def certified_bound_of_levels(
     row_types : PackedRowTypes
         `n` row types with hierarchies.
     prices : ndarray of int64, shape (n,)
-        Price of each row of a row type in units of 1 / `PRICE_UNIT`, >= 0.
+        Price of each row of a row type in units of 1 / `PRICE_UNIT`.
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
     models : PrivacyModels
@@ -296,18 +296,20 @@ def certified_bound_of_levels(
     Raises
     ------
     SolverError
-        There is not one price per row type, a price is negative, or a hierarchy lacks a value.
+        There is not one price per row type, or a hierarchy lacks a value.
 
     Notes
     -----
     O(p n) for p level vectors in the worst case; groups in which nothing can break prices are left at once.
     """
     rows = _integers(row_types.rows)
-    if prices.dtype != np.int64 or prices.shape != rows.shape or (prices < 0).any():
-        raise SolverError("A certificate needs one price of at least 0 for each row type.")
+    if prices.dtype != np.int64 or prices.shape != rows.shape:
+        raise SolverError("A certificate needs one price for each row type.")
     cells = [_integers(buffer) for buffer in row_types.cells]
     columns = read_levels(row_types.columns, row_types.hierarchies, cells)
-    highest = max(int(prices.max()), sum(int(column.costs[-1].max()) for column in columns))
+    highest = max(
+        int(prices.max()), -int(prices.min()), sum(int(column.costs[-1].max()) for column in columns)
+    )
     if highest * 2 * int(rows.sum()) >= NO_CAP:
         return None
     broken: list[Groups] = []

@@ -1,4 +1,4 @@
--- Erases a person from a release over time.
+-- Erases a person from a release over time, or from one that remembers versions.
 CREATE OR REPLACE FUNCTION {{ api }}.kanon_erase(release name, person text[])
 RETURNS void
 LANGUAGE plpgsql
@@ -16,7 +16,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_erase OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_erase FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_erase IS
-'Erases a person from a release over time. It publishes a version without their cohorts at once.
+'Erases a person from a release over time, which publishes a version without their cohorts at once, and from versions that are remembered. An ordinary release that remembers is refreshed; delete the person''s rows from the table first.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 person: The value of the column that identifies people, else those of the primary key (one per column), as text.

@@ -19,6 +19,9 @@ kanon_rows AS MATERIALIZED (
 {% endif %}
     FROM (
         SELECT
+{% if written %}
+            xmin::text::bigint AS kanon_written,
+{% endif %}
 {% for k in keys %}
             {{ k.expression }} AS {{ k.alias }},
 {% endfor %}
@@ -45,12 +48,13 @@ rows_seen AS MATERIALIZED (
         row_id,
         person{% for s in sources %},
         coalesce(max(class) FILTER (WHERE source = {{ s.number }}), 0) AS {{ s.class }},
-        coalesce(pg_catalog.bool_or(NOT is_known) FILTER (WHERE source = {{ s.number }}), false) AS {{ s.unknown }}
+        coalesce(pg_catalog.bool_or(NOT is_known) FILTER (WHERE source = {{ s.number }}), false) AS {{ s.unknown }},
+        coalesce(pg_catalog.bool_or(is_assumed) FILTER (WHERE source = {{ s.number }}), false) AS {{ s.assumed }}
 {% endfor %}
 
     FROM (
 {% for s in sources %}
-        SELECT {{ s.number }} AS source, row_id, person, class, is_known FROM {{ s.name }}
+        SELECT {{ s.number }} AS source, row_id, person, class, is_known, is_assumed FROM {{ s.name }}
 {% if not loop.last %}
         UNION ALL
 {% endif %}
@@ -62,9 +66,10 @@ rows_seen AS MATERIALIZED (
 
 -- The rows of each history; where a person may have several rows, those of each person. Class 0: not shown.
 history AS MATERIALIZED (
-    SELECT {% if by_person %}person, {% endif %}{% for s in sources %}{{ s.class }}, {{ s.unknown }}, {% endfor %}count(*) AS rows
+    SELECT
+        {% if by_person %}person, {% endif %}{% for s in sources %}{{ s.class }}, {{ s.unknown }}, {{ s.assumed }}, {% endfor %}count(*) AS rows
     FROM rows_seen
-    GROUP BY {% if by_person %}person, {% endif %}{% for s in sources %}{{ s.class }}, {{ s.unknown }}{% if not loop.last %}, {% endif %}{% endfor %}
+    GROUP BY {% if by_person %}person, {% endif %}{% for s in sources %}{{ s.class }}, {{ s.unknown }}, {{ s.assumed }}{% if not loop.last %}, {% endif %}{% endfor %}
 
 ),
 
@@ -85,7 +90,13 @@ SELECT
     (
         (SELECT coalesce(sum(h.rows), 0) FROM history AS h WHERE {% for s in t.sources %}h.{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
         + (SELECT sum(g.rows) FROM gone AS g WHERE g.source IN ({% for s in t.sources %}{{ s.number }}{% if not loop.last %}, {% endif %}{% endfor %}))
-    )::bigint AS unseen_rows
+    )::bigint AS unseen_rows,
+    (
+        SELECT coalesce(sum(h.rows), 0)
+        FROM history AS h
+        WHERE ({% for s in t.sources %}h.{{ s.assumed }}{% if not loop.last %} OR {% endif %}{% endfor %})
+            AND NOT ({% for s in t.sources %}h.{{ s.unknown }}{% if not loop.last %} OR {% endif %}{% endfor %})
+    )::bigint AS assumed_rows
 FROM (
 {% if by_person %}
     SELECT

@@ -5,7 +5,8 @@ SELECT
     c.relname::text AS classes,
     m.key_columns::text[] AS key_columns,
     m.k,
-    m.entity::text AS entity
+    m.entity::text AS entity,
+    m.erased_rows
 FROM kanon.remembered AS m
 LEFT JOIN pg_catalog.pg_class AS c ON c.oid = m.classes
 WHERE m.release = $1::text

@@ -7,6 +7,7 @@
             ROW({% for c in cells %}{{ c.hashed }}, {% endfor %}s.kanon_pattern{% if cohorts %}, entered.entered{% endif %}), 0
         ) AS class,
         true AS is_known,
+        false AS is_assumed,
         1::bigint AS rows
     FROM {{ storage }} AS s
 {% if cohorts %}

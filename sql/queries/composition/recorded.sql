@@ -1,4 +1,7 @@
--- What a release was made with, beside what fetch_release says, and whether readers may have had other versions.
+-- What a release was made with, beside what fetch_release says, and whether readers may have had other versions. Rows
+-- whose version was written by a transaction before settled_before were read as they are now. It is NULL where versions of
+-- rows say no such thing: of views, of tables elsewhere, on a server that the release was restored to, and once numbers of
+-- transactions begin again.
 -- $1 text
 SELECT
     r.relation::oid::bigint AS base,
@@ -6,6 +9,19 @@ SELECT
     (r.parameters ->> 'p')::integer AS p,
     (r.parameters ->> 't')::double precision AS t,
     r.hash_seed,
-    r.refreshed_at IS NOT NULL AS was_refreshed
+    r.refreshed_at IS NOT NULL AS was_refreshed,
+    CASE
+        WHEN kanon.base_changes(r.relation) IS NOT NULL
+            AND r.settled_on = (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c)
+            AND pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text::bigint - r.settled_before < 1073741824
+            AND NOT EXISTS (
+                SELECT
+                FROM pg_catalog.pg_partition_tree(r.relation) AS part
+                INNER JOIN pg_catalog.pg_class AS c ON c.oid = part.relid
+                INNER JOIN pg_catalog.pg_am AS a ON a.oid = c.relam
+                WHERE a.amname <> 'heap'
+            )
+            THEN r.settled_before
+    END AS settled_before
 FROM kanon.release AS r
 WHERE r.name = $1::text

@@ -1,77 +1,82 @@
 -- Row types with multiplicities, as count_row_types gives them, of a table that is distributed by who a row is about: each
--- node counts the people of its shards for good. What travels is row types with counts of rows, people and people who have no other row type,
--- and, of those who have others, two numbers per row type and person. The numbers of those who have one are drawn here.
+-- node counts the people of its shards for good, in one pass. What travels is row types with counts of rows, people and people who
+-- have no other row type, and a number for each person who has others. The numbers of those who have none are drawn here.
 WITH types AS MATERIALIZED (
     SELECT
         {% for q in columns %}{{ q.alias }}, {% endfor %}
 
         sum(n)::bigint AS n,
         count(*) AS people,
-        sum((row_types = 1)::integer)::bigint AS lone
-    FROM (
-        {% include "distributed/held_row_types.sql" %}
-    ) AS held
-    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
-
-),
-
-pairs AS MATERIALIZED (
-    SELECT
-        {% include "counting/pair_key.sql" %} AS key,
-        pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) AS person
-    FROM (
-        {% include "distributed/held_row_types.sql" %}
-    ) AS pairs
-    WHERE row_types > 1
-),
-
-marks AS MATERIALIZED (
-    SELECT
-        coalesce(sum(mark), 0)::text AS fingerprint,
-        coalesce(sum(first), 0)::bigint AS people
+        sum(lone)::bigint AS lone,
+        pg_catalog.array_agg(someone) FILTER (WHERE lone = 0) AS others,
+        sum(first)::bigint AS first,
+        sum(mark) AS mark
     FROM (
         SELECT
-            {% include "counting/pair_mark.sql" %} AS mark,
-            (pairs.place = 1)::integer AS first
+            {% for q in columns %}{{ q.alias }}, {% endfor %}
+
+            n,
+            (row_types = 1)::integer AS lone,
+            (place = 1)::integer AS first,
+            pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) AS someone,
+            {% include "counting/pair_mark.sql" %} AS mark
         FROM (
-            {% include "distributed/held_row_types.sql" %}
+            SELECT
+                held.*,
+                count(*) OVER (PARTITION BY held.person) AS row_types,
+                pg_catalog.row_number() OVER (PARTITION BY held.person) AS place
+            FROM (
+                SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}person, count(*) AS n
+                FROM (
+                    SELECT
+{% for q in columns %}
+                        {{ q.expression }} AS {{ q.alias }},
+{% endfor %}
+                        {{ entity.expression }} AS person
+                    FROM {{ relation }}
+                ) AS base
+                GROUP BY {% for q in columns %}{{ q.alias }}, {% endfor %}person
+            ) AS held
         ) AS pairs
-    ) AS marked
+    ) AS counted
+    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+
 ),
 
 totals AS MATERIALIZED (
     SELECT
         count(*) AS types,
         coalesce(sum(n), 0)::bigint AS n,
-        coalesce(sum(lone), 0)::bigint AS lone,
-        count(*) * {{ type_bytes }} + (coalesce(sum(lone), 0)::bigint + (SELECT count(*) FROM pairs)) * {{ pair_bytes }} AS bytes
+        coalesce(sum(first), 0)::bigint AS people,
+        coalesce(sum(mark), 0)::text AS fingerprint,
+        count(*) * {{ type_bytes }} + coalesce(sum(people), 0)::bigint * {{ pair_bytes }} AS bytes
     FROM types
 )
 
 SELECT
     {% include "counting/totals.sql" %},
-    marks.people,
-    marks.fingerprint,
+    totals.people,
+    totals.fingerprint,
     packed.*,
     paired.*
 FROM totals
-CROSS JOIN marks
 CROSS JOIN (
     {% include "counting/packed_types.sql" %}
 ) AS packed
 CROSS JOIN (
     SELECT
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(listed.key), ''), '') AS pair_keys,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(listed.person), ''), '') AS pair_people
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS pair_keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(somebody.person), ''), '') AS pair_people
     FROM (
-        SELECT p.key, p.person FROM pairs AS p WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
+        SELECT types.lone, types.others, {% include "counting/type_key.sql" %} AS key
+        FROM types
+        WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
+        OFFSET 0
+    ) AS types
+    CROSS JOIN LATERAL (
+        SELECT other.person FROM pg_catalog.unnest(types.others) AS other (person)
         UNION ALL
-        SELECT types.key, pg_catalog.hash_record_extended(ROW(types.key, lone.number), 1)
-        FROM (
-            SELECT types.lone, {% include "counting/type_key.sql" %} AS key
-            FROM types
-            WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
-        ) AS types
-        CROSS JOIN LATERAL pg_catalog.generate_series(1, types.lone) AS lone (number)
-    ) AS listed
+        SELECT pg_catalog.hash_record_extended(ROW(types.key, alone.number), 1)
+        FROM pg_catalog.generate_series(1, types.lone) AS alone (number)
+    ) AS somebody
 ) AS paired

@@ -1,6 +1,7 @@
 -- The only way to what is stored on the nodes: Citus reads there with the rights of whoever asks, which inside this function is
 -- the owner. Nobody else may name it, because nobody may use its schema; the view of the release does. The shards of a table
--- hold people by the hash of who they are, so rows are not shown in the order in which shards answer.
+-- hold people by the hash of who they are, so rows are not shown in the order in which shards answer; nor is what Citus
+-- tells of its work (citus.log_remote_commands, messages for debugging).
 CREATE FUNCTION {{ reader }}() RETURNS TABLE (
 {% for c in stored %}
     {{ c.output }} {{ c.type }},
@@ -11,5 +12,7 @@ LANGUAGE sql
 STABLE
 PARALLEL UNSAFE
 SECURITY DEFINER
+CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
+SET client_min_messages = warning
 AS {{ body }}

@@ -9,6 +9,8 @@ import pytest
 from psycopg.rows import dict_row
 
 from kanon_pg import client
+from kanon_pg.db.psycopg_adapter import PsycopgDatabase
+from kanon_pg.db.queries import Statement
 from tests.integration.citus.tables import classes, create_patients, create_stays, storage_of
 
 K = 12
@@ -137,3 +139,68 @@ def test_a_right_that_was_granted_in_the_same_transaction_is_asked_for(citus):
     assert hint is not None
     citus.execute(hint[hint.index("GRANT") : hint.rindex(";")])
     assert _anonymize(citus, "patients")["rows"] == 30
+
+
+def _grant_to_the_owner(db: psycopg.Connection[Any]) -> None:
+    db.execute("SELECT kanon_undeclare('patients')")
+    db.execute("GRANT SELECT ON patients TO kanon_owner")
+
+
+def test_a_table_goes_no_further_than_its_release(citus):
+    create_patients(citus)
+    _grant_to_the_owner(citus)
+    _anonymize(citus, "patients", K, ", '{zip,age,sex}', '{diagnosis}'")
+    for attempt in ("DROP TABLE patients", "ALTER TABLE patients DROP COLUMN zip"):
+        with pytest.raises(psycopg.errors.DependentObjectsStillExist, match="depend on it"):
+            citus.execute(attempt)
+    citus.execute("ALTER TABLE patients RENAME COLUMN id TO number")
+    citus.execute("ALTER TABLE patients ADD COLUMN ward text")
+    assert min(classes(citus, "safe.patients", QUASI)) >= K
+    citus.execute("DROP TABLE patients CASCADE")
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        citus.execute("SELECT * FROM safe.patients")
+    for asked in ("SELECT kanon_refresh('patients')", "SELECT kanon_composition('{patients}')"):
+        with pytest.raises(psycopg.Error, match="base table of this release is gone") as error:
+            citus.execute(asked)
+        assert error.value.sqlstate == "KA600"
+    hint = error.value.diag.message_hint
+    assert hint is not None
+    citus.execute(hint[hint.index("SELECT") :])
+    left = citus.execute("SELECT FROM citus_tables WHERE table_name::text ~ 'kanon_shards'").fetchall()
+    assert left == citus.execute("SELECT FROM kanon.releases").fetchall() == []
+
+
+def test_a_table_that_citus_makes_anew_is_published_anew(citus):
+    create_patients(citus)
+    _grant_to_the_owner(citus)
+    _anonymize(citus, "patients")
+    citus.execute("SELECT undistribute_table('patients')")
+    with pytest.raises(psycopg.Error, match="undistribute_table or alter_distributed_table made it anew"):
+        citus.execute("SELECT kanon_refresh('patients')")
+    citus.execute("SELECT kanon_drop('patients')")
+    citus.execute("GRANT SELECT ON patients TO kanon_owner")
+    assert _anonymize(citus, "patients")["rows"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("table", "distribution"), [("patients", "id"), ("stays", "person"), ("stays", "stay")]
+)
+def test_no_row_passes_the_coordinator_when_a_release_is_stored(citus, monkeypatch, table, distribution):
+    create_patients(citus, distribution) if table == "patients" else create_stays(citus, distribution)
+    plans = []
+
+    class Explained(Exception):
+        """Ends the call, which cannot go on once Citus has planned the statement twice."""
+
+    class Explaining(PsycopgDatabase):
+        def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> Any:
+            if statement.name != "distributed/fill_shards":
+                return super()._run(statement, arguments)
+            text = "EXPLAIN (COSTS off) " + statement.text.replace("$1", "'seed'")
+            plans.extend(line for (line,) in self.connection.execute(text.encode()).fetchall())
+            raise Explained
+
+    monkeypatch.setattr(client, "PsycopgDatabase", Explaining)
+    with pytest.raises(Explained):
+        client.anonymize(citus, table, K)
+    assert any("INSERT/SELECT method: repartition" in line for line in plans), plans

@@ -11,10 +11,8 @@ import pytest
 
 from kanon_pg.admin.install.check import check_database
 from kanon_pg.admin.install.installer import install
-from kanon_pg.admin.install.uninstaller import uninstall
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
 from kanon_pg.errors import InstallError
-from tests.fixtures.citus import CitusNodes
 from tests.integration.citus.tables import classes, create_patients, on_each, storage_of
 
 REFUSED = (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedFunction)
@@ -99,6 +97,39 @@ def test_no_right_of_a_curator_or_analyst_reaches_the_storage(citus, nodes, citu
         citus.execute("RESET ROLE")
 
 
+def test_what_reads_a_release_is_as_closed_as_other_functions(citus, people):
+    storage = _published_by(citus, people[0])
+    found = citus.execute(
+        "SELECT pg_get_userbyid(proowner), prosecdef, proisstrict, provolatile::text, proparallel::text,"
+        " proconfig, proacl::text[] FROM pg_proc WHERE oid = (%s || '_rows')::regproc",
+        [storage],
+    ).fetchone()
+    assert found == (
+        "kanon_owner",
+        True,
+        False,
+        "s",
+        "u",
+        ["search_path=pg_catalog, pg_temp", "client_min_messages=warning"],
+        ["kanon_owner=X/kanon_owner", "=X/kanon_owner"],
+    )
+
+
+def test_citus_tells_readers_nothing_of_its_work(citus, nodes, citus_database, people):
+    _published_by(citus, people[0])
+    heard: list[str] = []
+    with psycopg.connect(nodes.coordinator.dsn(citus_database), autocommit=True) as reader:
+        reader.add_notice_handler(
+            lambda notice: heard.append(f"{notice.message_primary} {notice.message_detail}")
+        )
+        reader.execute(f"SET ROLE {people[1]}")
+        reader.execute("SET citus.log_remote_commands TO on")
+        reader.execute("SET client_min_messages TO debug4")
+        for asked in ("SELECT count(*) FROM", "SELECT * FROM", "EXPLAIN ANALYZE SELECT * FROM"):
+            reader.execute(f"{asked} safe.patients")
+    assert [message for message in heard if "kanon_shards" in message or "citus" in message] == []
+
+
 def test_rows_are_not_shown_shard_by_shard(citus, people):
     storage = _published_by(citus, people[0])
     order = (
@@ -149,26 +180,3 @@ def test_a_check_publishes_on_the_nodes(citus, nodes, citus_database):
 def test_a_worker_takes_no_installation(nodes, citus_database):
     with pytest.raises(InstallError, match="worker of Citus"):
         install(nodes.workers[0].dsn(citus_database))
-
-
-def test_uninstalling_leaves_nothing_on_any_node(nodes: CitusNodes) -> None:
-    with nodes.database("leaving") as name:
-        dsn = nodes.coordinator.dsn(name)
-        install(dsn, plpython=True)
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            create_patients(connection)
-            connection.execute("SELECT kanon_anonymize('patients', 12)")
-        schemas = "SELECT nspname FROM pg_namespace WHERE nspname ~ '^(kanon|safe)' ORDER BY 1"
-        assert on_each(nodes, name, schemas)[1:] == [[("kanon_shards",)]] * 2
-        uninstall(dsn)
-        left = (
-            "SELECT nspname::text FROM pg_namespace WHERE nspname ~ '^(kanon|safe)'"
-            " UNION ALL SELECT relname FROM pg_class WHERE relname ~ 'kanon'"
-            " UNION ALL SELECT proname FROM pg_proc WHERE proname ~ 'kanon'"
-            " UNION ALL SELECT pg_describe_object(s.classid, s.objid, s.objsubid) FROM pg_shdepend AS s"
-            " JOIN pg_database AS d ON d.oid = s.dbid AND d.datname = current_database()"
-            f" JOIN pg_roles AS r ON r.oid = s.refobjid WHERE {OURS}"
-        )
-        assert on_each(nodes, name, left) == [[], [], []]
-        install(dsn, plpython=True)
-        uninstall(dsn)

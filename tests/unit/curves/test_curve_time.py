@@ -43,7 +43,7 @@ class Solver:
     def monotonic(self) -> float:
         return self.now
 
-    def solve(self, _row_types: Any, request: SolveRequest, **_callbacks: Any) -> SolveOutcome:
+    def solve(self, _row_types: Any, request: SolveRequest, _caller: Any) -> SolveOutcome:
         assert request.seconds is not None
         self.asked.append(request)
         self.now += request.seconds + self.overrun

@@ -72,10 +72,10 @@ STEPS = [
     "create_storage",
     "recount_storage",
     "fetch_release",
+    "store_release",
     "create_safe_view",
     "comment_view",
     "rename_storage",
-    "store_release",
 ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.compiled import kernel
+from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.verification.demanded_classes import NO_CLASS, ClassDemands, PricedRows, greatest_gain
 
 # Measured by bound and CPU seconds of `raise_prices` on CMC (k = 5, 25) and Adult with 9 columns (k = 25),
@@ -144,6 +144,7 @@ def climb(
     pace: Pace = USUAL_PACE,
     usage: Usage | None = None,
     demands: ClassDemands | None = None,
+    lowest: float = 0.0,
 ) -> Climb:
     """Raise the dual value of prices by deflected subgradient steps.
 
@@ -165,6 +166,8 @@ def climb(
         Receives averages over the steps.
     demands : ClassDemands, optional
         What classes must satisfy beside k.
+    lowest : float
+        No price may be lower. Below 0 are those of rows that let others form a cheaper class.
 
     Returns
     -------
@@ -177,7 +180,9 @@ def climb(
     Gradients are scaled by the rows of a row type. A group is looked at again only when prices have risen
     by as much as it had to spare, so a step costs time for the tight groups alone.
     """
-    ascent = _Ascent(pool, counts, prices, stride, pace, Usage.of(pool) if usage is None else usage, demands)
+    ascent = _Ascent(
+        pool, counts, prices, stride, pace, Usage.of(pool) if usage is None else usage, demands, lowest
+    )
     for step in range(steps):
         if step % _HEARTBEAT_EVERY == 0:
             clock.report("bound", None)
@@ -206,6 +211,7 @@ class _Ascent:
         pace: Pace,
         usage: Usage,
         demands: ClassDemands | None,
+        lowest: float,
     ) -> None:
         self._pool = pool._replace(member=pool.member.copy())
         self._front = _Front(np.zeros(pool.cost.size, dtype=np.int64), np.zeros(pool.cost.size))
@@ -213,6 +219,7 @@ class _Ascent:
         self._prices, self._risen = prices.copy(), 0.0
         self._gradient, self._direction = np.empty(prices.size), np.zeros(prices.size)
         self._pace, self._usage, self._waited = pace, usage, 0
+        self._lowest = lowest
         self.best, self.best_value, self.stride = prices.copy(), -np.inf, stride
 
     def evaluate(self, step: int) -> float:
@@ -250,7 +257,7 @@ class _Ascent:
             self.stride = 0.0  # nothing is higher, or the target is reached
             return False
         step = (self.stride * distance / squared) * self._direction
-        moved = np.clip(self._prices + step, 0.0, highest)
+        moved = np.clip(self._prices + step, self._lowest, highest)
         self._risen += max(0.0, float((moved - self._prices).max()))
         self._prices = moved
         return True
@@ -313,7 +320,7 @@ def _find_worst(
     member, people, k = pool.member, counts.people, counts.k
     begin, cost = pool.begin[group], pool.cost[group]
     end, together = begin, 0
-    threshold = -1.0
+    threshold = -np.inf
     known = begin + length[group]
     for place in range(begin, pool.begin[group + 1]):
         item = member[place]
@@ -358,14 +365,25 @@ def _value_and_gradient_under(
             continue
         cost = np.int64(pool.cost[group])
         members = pool.member[pool.begin[group] : pool.begin[group + 1]]
-        highest = np.int64(0)
-        for item in members:
-            highest = max(highest, prices[item])
-        if highest <= cost:
-            front.due[group] = risen + 1.0 + (cost - highest)
+        length = _bring_to_front(members, front.length[group], prices)
+        if length > 0 and prices[members[0]] <= cost:
+            front.due[group] = risen + 1.0 + (cost - prices[members[0]])
             continue
-        sort_by_price(members, prices)
-        gain = greatest_gain(demands, priced, members, cost, k)
+        gain, used = NO_CLASS, 0
+        if length > 0:
+            gain = greatest_gain(demands, priced, members[:length], cost, k)
+            used = _last_taken(demands, length)
+        if length < members.size and (gain <= NO_CLASS or _WIDER * used + _SPARE > length):
+            sort_by_price(members, prices)
+            length = members.size
+            if prices[members[0]] <= cost:
+                front.length[group] = min(length, _SPARE)
+                front.due[group] = risen + 1.0 + (cost - prices[members[0]])
+                continue
+            gain = greatest_gain(demands, priced, members, cost, k)
+            used = _last_taken(demands, length)
+        front.length[group] = min(length, _WIDER * (_WIDER * used + _SPARE))
+        members = members[:length]
         if gain <= NO_CLASS:
             front.due[group] = np.inf
         elif gain <= 0:
@@ -378,6 +396,42 @@ def _value_and_gradient_under(
             for place in range(members.size):
                 gradient[members[place]] -= demands.taken[place]
     return value, count
+
+
+_WIDER = 2
+_SPARE = 8
+"""The front of a group is looked at alone if it is so many times as long as what the worst class takes of it,
+and so much longer."""
+
+
+@kernel
+def _bring_to_front(members: NDArray[np.int32], length: int, prices: NDArray[np.int64]) -> int:
+    """Bring all members to the front, dearest first, that are at least as dear as any of the first ones.
+
+    Returns how many they are; 0 if `length` is.
+    """
+    if length == 0:
+        return 0
+    least = prices[members[0]]
+    for place in range(1, length):
+        least = min(least, prices[members[place]])
+    end = length
+    for place in range(length, members.size):
+        item = members[place]
+        if prices[item] > least:
+            members[place] = members[end]
+            members[end] = item
+            end += 1
+    sort_by_price(members[:end], prices)
+    return end
+
+
+@inner_kernel
+def _last_taken(demands: ClassDemands, length: int) -> int:
+    """Return how many members the worst class needs to be looked at for: up to the last that it takes of."""
+    while length > 0 and demands.taken[length - 1] == 0.0:
+        length -= 1
+    return length
 
 
 _FEW = 32

@@ -175,7 +175,7 @@ def _instances(
     demands: ClassDemands,
 ) -> _Instances:
     """Return the instances in which a class costs little more than its prices."""
-    higher = (prices * (1.0 + _MARGIN)).astype(np.int64)
+    higher = (prices + np.abs(prices) * _MARGIN).astype(np.int64)
     vector, cost, length, member = [], [], [], []
     room = _MOST_MEMBERS
 

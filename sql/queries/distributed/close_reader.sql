@@ -1,0 +1,2 @@
+-- Takes what everybody has by default.
+REVOKE ALL ON FUNCTION {{ reader }}() FROM PUBLIC
