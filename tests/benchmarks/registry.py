@@ -26,6 +26,7 @@ from tests.benchmarks import (
     series,
     shards,
     synthetic,
+    waiting,
     wide,
 )
 from tests.benchmarks.settings import Settings
@@ -50,6 +51,7 @@ SPECS: dict[str, Spec] = {
     "census": real.census,
     "series": series.over_time,
     "series-server": series.by_functions,
+    "waiting": waiting.waiting,
     "synthetic": synthetic.phases,
     "synthetic-diverse": synthetic.diverse,
     "workers": synthetic.workers,

@@ -50,7 +50,7 @@ def over_time(settings: Settings) -> Iterator[Table]:
         if not file.exists():
             yield missing(name)
             continue
-        codes = _codes(file, columns)
+        codes = codes_of(file, columns)
         codes = codes[np.random.default_rng(1).permutation(len(codes))][:most]
         rows = []
         for leavers in rules:
@@ -62,13 +62,13 @@ def over_time(settings: Settings) -> Iterator[Table]:
         )
 
 
-def _codes(file: object, columns: Sequence[str]) -> Codes:
+def codes_of(file: object, columns: Sequence[str]) -> Codes:
     read = pa.csv.read_csv(file, convert_options=pa.csv.ConvertOptions(include_columns=list(columns)))
     encoded = [read[name].combine_chunks().dictionary_encode().indices for name in columns]
     return np.column_stack([np.asarray(one).astype(np.int64) for one in encoded])
 
 
-def _patterns(codes: Codes) -> Codes:
+def patterns_of(codes: Codes) -> Codes:
     """Anonymize rows by themselves; returns the pattern of each."""
     types, type_of, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
     spread = np.random.default_rng(2).integers(-(2**63), 2**63 - 1, int(codes.max()) + 1, dtype=np.int64)
@@ -101,7 +101,7 @@ class _Published:
     cohorts: int = 0
 
     def enter(self, rows: Codes, codes: Codes) -> None:
-        patterns = _patterns(codes[rows])
+        patterns = patterns_of(codes[rows])
         kept = (patterns[:, None] >> np.arange(codes.shape[1])) & 1 == 0
         cells = np.column_stack([np.where(kept, codes[rows], -1), patterns])
         _, cohort = np.unique(cells, axis=0, return_inverse=True)
@@ -132,7 +132,7 @@ def _history(codes: Codes, batches: int, leaving: float, leavers: str) -> list[l
     state = _Published(np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64), {})
     here = np.zeros(n, bool)
     rows: list[list[object]] = []
-    _patterns(codes[:1000])  # compiles
+    patterns_of(codes[:1000])  # compiles
     for version, batch in enumerate(np.array_split(np.arange(n), batches), 1):
         gone = np.flatnonzero(here & (chance.random(n) < leaving))
         here[gone] = False
@@ -149,7 +149,7 @@ def _history(codes: Codes, batches: int, leaving: float, leavers: str) -> list[l
         # A row that is there and not shown loses all its cells.
         cells = int(np.bitwise_count(state.pattern[current]).sum())
         cells += int((here & ~published).sum()) * codes.shape[1]
-        fresh = int(np.bitwise_count(_patterns(codes[here])).sum())
+        fresh = int(np.bitwise_count(patterns_of(codes[here])).sum())
         waits = int((here & (state.cohort < 0)).sum())
         held = int((here & (state.cohort >= 0) & ~published).sum())
         people = int(here.sum())

@@ -77,7 +77,7 @@ OTHER: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", OTHER)
 def test_readers_do_not_wait_while_releases_are_compared(clinic: Interface, kind: str) -> None:
-    with held(clinic, "by_zip_storage") as holder, ThreadPoolExecutor(1) as thread:
+    with ThreadPoolExecutor(1) as thread, held(clinic, "by_zip_storage") as holder:
         publishing = thread.submit(publish, clinic, "by_ward", "ward", **OTHER[kind])
         process = waiting(holder, "by_zip_storage", publishing)
         # The version is remembered by now, and waits for its comparison with the others.
@@ -91,7 +91,7 @@ def test_readers_do_not_wait_while_releases_are_compared(clinic: Interface, kind
 
 def test_the_next_version_is_remembered_before_readers_wait_for_it(clinic: Interface) -> None:
     publish(clinic, "series", "zip", over_time={}, remember=3)
-    with psycopg.connect(clinic.dsn) as holder, ThreadPoolExecutor(1) as thread:
+    with ThreadPoolExecutor(1) as thread, psycopg.connect(clinic.dsn) as holder:
         holder.execute("lock table kanon.remembered in exclusive mode")
         publishing = thread.submit(clinic.refresh, "series")
         process = waiting(holder, "remembered", publishing)
@@ -102,7 +102,7 @@ def test_the_next_version_is_remembered_before_readers_wait_for_it(clinic: Inter
 
 def test_a_comparison_gives_its_locks_back(clinic: Interface) -> None:
     """Two calls that compare each other's release, and then swap their own, would wait for each other."""
-    with psycopg.connect(clinic.dsn) as reader, ThreadPoolExecutor(1) as thread:
+    with ThreadPoolExecutor(1) as thread, psycopg.connect(clinic.dsn) as reader:
         reader.execute("select from safe.by_ward")
         publishing = thread.submit(publish, clinic, "by_ward", "ward", remember=3)
         for _ in range(1_200):
@@ -148,7 +148,7 @@ def published_at(interface: Interface) -> Any:
 
 def test_a_call_that_is_cancelled_during_the_comparison_ends(clinic: Interface) -> None:
     before = published_at(clinic)
-    with held(clinic, "by_zip_storage") as holder, ThreadPoolExecutor(1) as thread:
+    with ThreadPoolExecutor(1) as thread, held(clinic, "by_zip_storage") as holder:
         publishing = thread.submit(publish, clinic, "by_ward", "ward", remember=3)
         process = waiting(holder, "by_zip_storage", publishing)
         holder.execute("select pg_cancel_backend(%s)", [process])
