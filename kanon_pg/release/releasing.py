@@ -30,7 +30,7 @@ from kanon_pg.release.record import (
     forget_releases,
     record_refresh,
     require_base,
-    settled_before,
+    settled_rows,
     store_release,
 )
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
@@ -112,7 +112,7 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     if names.parts is not None and parts is not None:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
-    settled = settled_before(db)
+    settled = settled_rows(db, plan.base)
     shown = _store(db, plan, shards, names, k=k)
     db.progress("recounting")
     found = recount(db, plan, names.storage, k=k, nodes=names.nodes, on_nodes=shards is not None)
@@ -197,7 +197,7 @@ def _readable_base(db: Database, row: Row) -> RelationFacts:
 def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
     base = _readable_base(db, row)
     db.progress("refreshing")
-    settled = settled_before(db)
+    settled = settled_rows(db, base)
     storage = _refresh_storage(db, row, base, generation)
     record_refresh(db, row, storage, settled=settled)
     if row["remember"]:

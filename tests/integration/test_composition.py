@@ -204,6 +204,88 @@ def test_rows_that_were_not_written_since_are_known_beside_new_ones(interface: I
     assert (both.people, both.smallest, both.unseen_rows, both.assumed_rows) == (401, 1, 0, 0)
 
 
+def alike(interface: Interface) -> None:
+    """Create a table with the rows of patients, under other keys."""
+    interface.connection.execute("create table more (like patients including all)")
+    interface.connection.execute(
+        "insert into more select id + 240, age, sex, zip, secret + 240 from patients where id <= 240"
+    )
+
+
+@pytest.mark.parametrize("kind", ["child", "partition"])
+def test_rows_that_came_with_another_table_were_not_read(interface: Interface, kind: str) -> None:
+    if kind == "child":
+        interface.connection.execute(PATIENTS.encode())
+        attach = "alter table more inherit patients"
+    else:
+        of_patients = PATIENTS.replace("create table patients", "create table adults")
+        interface.connection.execute(
+            "create table patients (id integer primary key, age integer, sex text, zip text, secret integer)"
+            " partition by range (id)"
+        )
+        interface.connection.execute(of_patients.replace("into patients", "into adults").encode())
+        interface.connection.execute(
+            "alter table patients attach partition adults for values from (1) to (241)"
+        )
+        attach = "alter table patients attach partition more for values from (241) to (481)"
+    alike(interface)
+    interface.declare("patients", identifiers=["id"], sensitive=["secret"], quasi_identifiers=["age"])
+    for release, column in (("by_age", "age"), ("by_sex", "sex"), ("by_zip", "zip")):
+        publish(interface, release, column, k=5, sensitive=[])
+    releases = ["by_age", "by_sex", "by_zip"]
+    before, *_ = interface.composition(releases)
+    assert (before.people, before.smallest, before.people_below) == (240, 4, 80)
+    interface.connection.execute(attach.encode())
+    after, *_ = interface.composition(releases)
+    assert (after.people, after.smallest, after.people_below) == (240, 4, 80)
+    assert (after.unseen_rows, after.assumed_rows) == (0, 0)
+    for release in releases:
+        interface.refresh(release)
+    both, *_ = interface.composition(releases)
+    assert (both.people, both.smallest, both.people_below, both.assumed_rows) == (480, 8, 0, 0)
+
+
+EXCHANGED = (
+    "alter table {0} rename {1} to other; alter table {0} rename {2} to {1};"
+    " alter table {0} rename other to {2}"
+)
+
+
+def test_cells_that_changed_their_column_were_not_read(interface: Interface) -> None:
+    interface.connection.execute(
+        "create table patients (id integer primary key, age integer, days integer, zip text);"
+        "insert into patients select i, i % 4, i / 4 % 4, 'Z' || i % 5 from generate_series(0, 239) as i"
+    )
+    for release, column in (("by_age", "age"), ("by_zip", "zip")):
+        publish(interface, release, column, k=5, sensitive=[])
+    exchange = EXCHANGED.format("patients", "age", "days").encode()
+    interface.connection.execute("alter table patients add ward text default 'w'")
+    assert interface.composition(["by_age", "by_zip"])[0].assumed_rows == 0
+    for refreshed in (False, True):
+        interface.connection.execute(exchange)
+        if refreshed:
+            interface.refresh("by_age")  # reads the column that was called age
+        assert interface.composition(["by_age", "by_zip"])[0].assumed_rows == 240
+        interface.connection.execute(exchange)
+        back, *_ = interface.composition(["by_age", "by_zip"])
+        assert (back.smallest, back.unseen_rows, back.assumed_rows) == (12, 0, 0)
+
+
+def test_cells_that_changed_their_column_in_a_child_were_not_read(interface: Interface) -> None:
+    interface.connection.execute(PATIENTS.encode())
+    interface.connection.execute("alter table patients add days integer")
+    alike(interface)
+    interface.connection.execute("update more set days = (id + 1) % 4; alter table more inherit patients")
+    publish(interface, "by_age", "age", k=5, sensitive=[])
+    assert interface.composition(["by_age"])[0].assumed_rows == 0
+    interface.connection.execute(
+        f"alter table more no inherit patients; {EXCHANGED.format('more', 'age', 'days')};"
+        "alter table more inherit patients".encode()
+    )
+    found, *_ = interface.composition(["by_age"])
+    assert (found.people, found.unseen_rows, found.assumed_rows) == (480, 0, 240)
+
+
 def test_versions_that_were_not_remembered_are_said_not_to_be_seen(hospital: Interface) -> None:
     publish(hospital, "patients", "age")
     hospital.refresh("patients")
