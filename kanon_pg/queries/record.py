@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from kanon_pg.queries.ledgers import LedgerContext, has_folder, ledger_context, 
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
-from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
+from kanon_pg.queries.request import ConfirmedRows, Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
 from kanon_pg.runner.ledger_parent import JournalMark, Request
 
@@ -97,6 +97,7 @@ def record_query(
         rules,
         context,
         outcome.sets,
+        outcome.confirmed,
         outcome.left_out,
         # what the database says is about the journals in its own data directory
         keep_marks if folder is None else None,
@@ -151,6 +152,7 @@ _NOTHING: Mapping[str, Any] = {
     "sets": None,
     "seen": None,
     "state": None,
+    "confirmed": None,
 }
 
 
@@ -172,6 +174,7 @@ class _Recording:
     rules: Mapping[int, ProtectionRules]
     context: LedgerContext
     sets: Mapping[int, Sequence[bytes]]
+    confirmed: ConfirmedRows | None
     left_out: bool
     keep_marks: Callable[[Sequence[JournalMark]], None] | None
 
@@ -202,6 +205,9 @@ class _Recording:
             for (root, name), state in zip(names.items(), known, strict=True)
         ]
         decision = ledger_parent.decide(request, self.db.checkpoint)
+        if decision.is_open:
+            # nothing was recorded yet
+            return replace(self, confirmed=None).decide(failure, reads=reads)
         if self.keep_marks is not None:
             old = {row["name"] for row in records.values() if row["is_old"]}
             self.keep_marks([mark for mark in decision.marks if mark.name in old])
@@ -243,6 +249,18 @@ class _Recording:
         if self._mode(root) == "off" and not _has_parts(self.verdict, self.rules, root):
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
+        if failure is None and (confirmed := self._confirmed_rows(relation, known)) is not None:
+            sets = self._sets(request, root, known, may_be_known=True)
+            # those of this state are asked for by their keys
+            if not request.parts:
+                return {
+                    "description": content_description(relation),
+                    "table_snapshot": None,
+                    "sets": sets,
+                    "seen": known["state"],
+                    "state": known["state"],
+                    "confirmed": confirmed,
+                }
         seen, state, leaves = self._state(request, relation, known)
         # a query that is already refused reads as much as others, so that its cost does not show the reason
         return {
@@ -251,7 +269,16 @@ class _Recording:
             "sets": self._sets(request, root, known, may_be_known=leaves is None),
             "seen": seen,
             "state": state,
+            "confirmed": None,
         }
+
+    def _confirmed_rows(self, relation: Relation, known: Mapping[str, Any]) -> int | None:
+        """Return how many rows stand behind the answer, if they were all there in the state that is known."""
+        if self.confirmed is None or self.confirmed.state != known["state"]:
+            return None
+        files = self.db.row(statement("relation_files"), relation.oid)["files"]
+        # what moves rows without writing them makes a new file
+        return self.confirmed.rows if json.loads(known["state"])["version"][2] == files else None
 
     def _mode(self, root: int) -> str:
         return next(rule.ledger for rule in self.rules.values() if rule.relation == root)
@@ -265,7 +292,7 @@ class _Recording:
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
         before = json.loads(known["state"]) if known["state"] is not None else {}
-        if self.context.wrote_nothing and before.get("snapshot") == self.context.snapshot:
+        if is_seen(self.context, before):
             return known["state"], known["state"], None
         files = self.db.row(statement("relation_files"), relation.oid)["files"]
         version = before.get("version")
@@ -273,7 +300,7 @@ class _Recording:
             return known["state"], self._shown(version), None
         horizon = self.context.horizon
         command = Statement(table_snapshot_sql(relation), ("text", "text"))
-        leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
+        leaves = self.db.rows(command, str(known["seed"]), transaction_number(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
@@ -291,11 +318,9 @@ class _Recording:
     def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
         """Return what identifies the present state of the relation; None if nothing does."""
         text = fingerprint_sql(relation)
-        # a table snapshot of an older version of this package has none
-        is_known = isinstance(horizon, int) and self.context.horizon - horizon < _MOST_TRANSACTIONS
-        if text is None or not is_known:
+        if text is None or not is_countable(self.context, horizon):
             return None
-        row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
+        row = self.db.row(Statement(text, ("text",)), transaction_number(horizon))
         return [row["rows"], row["fingerprint"], files, horizon]
 
     def _shown(self, version: Sequence[Any] | None) -> str:
@@ -355,9 +380,20 @@ def _encoded(query_record: QueryRecord) -> str:
     return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
-def _number_of(transaction: int) -> str:
+def transaction_number(transaction: int) -> str:
     """Return a transaction number as ``xmin`` has it, without the epoch."""
     return str(transaction % 2**32)
+
+
+def is_countable(context: LedgerContext, horizon: Any) -> bool:
+    """Return whether the age of ``xmin`` tells which rows a transaction or a later one wrote."""
+    # a table snapshot of an older version of this package has none
+    return isinstance(horizon, int) and context.horizon - horizon < _MOST_TRANSACTIONS
+
+
+def is_seen(context: LedgerContext, state: Mapping[str, Any]) -> bool:
+    """Return whether a state is the present one by its snapshot alone."""
+    return context.wrote_nothing and state.get("snapshot") == context.snapshot
 
 
 def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:

@@ -188,6 +188,7 @@ def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: int)
         statement(
             "recount_seen",
             storage=storage,
+            seen=False,
             entity=row["has_entity"],
             on_nodes=on_nodes,
             columns=[

@@ -92,12 +92,12 @@ def recount(
         cell is not one of its hierarchy.
     """
     columns = plan.quasi_identifiers
-    by_pattern = db.rows(_counting(plan, storage, "recount_storage", on_nodes=on_nodes))
+    by_pattern = db.rows(_counting(plan, storage, on_nodes=on_nodes))
     _require_guarantee(by_pattern, k)
     rows = _total(by_pattern, "rows")
-    seen = by_pattern
+    seen: Sequence[Row] = by_pattern
     if plan.generalized:  # nodes of one name, and NULL, look the same at several levels
-        seen = db.rows(_counting(plan, storage, "recount_seen", on_nodes=on_nodes))
+        seen = [{name: by_pattern[0][f"seen_{name}"] for name in _SEEN}]
     classes, memberships = _total(seen, "classes"), _total(seen, "memberships")
     people = rows if plan.entity is None else count_people(db, storage, on_nodes=on_nodes)
     suppressed = [(row["rows"], _suppressed(plan, row["pattern"])) for row in by_pattern]
@@ -127,11 +127,16 @@ def count_people(db: Database, storage: Identifier, *, on_nodes: bool) -> int:
     return people
 
 
-def _counting(plan: ReleasePlan, storage: Identifier, query: str, *, on_nodes: bool) -> Statement:
-    """Return a query that counts classes."""
+_SEEN = ("classes", "memberships", "smallest", "largest")
+"""What is counted of classes as readers tell them apart."""
+
+
+def _counting(plan: ReleasePlan, storage: Identifier, *, on_nodes: bool) -> Statement:
+    """Return the query that counts classes."""
     return statement(
-        query,
+        "recount_storage",
         storage=storage,
+        seen=bool(plan.generalized),
         entity=plan.entity is not None,
         on_nodes=on_nodes,
         columns=[
@@ -148,7 +153,7 @@ def _as_seen(plan: ReleasePlan, column: CanonicalColumn) -> Fragment:
 def is_seen_as_stored(plan: ReleasePlan, column: CanonicalColumn) -> bool:
     """Return whether equal published cells of a column look the same; others are compared as text."""
     generalized = plan.hierarchy_of(column)
-    return column.is_exact if generalized is None else generalized.output == "text"
+    return column.is_exact if generalized is None else generalized.output != "numrange"
 
 
 def _suppressed(plan: ReleasePlan, pattern: int) -> list[CanonicalColumn]:

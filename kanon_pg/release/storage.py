@@ -292,7 +292,11 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
         + _row_identity(plan),
         "entity": None
         if entity is None
-        else {"expression": entity.expression, "hashed": entity.hashed("counted")},
+        else {
+            "expression": entity.expression,
+            "hashed": entity.hashed("counted"),
+            "masked_hash": entity.hashed("masked"),
+        },
         "model_columns": [
             {"expression": c.expression, "alias": c.alias, "base_hash": c.hashed("base")}
             for c in plan.model_columns

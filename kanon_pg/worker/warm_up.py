@@ -29,6 +29,7 @@ from kanon_pg.worker.solvers.heuristics import satisfy_models, search_greedily
 from kanon_pg.worker.solvers.pairs import search_by_pairs
 from kanon_pg.worker.solvers.recoding.greedy import assign_rest
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
+from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models
 from kanon_pg.worker.solvers.refinement.refine import refine
@@ -181,11 +182,12 @@ def _recode() -> None:
 
 
 def _assign_all(packed: PackedRowTypes, request: SolveRequest) -> None:
-    """Assign row types where there is no class yet."""
+    """Assign row types where there is no class yet, and bound what that costs as for large tables."""
     task = task_of(packed, RowTypeTable.from_packed(packed), request, Clock())
     everyone = np.arange(len(task.table), dtype=np.int32)
     nowhere = np.full(everyone.size, -1, dtype=np.int64)
     assign_rest(task.forest, task.codes, task.table, task.demands, nowhere, everyone)
+    cheapest_levels_in_order(task.forest, task.table, request.k, np.ones(everyone.size), Clock())
 
 
 def _with_hierarchies(packed: PackedRowTypes) -> PackedRowTypes:

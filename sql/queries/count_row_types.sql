@@ -1,7 +1,7 @@
 -- Row types with multiplicities, each output one buffer of 64-bit big-endian numbers; buffers are empty
 -- if they would need more bytes than the limit. Columns are the quasi-identifiers, then the sensitive columns
 -- that a privacy model constrains. Foreign partitions are grouped where they are, each by itself.
-WITH base AS (
+WITH base AS{% if entity %} {% if not shards %}NOT {% endif %}MATERIALIZED{% endif %} (
 {% for source in shards or [relation] %}
 {% include "guard/base_rows.sql" %}
 {% if not loop.last %}
@@ -11,16 +11,36 @@ WITH base AS (
 ),
 
 {% if entity %}
+-- Two numbers per pair sort and hash faster than all cells; row types are grouped by their cells.
 pairs AS MATERIALIZED (
-    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}person, {% if shards %}sum(n)::bigint{% else %}count(*){% endif %} AS n
-    FROM base
-    GROUP BY {% for q in columns %}{{ q.alias }}, {% endfor %}person
+    SELECT key, who, {% if shards %}sum(n)::bigint{% else %}count(*){% endif %} AS n
+    FROM (
+        SELECT
+            {% include "counting/pair_key.sql" %} AS key,
+            {% include "counting/pair_person.sql" %} AS who{% if shards %},
+            pairs.n{% endif %}
+
+        FROM base AS pairs
+    ) AS held
+    GROUP BY key, who
 ),
 
 types AS MATERIALIZED (
-    SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}sum(n)::bigint AS n, count(person) AS people
-    FROM pairs
-    GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+    SELECT types.*, types.n - coalesce(spared.n, 0) AS people
+    FROM (
+        SELECT {% for q in columns %}{{ q.alias }}, {% endfor %}{% if shards %}sum(n)::bigint{% else %}count(*){% endif %} AS n
+        FROM base
+        GROUP BY {% for q in columns %}{{ q.alias }}{% if not loop.last %}, {% endif %}{% endfor %}
+
+        OFFSET 0
+    ) AS types
+    -- Rows that add nobody; most pairs have one row.
+    LEFT JOIN (
+        SELECT key, sum(n - (who IS NOT NULL)::integer)::bigint AS n
+        FROM pairs
+        WHERE n > 1 OR who IS NULL
+        GROUP BY key
+    ) AS spared ON spared.key = {% include "counting/type_key.sql" %}
 
 ),
 {% else %}
@@ -53,7 +73,7 @@ totals AS MATERIALIZED (
 SELECT
     {% include "counting/totals.sql" %},
 {% if entity %}
-    (SELECT count(DISTINCT person) FROM pairs) AS people,
+    (SELECT count(DISTINCT who) FROM pairs) AS people,
 {% else %}
     totals.n AS people,
 {% endif %}
@@ -66,13 +86,10 @@ CROSS JOIN (
 CROSS JOIN (
 {% if entity %}
     SELECT
-        coalesce(pg_catalog.string_agg(
-            pg_catalog.int8send({% include "counting/pair_key.sql" %}), ''
-        ) FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_keys,
-        coalesce(pg_catalog.string_agg(
-            pg_catalog.int8send(pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0)), ''
-        ) FILTER (WHERE pairs.person IS NOT NULL), '') AS pair_people,
-        coalesce(sum({% include "counting/pair_mark.sql" %}), 0)::text AS fingerprint
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(pairs.key), '') FILTER (WHERE pairs.who IS NOT NULL), '') AS pair_keys,
+        coalesce(pg_catalog.string_agg(pg_catalog.int8send(pairs.who), '') FILTER (WHERE pairs.who IS NOT NULL), '') AS pair_people,
+        coalesce(sum((pg_catalog.hash_record_extended(ROW(pairs.key, pairs.who), {{ hash_seed }}) >> 32) * pairs.n), 0)::text
+            AS fingerprint
     FROM pairs
     WHERE (SELECT t.bytes FROM totals AS t) <= {{ most_bytes }}
 {% else %}

@@ -11,6 +11,55 @@ WITH {% include "guard/base.sql" %}
 {% include "guard/masked.sql" %}
 
 
+{% if entity %}
+-- Two passes over what is published: a sort by class and person would compare every cell of every row with that of
+-- its neighbour. Classes are compared cell by cell; two with the same hash have no people, because theirs would be
+-- counted together. Two people with the same hash count as one.
+hashed AS MATERIALIZED (
+    SELECT
+        masked.*,
+        CASE WHEN masked.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.masked_hash }}), 0) END AS who,
+        pg_catalog.hash_record_extended(
+            ROW({% for q in columns %}{{ q.masked_hash }}, {% endfor %}masked.pattern), 0
+        ) AS class_hash
+    FROM masked
+),
+
+classes AS MATERIALIZED (
+    SELECT
+        alike.class_hash,
+        alike.size,
+        CASE WHEN alike.classes = 1 THEN met.people ELSE 0 END AS people
+    FROM (
+        SELECT class_hash, count(*) AS classes, sum(n)::bigint AS size
+        FROM (
+            SELECT class_hash, count(*) AS n
+            FROM hashed
+            GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+
+        ) AS class
+        GROUP BY class_hash
+    ) AS alike
+    INNER JOIN (
+        SELECT class_hash, count(who) AS people
+        FROM (SELECT class_hash, who FROM hashed GROUP BY class_hash, who) AS pair
+        GROUP BY class_hash
+    ) AS met ON met.class_hash = alike.class_hash
+),
+
+counted AS (
+    SELECT
+        hashed.*,
+{% if model_checks %}
+        classes.class_hash AS class,
+        classes.size,
+{% endif %}
+        classes.people
+    FROM hashed
+    INNER JOIN classes ON classes.class_hash = hashed.class_hash
+){% if model_checks %},{% endif %}
+
+{% else %}
 -- The hash sorts quickly; classes are compared cell by cell.
 hashed AS (
     SELECT
@@ -25,34 +74,19 @@ hashed AS (
     OFFSET 0
 ),
 
-{% if entity %}
-met AS (
-    SELECT
-        hashed.*,
-        person IS NOT NULL AND pg_catalog.row_number() OVER (
-            PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}, person
-        ) = 1 AS is_new
-    FROM hashed
-),
-
-{% endif %}
 counted AS (
     SELECT
 {% if model_checks %}
         count(*) OVER same_class AS size,
         min(row_number) OVER same_class AS class,
 {% endif %}
-{% if entity %}
-        met.*,
-        count(*) FILTER (WHERE is_new) OVER same_class AS people
-    FROM met
-{% else %}
         hashed.*,
         count(*) OVER same_class AS people
     FROM hashed
-{% endif %}
     WINDOW same_class AS (PARTITION BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %})
 ){% if model_checks %},{% endif %}
+
+{% endif %}
 
 {% for j in model_checks %}
 
@@ -75,8 +109,7 @@ SELECT
     {{ p.stored }} AS {{ p.output }},
 {% endfor %}
 {% if entity %}
-    CASE WHEN counted.person IS NOT NULL THEN pg_catalog.hash_record_extended(ROW({{ entity.hashed }}), 0) END
-        AS kanon_person,
+    counted.who AS kanon_person,
 {% endif %}
     counted.pattern AS kanon_pattern
 FROM counted

@@ -18,11 +18,12 @@ SELECT
         OR (seen.level < {{ height }} AND seen.cell IS NOT NULL AND known.node IS NULL)
     ), false) AS strange
 FROM (
-    SELECT
-        (kanon_pattern >> {{ offset }}) & {{ mask }} AS level,
-        {{ output }}::text COLLATE "C" AS cell,
-        count(*) AS n
-    FROM {{ storage }}
+    SELECT stored.level, stored.cell::text COLLATE "C" AS cell, sum(stored.n)::bigint AS n
+    FROM (
+        SELECT (kanon_pattern >> {{ offset }}) & {{ mask }} AS level, {{ output }} AS cell, count(*) AS n
+        FROM {{ storage }}
+        GROUP BY 1, 2
+    ) AS stored
     GROUP BY 1, 2
 ) AS seen
 LEFT JOIN (

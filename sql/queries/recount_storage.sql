@@ -1,38 +1,61 @@
 -- Classes of a release by pattern vector, counted on the published cells. People are grouped before they are counted:
 -- a DISTINCT count would sort all rows by their cells, and hashing asks no collation.
-SELECT
-    pattern,
-    count(*) AS classes,
-    sum(n)::bigint AS rows,
-    min(people) AS smallest,
-    max(people) AS largest,
-    sum(people)::bigint AS memberships,
-    pg_catalog.bool_or(
-{% for q in columns %}
-        ({{ q.is_suppressed }} AND {{ q.alias }} IS NOT NULL){% if not loop.last %} OR{% endif %}
+-- Where cells are generalized, also classes as readers tell them apart, of the same rows.
+{% if seen %}
+WITH held AS MATERIALIZED (
+{% include "recount/stored_rows.sql" %}
 
-{% endfor %}
-    ) AS leaks
+)
+
+{% endif %}
+SELECT
+    by_pattern.*{% if seen %},
+    seen.classes AS seen_classes,
+    seen.memberships AS seen_memberships,
+    seen.smallest AS seen_smallest,
+    seen.largest AS seen_largest{% endif %}
+
 FROM (
     SELECT
         pattern,
+        count(*) AS classes,
+        sum(n)::bigint AS rows,
+        min(people) AS smallest,
+        max(people) AS largest,
+        sum(people)::bigint AS memberships,
+        pg_catalog.bool_or(
 {% for q in columns %}
-        {{ q.alias }},
+            ({{ q.is_suppressed }} AND {{ q.alias }} IS NOT NULL){% if not loop.last %} OR{% endif %}
+
+{% endfor %}
+        ) AS leaks
+    FROM (
+        SELECT
+            pattern,
+{% for q in columns %}
+            {{ q.alias }},
 {% endfor %}
 {% if entity %}
-        sum(n)::bigint AS n,
-        count(person) AS people
+            sum(n)::bigint AS n,
+            count(person) AS people
 {% else %}
-        n,
-        n AS people
+            n,
+            n AS people
 {% endif %}
-    FROM (
+        FROM {% if seen %}held{% else %}(
 {% include "recount/stored_rows.sql" %}
 
-    ) AS held
+        ) AS held{% endif %}
+
 {% if entity %}
-    GROUP BY pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+        GROUP BY pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
 
 {% endif %}
-) AS class
-GROUP BY pattern
+    ) AS class
+    GROUP BY pattern
+) AS by_pattern
+{% if seen %}
+CROSS JOIN (
+{% include "recount/seen_classes.sql" %}
+) AS seen
+{% endif %}

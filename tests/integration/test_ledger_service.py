@@ -224,6 +224,97 @@ def test_a_query_that_comes_again_is_compared_as_it_is_now(hall: Hall) -> None:
     assert [reason for _, _, reason in hall.log(table)] == [None] * 3 + ["difference"] * 3
 
 
+def blocks_of(session: Connection, text: str) -> int:
+    """Ask again; return how many blocks that read."""
+    explained = session.execute(
+        "explain (analyze, buffers, format json) select kanon_query(%s)", [text]
+    ).fetchone()
+    return int(explained[0][0]["Plan"]["Shared Hit Blocks"])
+
+
+def test_a_query_that_comes_again_reads_the_relation_once_though_others_write(hall: Hall) -> None:
+    table, session = hall.table(), hall.session()
+    hall.admin.execute(
+        f"insert into {table} select i, i, i, repeat('c', 200), 100 from generate_series(61, 3060) as i"
+    )
+    text = among(table, "age <= 30")
+    pages = hall.admin.execute(f"select pg_relation_size('{table}') / 8192").fetchone()[0]
+    assert pages > 80
+    hall.admin.execute("create table if not exists elsewhere (one int)")
+    assert all(ask(session, text) for _ in range(2))
+    unwritten = blocks_of(session, text)
+    hall.admin.execute("insert into elsewhere values (1)")
+    assert blocks_of(session, text) < unwritten + pages // 2
+    # one row that is not chosen makes no difference, one that is does
+    hall.admin.execute(f"update {table} set income = 1 where age = 50")
+    assert blocks_of(session, text) < unwritten + pages // 2
+    hall.admin.execute(f"update {table} set income = 1 where age = 3")
+    assert ask(session, text) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "answered"),
+    [
+        ("insert into elsewhere values (1)", True),
+        ("update {0} set income = income + 1 where age = 50", True),
+        ("insert into {0} values (200, 200, 90, 'c1', 100)", True),
+        ("delete from {0} where age = 51", True),
+        ("vacuum full {0}", True),
+        # twelve people are enough to differ in
+        ("insert into {0} select 500 + i, 500 + i, 9, 'c2', 100 from generate_series(1, 12) as i", True),
+        ("delete from {0} where age between 12 and 25", True),
+        ("update {0} set income = income + 1 where age = 3", False),
+        ("insert into {0} values (300, 300, 5, 'c1', 100)", False),
+        ("delete from {0} where age = 4", False),
+        ("delete from {0} where age = 6; insert into {0} values (400, 400, 6, 'c1', 100)", False),
+        ("update {0} set age = case age when 7 then 55 else 7 end where age in (7, 55)", False),
+    ],
+)
+def test_what_changed_is_seen_by_a_query_that_comes_again(hall: Hall, change: str, answered: bool) -> None:
+    table, session, bob = hall.table(), hall.session(), hall.session(BOB)
+    hall.admin.execute("create table if not exists elsewhere (one int)")
+    text = among(table, "age <= 30")
+    assert all(ask(session, text) for _ in range(2))
+    assert all(ask(bob, f"select stddev(age), count(*) from {table} where age <= 30") for _ in range(2))
+    for statement in change.format(table).split("; "):
+        hall.admin.execute(statement.encode())
+    direct = hall.admin.execute(
+        f"select jsonb_build_object('count', count(*), 'sum', sum(income)) from {table} where age <= 30"
+    ).fetchone()
+    for _ in range(2):
+        assert ask(session, text) == ([direct[0]] if answered else None)
+        spread = ask(bob, f"select stddev(age), count(*) from {table} where age <= 30")
+        assert (spread is not None) == answered
+
+
+def test_attack_by_who_changed_elsewhere_while_one_answer_comes_again(hall: Hall) -> None:
+    """An answer that comes again does not make the ledger take old people for those of now."""
+    table, session = hall.table(), hall.session()
+    first, second = among(table, "age <= 30"), among(table, "age between 31 and 50")
+    for text in (first, second, first):
+        assert ask(session, text)
+    hall.admin.execute(f"update {table} set income = income + 1 where age = 40")
+    assert ask(session, first)
+    assert ask(session, second) is None
+    assert ask(session, among(table, "age between 31 and 49")) is None
+    assert ask(session, first)
+    assert [outcome for _, outcome, _ in hall.log(table)] == [
+        *["answered"] * 4,
+        *["withheld"] * 2,
+        "answered",
+    ]
+
+
+def test_a_query_that_was_withheld_and_comes_again_is_recorded_once(hall: Hall) -> None:
+    table, session = hall.table(), hall.session()
+    hall.admin.execute("create table if not exists elsewhere (one int)")
+    assert ask(session, among(table, "age <= 30"))
+    for _ in range(3):
+        hall.admin.execute("insert into elsewhere values (1)")
+        assert ask(session, among(table, "age <= 29")) is None
+    assert [reason for _, _, reason in hall.log(table)] == [None, *["difference"] * 3]
+
+
 def test_other_tables_of_a_query_that_comes_again_may_have_changed(hall: Hall) -> None:
     table, areas = hall.table(), f"areas_{next(_numbers)}"
     hall.admin.execute(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
+
 import hypothesis.strategies as st
 import numpy as np
 from hypothesis import assume, given, settings
 from pyroaring import BitMap
 
+from kanon_pg.worker.ledger.answers import Population, digest_of, packed
 from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, sketch_of
 from kanon_pg.worker.ledger.field import PrimeField
 from kanon_pg.worker.ledger.linear_code import LinearCode, SystematicForm, holds_sparse_vector
+from kanon_pg.worker.ledger.sketched_answer import SketchedAnswer, VectorCache
+from kanon_pg.worker.ledger.table_snapshot import bitmap_of
 from tests.fixtures.examples import examples
 from tests.fixtures.tracking import singled_out
 
@@ -127,12 +132,40 @@ def test_no_near_set_is_overlooked(
     assume(len(change) < k)
     field = PrimeField(key, 256)
     disclosed = DisclosedSets(64)
+    everybody, vectors = Population(BitMap()), VectorCache(field)
     for units in sets:
-        vector = field.vector(BitMap(units), None)
-        disclosed.add(BitMap(units), sketch_of(vector, 64, field.modulus))
+        for one in SketchedAnswer.of([(BitMap(units),)], everybody, vectors, 64).sets():
+            disclosed.add(one)
     new = BitMap(sets[0] ^ change)
-    sketch = sketch_of(field.vector(new, None), 64, field.modulus)
-    found = list(disclosed.near(new, sketch, k, by_size=by_size))
+    (sketched,) = SketchedAnswer.of([(new,)], everybody, vectors, 64).sets()
+    found = list(disclosed.near(sketched, k, by_size=by_size))
     for units in sets:
         if len(new ^ BitMap(units)) < k:
             assert BitMap(units) in found
+
+
+@given(st.lists(st.integers(0, 2**20), unique=True), st.integers(0, 2**20))
+def test_a_set_has_its_numbers_whether_they_are_marked_or_sorted(spread: list[int], start: int) -> None:
+    for numbers in (spread, [start + number % 999 for number in spread]):
+        distinct = sorted(set(numbers))
+        for order in (distinct, distinct[::-1]):
+            assert list(bitmap_of(np.array(order, dtype=np.uint32))) == distinct
+
+
+@given(keys, st.lists(st.lists(subsets, min_size=1, max_size=3), min_size=1, max_size=4), st.integers(1, 4))
+def test_what_is_remembered_of_a_set_is_its_vector(
+    key: bytes, levels: list[list[frozenset[int]]], per_person: int
+) -> None:
+    """Totals are added up, and everything comes from the cache when it comes again."""
+    field = PrimeField(key, 64)
+    population = Population(BitMap(range(SIZE)), array("I", [unit // per_person for unit in range(SIZE)]))
+    apart = [
+        tuple(BitMap(units - frozenset().union(*level[:place])) for place, units in enumerate(level))
+        for level in levels
+    ]
+    cache = VectorCache(field)
+    for _ in range(2):
+        for one in SketchedAnswer.of(apart, population, cache, 64).sets():
+            vector = field.vector(one.units, population.owners)
+            assert (one.sketch == sketch_of(vector, 64, field.modulus)).all()
+            assert one.digest == digest_of(packed(one.units))

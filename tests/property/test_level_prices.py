@@ -11,7 +11,9 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.prices import raise_level_prices
+from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.task import task_of
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import NO_MODELS, PRICE_UNIT
@@ -154,3 +156,36 @@ def test_prices_under_models_prove_no_more_than_the_optimum(models, table, data)
     bound = certified_bound_of_levels(packed, k, raised(packed, k, models), models=models)
     assert bound is not None
     assert bound <= optimum + ROUNDING
+
+
+@checked
+@given(table=tables(most_rows=7, may_share=False), effort=st.integers(1, 60))
+def test_level_vectors_in_order_prove_no_more_than_the_optimum_and_all_of_them_what_the_walk_proves(
+    table, effort
+):
+    rows, _, chosen, weights, k = table
+    assume(len(rows) >= k)
+    packed = packed_of(rows, None, chosen, weights)
+    task = task_of(packed, RowTypeTable.from_packed(packed), SolveRequest(k), Clock())
+    known = np.full(len(task.table), task.table.weights.sum())
+    whole = cheapest_levels_in_order(task.forest, task.table, k, known, Clock())
+    walked = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, Clock())
+    assert whole == pytest.approx(walked)
+    part = cheapest_levels_in_order(task.forest, task.table, k, known, Clock(), effort)
+    assert (part <= whole + ROUNDING).all()
+    optimum = least_cost(rows, chosen, weights, lambda part: len(part) >= k)
+    assert (part * task.table.rows).sum() <= optimum + ROUNDING
+
+
+def test_an_effort_for_some_level_vectors_proves_less_than_one_for_all_and_more_than_nothing():
+    rows = [(value, other) for value in range(8) for other in range(8)]
+    tree = Tree({value: (value, value // 2, value // 4) for value in range(8)}, (0.0, 0.25, 0.5, 1.0))
+    packed = packed_of(rows, None, [tree, None], [1.0, 1.0])
+    task = task_of(packed, RowTypeTable.from_packed(packed), SolveRequest(4), Clock())
+    known = np.full(len(rows), 2.0)
+
+    def bound(effort):
+        return cheapest_levels_in_order(task.forest, task.table, 4, known, Clock(), effort).sum()
+
+    assert bound(1) == pytest.approx(0.25 * len(rows))
+    assert bound(1000) == pytest.approx(0.5 * len(rows))

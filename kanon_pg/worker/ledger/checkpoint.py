@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, sketch_width
+from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SketchedSet, sketch_width
 from kanon_pg.worker.ledger.disclosed_span import DisclosedSpan
 from kanon_pg.worker.ledger.field import PrimeField
 from kanon_pg.worker.ledger.rules import LedgerRules
-from kanon_pg.worker.ledger.sketched_answer import SketchedSet
 
 _SETS, _KNOWN = "", "known_"
 
@@ -47,8 +46,8 @@ class DisclosedState:
     def remember(self, sets: Iterable[SketchedSet], known: Iterable[SketchedSet]) -> None:
         """Add sets for comparison, pair by pair."""
         for disclosed, new in ((self.sets, sets), (self.known, known)):
-            for units, sketch in new:
-                disclosed.add(units, sketch)
+            for one in new:
+                disclosed.add(one)
 
     def to_bytes(self, rules: LedgerRules, key: bytes) -> bytes:
         """Return a checkpoint. It contains the secret."""

@@ -7,15 +7,35 @@ that differ in few columns.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import digest_of, packed
+from kanon_pg.worker.ledger.answers import digest_of
 from kanon_pg.worker.ledger.field import Vector
 
 SetSketch = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class SketchedSet:
+    """A set, what identifies it, and its sketch.
+
+    Parameters
+    ----------
+    blob : bytes
+        Its compressed bytes.
+    digest : bytes
+        `digest_of` these.
+    """
+
+    units: BitMap
+    blob: bytes
+    digest: bytes
+    sketch: SetSketch
+
 
 _FIRST_CAPACITY = 256
 _DIGEST_BYTES = 16
@@ -61,9 +81,6 @@ class DisclosedSets:
     def __len__(self) -> int:
         return len(self._blobs)
 
-    def __contains__(self, units: BitMap) -> bool:
-        return self.has(digest_of(packed(units)))
-
     def __iter__(self) -> Iterator[BitMap]:
         return (BitMap.deserialize(bytes(blob)) for blob in self._blobs)
 
@@ -77,22 +94,20 @@ class DisclosedSets:
         blob = b"" if place is None else bytes(self._blobs[place])
         return BitMap.deserialize(blob) if digest_of(blob) == digest else None
 
-    def add(self, units: BitMap, sketch: SetSketch) -> None:
+    def add(self, new: SketchedSet) -> None:
         """Add a set unless it is known."""
-        blob = packed(units)
-        digest = digest_of(blob)
-        if digest in self._places:
+        if new.digest in self._places:
             return
         count = len(self._blobs)
         if count == len(self._sizes):
             self._grow()
-        self._sizes[count] = len(units)
-        self._sketches[count] = sketch
-        self._blobs.append(blob)
-        self._places[digest] = count
+        self._sizes[count] = len(new.units)
+        self._sketches[count] = new.sketch
+        self._blobs.append(new.blob)
+        self._places[new.digest] = count
 
-    def near(self, units: BitMap, sketch: SetSketch, k: int, *, by_size: bool) -> Iterator[BitMap]:
-        """Yield every disclosed set whose difference to `units` may belong to fewer than `k` people.
+    def near(self, new: SketchedSet, k: int, *, by_size: bool) -> Iterator[BitMap]:
+        """Yield every disclosed set whose difference to a new one may belong to fewer than `k` people.
 
         One pass over the sizes (O(disclosed sets)), then over the sketches of those whose size fits.
 
@@ -105,11 +120,11 @@ class DisclosedSets:
         """
         count = len(self._blobs)
         if by_size:
-            fitting = np.flatnonzero(np.abs(self._sizes[:count] - len(units)) < k)
+            fitting = np.flatnonzero(np.abs(self._sizes[:count] - len(new.units)) < k)
             sketches = self._sketches[fitting]
         else:
             fitting, sketches = np.arange(count), self._sketches[:count]
-        close = fitting[np.count_nonzero(sketches != sketch, axis=1) < k]
+        close = fitting[np.count_nonzero(sketches != new.sketch, axis=1) < k]
         return (BitMap.deserialize(bytes(self._blobs[index])) for index in close.tolist())
 
     def arrays(self) -> dict[str, npt.NDArray[np.generic]]:

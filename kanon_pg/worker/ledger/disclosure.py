@@ -33,12 +33,12 @@ from pyroaring import BitMap
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Level, Population, digest_of, packed
 from kanon_pg.worker.ledger.checkpoint import DisclosedState
-from kanon_pg.worker.ledger.disclosed_sets import sketch_width
+from kanon_pg.worker.ledger.disclosed_sets import SketchedSet, sketch_width
 from kanon_pg.worker.ledger.disclosed_span import DisclosedSpan, field_for_rules
 from kanon_pg.worker.ledger.expectation import are_few_expected, is_few_of_mixed, is_surprising
 from kanon_pg.worker.ledger.linear_code import forms_needed
 from kanon_pg.worker.ledger.rules import LedgerRules
-from kanon_pg.worker.ledger.sketched_answer import SetComparison, SketchedAnswer, SketchedSet
+from kanon_pg.worker.ledger.sketched_answer import SetComparison, SketchedAnswer, VectorCache
 
 Reason = Literal[
     "budget",
@@ -57,9 +57,13 @@ Reason = Literal[
     "error",
     "record",
     "fault",
+    "open",
 ]
-"""Why an answer is withheld; the caller gives the last five. For the owner's record only, never for the
-analyst."""
+"""Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. For the owner's record only,
+never for the analyst."""
+
+OPEN: Reason = "open"
+"""Not withheld: whoever is in the relation has to be known before anything is decided."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 
@@ -113,6 +117,7 @@ class DisclosureHistory:
         self.rules = rules
         self._key = key
         self._field = field_for_rules(rules, key)
+        self._vectors = VectorCache(self._field)
         self._sketch_width = sketch_width(rules.k)
         self._known_width = sketch_width(min(100, rules.k * rules.margin))
         self._state = DisclosedState.empty(rules, self._field)
@@ -170,15 +175,18 @@ class DisclosureHistory:
             The population does not say whose a unit is.
         """
         _require_owners(answer, population)
-        figures = SketchedAnswer.of(answer.levels, population, self._field, self._sketch_width)
-        known = SketchedAnswer.of(answer.known_levels, population, self._field, self._known_width)
-        if failure is None and self._compares and self._is_repeated(figures, known):
+        figures = SketchedAnswer.of(answer.levels, population, self._vectors, self._sketch_width)
+        known = SketchedAnswer.of(answer.known_levels, population, self._vectors, self._known_width)
+        has_evidence = population.evidence != "none"
+        if failure is None and self._compares and has_evidence and self._is_repeated(figures, known):
             return self._allowed(
                 figures,
                 known,
                 self._excusing(self._state.span, figures, population).with_added(figures.vectors),
                 self._excusing(self._state.known_span, known, population).with_added(known.vectors),
             )
+        if population.evidence != "all":
+            return Decision(allowed=False, reason=OPEN)
         if answer.known is not None:
             problem = self._problem_of_known(answer, known, population) or self._problem_of_shares(
                 answer, population
@@ -226,9 +234,7 @@ class DisclosureHistory:
         if has_sizes and any(population.is_few(units, wide) for units in _flat(answer.chosen)):
             return "size"
         chosen = {digest_of(packed(units)) for units in _flat(answer.chosen)}
-        limits = [
-            wide if any(digest_of(packed(one)) in chosen for one, _ in level) else k for level in known.levels
-        ]
+        limits = [wide if any(one.digest in chosen for one in level) else k for level in known.levels]
         comparison = self._comparison(population)
         if self._compares and any(
             comparison.is_near_earlier(self._state.known, level, limit)
@@ -287,8 +293,8 @@ class DisclosureHistory:
 
     def _is_repeated(self, figures: SketchedAnswer, known: SketchedAnswer) -> bool:
         """Whether every set was disclosed before, and chosen by known columns as it is now."""
-        return all(one in self._state.sets for one, _ in figures.sets()) and all(
-            one in self._state.known for one, _ in known.sets()
+        return all(self._state.sets.has(one.digest) for one in figures.sets()) and all(
+            self._state.known.has(one.digest) for one in known.sets()
         )
 
     def _allowed(
@@ -332,10 +338,10 @@ class DisclosureHistory:
         _require_owners(answer, population)
         if not self._compares:
             return
-        known = SketchedAnswer.of(answer.known_levels, population, self._field, self._known_width)
+        known = SketchedAnswer.of(answer.known_levels, population, self._vectors, self._known_width)
         self._state.remember((), known.sets())
         if answer.levels:
-            figures = SketchedAnswer.of(answer.levels, population, self._field, self._sketch_width)
+            figures = SketchedAnswer.of(answer.levels, population, self._vectors, self._sketch_width)
             self._state.remember(figures.sets(), ())
             before = self._excusing(self._state.span, figures, population)
             known_before = self._excusing(self._state.known_span, known, population)

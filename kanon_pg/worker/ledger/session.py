@@ -19,7 +19,7 @@ from pyroaring import BitMap
 from kanon_pg.core.unrecorded import moved
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
-from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
+from kanon_pg.worker.ledger.disclosure import OPEN, Decision, DisclosureHistory, Reason
 from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
 from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, budget_status
 
@@ -290,13 +290,16 @@ class LedgerSession:
             return Decision(allowed=False, reason=SHARE), None
         if not decision.allowed or not answer.spreads:
             return decision, None
-        squares = self._spreads.history.check(answer.of_spreads(), population)
-        if not self._spreads.is_within_share(query.analyst, squares, population):
-            squares = Decision(allowed=False, reason=SHARE)
+        squares = self._check_spreads(query, answer, population)
         if squares.allowed:
             return decision, squares
         is_remembered = answer.known is not None and self.history.rules.mode != "off"
         return replace(squares, known=answer.without_figures() if is_remembered else None), None
+
+    def _check_spreads(self, query: LoggedQuery, answer: AnswerSets, population: Population) -> Decision:
+        squares = self._spreads.history.check(answer.of_spreads(), population)
+        is_within = self._spreads.is_within_share(query.analyst, squares, population)
+        return squares if is_within else Decision(allowed=False, reason=SHARE)
 
     def _disclose(self, login: str, decision: Decision, squares: Decision | None) -> None:
         self._sums.disclose(login, decision)
@@ -372,7 +375,8 @@ def decide(
     Returns
     -------
     Decision
-        Allowed if every relation allows it; else with the first reason, for the record only.
+        Allowed if every relation allows it; else with the first reason, for the record only; with the reason
+        ``OPEN`` nothing is recorded.
 
     Raises
     ------
@@ -388,6 +392,9 @@ def decide(
             part.session._catch_up(writer, part.population)
             part.session._move_unrecorded(writer)
         decisions = [part.session._check(query, part) for part in ordered]
+        undecided = next((decision for decision, _ in decisions if decision.reason == OPEN), None)
+        if undecided is not None:
+            return undecided
         refused = next((decision for decision, _ in decisions if not decision.allowed), None)
         for part, writer, (decision, _) in zip(ordered, writers, decisions, strict=True):
             entry = _entry(query, part, decision, refused)

@@ -4,17 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import Level, Population
-from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SetSketch, sketch_of
-from kanon_pg.worker.ledger.field import Matrix, PrimeField
+from kanon_pg.worker.ledger.answers import Level, Population, digest_of, packed
+from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SketchedSet, sketch_of
+from kanon_pg.worker.ledger.field import Matrix, PrimeField, Vector
 from kanon_pg.worker.ledger.linear_code import word_fingerprint
 
-SketchedSet: TypeAlias = tuple[BitMap, SetSketch]
+_MAX_VECTORS = 256
+"""At most some 6 MB under default rules."""
+
+
+class VectorCache:
+    """The vectors of the most recently sketched sets, by their digests.
+
+    What a set is compared by needs time linear in its size; most sets come twice in one answer, and again
+    with later ones. The person of a unit never changes, so neither does a vector.
+    """
+
+    def __init__(self, field: PrimeField) -> None:
+        self.field = field
+        self._vectors: dict[bytes, Vector] = {}
+
+    def vector(self, units: BitMap, digest: bytes, population: Population) -> Vector:
+        """Return the vector of a set (see `PrimeField.vector`)."""
+        found = self._vectors.pop(digest, None)
+        self.remember(digest, self.field.vector(units, population.owners) if found is None else found)
+        return self._vectors[digest]
+
+    def remember(self, digest: bytes, vector: Vector) -> None:
+        """Remember a vector; drop the least recently used one if there are too many."""
+        self._vectors[digest] = vector
+        if len(self._vectors) > _MAX_VECTORS:
+            del self._vectors[next(iter(self._vectors))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +61,30 @@ class SketchedAnswer:
 
     @classmethod
     def of(
-        cls, levels: Sequence[Level], population: Population, field: PrimeField, width: int
+        cls, levels: Sequence[Level], population: Population, cache: VectorCache, width: int
     ) -> SketchedAnswer:
         """Sketch the sets of some levels."""
-        vectors = field.vectors([units for level in levels for units in level], population.owners)
-        rest = iter(vectors)
+        modulus = cache.field.modulus
+        rows: list[Vector] = []
         found = []
         for level in levels:
-            own = [next(rest) for _ in level]
-            sets = list(level)
-            if len(sets) > 1:
-                sets.append(BitMap.union(*level))
-                own.append(np.sum(own, axis=0))
-            found.append(
-                tuple((u, sketch_of(v, width, field.modulus)) for u, v in zip(sets, own, strict=True))
-            )
+            blobs = [packed(units) for units in level]
+            digests = [digest_of(blob) for blob in blobs]
+            own = [cache.vector(*one, population) for one in zip(level, digests, strict=True)]
+            rows += own
+            sets = [
+                SketchedSet(units, blob, digest, sketch_of(vector, width, modulus))
+                for units, blob, digest, vector in zip(level, blobs, digests, own, strict=True)
+            ]
+            if len(level) > 1:
+                units = BitMap.union(*level)
+                blob = packed(units)
+                total = cache.field.reduced(np.sum(own, axis=0))
+                sets.append(SketchedSet(units, blob, digest_of(blob), sketch_of(total, width, modulus)))
+                # the people that known columns choose are often those of all groups
+                cache.remember(sets[-1].digest, total)
+            found.append(tuple(sets))
+        vectors = np.stack(rows) if rows else np.zeros((0, cache.field.width))
         return cls(tuple(found), vectors, width)
 
     def excused(self, population: Population, k: int, field: PrimeField) -> frozenset[bytes]:
@@ -60,7 +93,7 @@ class SketchedAnswer:
         found = []
         for level in self.levels:
             own = level[:-1] if len(level) > 1 else level
-            found += [units for (units, _), weight in zip(own, weights, strict=False) if 0 < weight < k]
+            found += [one.units for one, weight in zip(own, weights, strict=False) if 0 < weight < k]
         return frozenset(
             word_fingerprint(field.vector(units, population.owners), field)
             for units in found
@@ -96,7 +129,7 @@ class SetComparison:
             self._is_near(earlier, one, limit)
             for one in level
             # what was disclosed was compared then, but with fewer people perhaps
-            if limit > self.k or one[0] not in earlier
+            if limit > self.k or not earlier.has(one.digest)
         )
 
     def differ_little(self, answer: SketchedAnswer) -> bool:
@@ -105,16 +138,16 @@ class SetComparison:
         for level in answer.levels:
             if any(self._is_near(earlier, one, self.k) for one in level):
                 return True
-            for units, sketch in level if len(answer.levels) > 1 else ():
-                earlier.add(units, sketch)
+            for one in level if len(answer.levels) > 1 else ():
+                earlier.add(one)
         return False
 
     def _is_near(self, earlier: DisclosedSets, new: SketchedSet, limit: int) -> bool:
-        units, sketch = new
+        units = new.units
         if self.one_sided and limit == self.k:
             return any(
                 self.population.is_few(units - other, limit) or self.population.is_few(other - units, limit)
                 for other in earlier
             )
-        near = earlier.near(units, sketch, limit, by_size=self.population.owners is None)
+        near = earlier.near(new, limit, by_size=self.population.owners is None)
         return any(self.population.is_few(units ^ other, limit) for other in near)

@@ -1,2 +1,4 @@
 {# What a pair of a row type and a person adds to the checksum. #}
-(pg_catalog.hash_record_extended(ROW({% for q in columns %}{{ q.hashed_pair }}, {% endfor %}{{ entity.hashed }}), {{ hash_seed }}) >> 32) * pairs.n
+(pg_catalog.hash_record_extended(
+                ROW({% include "counting/pair_key.sql" %}, {% include "counting/pair_person.sql" %}), {{ hash_seed }}
+            ) >> 32) * pairs.n

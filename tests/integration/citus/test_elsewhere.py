@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -84,23 +85,66 @@ def test_a_release_over_time_is_refused(citus):
     assert error.value.sqlstate == "KA103"
 
 
-def test_reference_tables_and_sharded_schemas_are_published(citus):
-    create_patients(citus, distribution=None)
-    citus.execute("SELECT create_reference_table('patients')")
-    citus.execute(f"SELECT kanon_anonymize('patients', {K})")
-    assert min(classes(citus, "safe.patients", QUASI)) >= K
-    citus.execute("SELECT kanon_refresh('patients')")
-    citus.execute("SET citus.enable_schema_based_sharding TO on")
-    citus.execute("CREATE SCHEMA clinic")
-    citus.execute("SET citus.enable_schema_based_sharding TO off")
-    citus.execute("CREATE TABLE clinic.staff (id integer, zip text)")
-    citus.execute("INSERT INTO clinic.staff SELECT i, 'z' || i % 3 FROM generate_series(1, 90) AS i")
-    citus.execute("SELECT kanon_declare('clinic.staff', '{id}', '{zip}')")
-    citus.execute("SELECT kanon_anonymize('clinic.staff', 5)")
-    assert min(classes(citus, "safe.staff", ["zip"])) == 30
-    citus.execute("SELECT kanon_drop('staff')")
-    citus.execute("SELECT kanon_undeclare('clinic.staff')")
-    citus.execute("DROP SCHEMA clinic CASCADE")
+@pytest.fixture(params=["reference table", "table of a sharded schema"])
+def stays_elsewhere(request: pytest.FixtureRequest, citus: psycopg.Connection[Any]) -> Iterator[str]:
+    """Yield a table of stays whose rows are on one node, or on each."""
+    citus.execute("SET client_min_messages TO warning")
+    schema = "public" if request.param == "reference table" else "clinic"
+    if schema == "clinic":
+        citus.execute("SET citus.enable_schema_based_sharding TO on")
+        citus.execute("CREATE SCHEMA clinic")
+        citus.execute("SET citus.enable_schema_based_sharding TO off")
+    table = f"{schema}.stays"
+    citus.execute(
+        f"CREATE TABLE {table} (stay bigint, person integer, ward text, age integer, cost numeric(10, 2))"
+    )
+    if schema == "public":
+        citus.execute("SELECT create_reference_table('stays')")
+    citus.execute(
+        f"INSERT INTO {table} SELECT i, i / 3, 'w' || (hashint4(i) & 3), 20 + abs(hashint4(i / 3)) % 12, i"
+        " FROM generate_series(1, 3000) AS i"
+    )
+    citus.execute(
+        f"SELECT kanon_declare('{table}', identifiers => '{{stay}}', quasi_identifiers => '{{ward,age}}',"
+        " sensitive => '{cost}', entity => 'person')"
+    )
+    yield table
+    citus.execute("SELECT kanon_drop(release) FROM kanon.releases")
+    citus.execute(f"SELECT kanon_undeclare('{table}')")
+    citus.execute(f"DROP TABLE {table}")
+    citus.execute("DROP SCHEMA IF EXISTS clinic CASCADE")
+
+
+def _fewest_people(db: psycopg.Connection[Any], table: str) -> int:
+    """Return the people of the smallest class, told by their stays, which are all different."""
+    found = db.execute(
+        "SELECT min(people) FROM (SELECT count(DISTINCT s.person) AS people FROM safe.stays AS r"
+        f" JOIN {table} AS s USING (cost) GROUP BY r.ward, r.age, r.kanon_suppressed) AS class"
+    ).fetchone()
+    assert found is not None
+    fewest: int = found[0]
+    return fewest
+
+
+def test_tables_that_are_not_distributed_by_a_column_are_published(citus, stays_elsewhere):
+    table = stays_elsewhere
+    citus.execute(f"SELECT kanon_anonymize('{table}', {K})")
+    assert _fewest_people(citus, table) >= K
+    citus.execute(f"DELETE FROM {table} WHERE ward = 'w1' AND stay % 4 > 0")
+    citus.execute("SELECT kanon_refresh('stays')")
+    assert _fewest_people(citus, table) >= K
+    citus.execute(f"SELECT kanon_anonymize('{table}', {K}, l => 2)")
+    assert _fewest_people(citus, table) >= K
+    citus.execute(
+        f"SELECT kanon_anonymize('{table}', {K}, hierarchies =>"
+        """ '{"age": {"builder": "intervals", "width": 4, "levels": 2}}')"""
+    )
+    assert _fewest_people(citus, table) >= K
+    assert citus.execute(f"SELECT k FROM kanon_measure('{table}')").fetchone() is not None
+    with pytest.raises(psycopg.Error, match="tables of Citus"):
+        citus.execute(f"SELECT kanon_protect('{table}', 5)")
+    with pytest.raises(psycopg.Error, match="No release over time"):
+        citus.execute(f"""SELECT kanon_anonymize('{table}', 12, options => '{{"over_time": {{}}}}')""")
 
 
 def test_a_view_of_a_distributed_table_is_published(citus):
@@ -154,6 +198,9 @@ ANALYSES = {
     "risk": "SELECT columns, rows, people, classes, smallest_class, prosecutor_risk FROM kanon_risk('{0}')",
     "identify": "SELECT columns, size, kind, distinct_rows FROM kanon_identify('{0}')",
     "anonymous": "SELECT kanon_is_anonymous('{0}', 5)",
+    "curve": "SELECT k, suppressed_cells, lower_bound, optimal, classes FROM kanon_curve('{0}', '{{2,12}}')",
+    "intervals": "SELECT DISTINCT label, size FROM kanon_intervals('{0}', 'age', 12)",
+    "groups": "SELECT DISTINCT label, size FROM kanon_groups('{0}', '{1}', 12)",
     "suggest": "SELECT column_name, role, distinct_values FROM kanon_suggest('{0}') AS s (column_name, role)",
 }
 
@@ -166,7 +213,8 @@ def test_analyses_say_the_same_of_distributed_tables(citus, table):
     else:
         create_stays(citus, "person")
         declare = declare_stays
-    asked = [question.format(table) for question in ANALYSES.values()]
+    grouped = "diagnosis" if table == "patients" else "ward"
+    asked = [question.format(table, grouped) for question in ANALYSES.values()]
     on_nodes = [sorted(map(str, citus.execute(text).fetchall())) for text in asked]
     citus.execute(f"SELECT kanon_undeclare('{table}')")
     citus.execute(f"SELECT undistribute_table('{table}')")

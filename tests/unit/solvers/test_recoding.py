@@ -13,7 +13,7 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InputError, SolverError, UnknownName
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
-from kanon_pg.worker.solvers.recoding import full_domain, groups, improvement, methods
+from kanon_pg.worker.solvers.recoding import full_domain, groups, improvement, methods, reach
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.recount import recount
 from tests.fixtures.diversity import pack_sensitive
@@ -196,11 +196,13 @@ def test_models_are_kept_on_a_table_with_many_classes():
     assert free.classes > bound.classes
 
 
-def test_a_bound_that_would_take_too_long_is_not_claimed(monkeypatch):
+def test_where_a_walk_would_take_too_long_level_vectors_in_order_prove_no_more(monkeypatch):
+    walked = solve(packed_scattered(), SolveRequest(5, "greedy"))
     monkeypatch.setattr(groups, "MOST_WORK", 0)
     monkeypatch.setattr(groups, "_VECTORS_PER_REPORT", 1)
     outcome = solve(packed_scattered(), SolveRequest(5, "greedy"))
-    assert outcome.lower_bound is None
+    assert (walked.bound_method, outcome.bound_method) == (groups.BOUND_METHOD, reach.BOUND_METHOD)
+    assert 0 < outcome.lower_bound <= walked.lower_bound
     assert not outcome.optimal
 
 

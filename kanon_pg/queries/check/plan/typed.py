@@ -197,3 +197,11 @@ def has_value(operand: Bound) -> Operation:
     return Operation(
         type="bool", name="not null", template="({0} IS NOT NULL)", operands=(operand,), span=operand.span
     )
+
+
+def present_column(condition: Bound) -> ColumnRef | None:
+    """Return the column of which a condition is `has_value`, None if it is another one."""
+    if isinstance(condition, Operation) and condition.name == "not null":
+        (operand,) = condition.operands
+        return operand if isinstance(operand, ColumnRef) else None
+    return None

@@ -27,7 +27,7 @@ from kanon_pg.queries.check.plan.people import (
 )
 from kanon_pg.queries.check.plan.spellings import in_one_spelling, shows_one_spelling
 from kanon_pg.queries.check.plan.spreads import spreads_alone
-from kanon_pg.queries.check.plan.typed import Bound
+from kanon_pg.queries.check.plan.typed import Bound, present_column
 from kanon_pg.queries.check.verdict import HiddenColumn, Parameter
 from kanon_pg.queries.check.write.expressions import Writer, from_and_where, people_count_sql, quoted
 from kanon_pg.queries.check.write.percentiles import Windows, counted_minimums, percentiles_sql, windows_of
@@ -334,10 +334,12 @@ def _numbers_of_people(counts: tuple[PeopleCount, ...], level: Level, writer: Wr
     found = []
     for position, item in enumerate(counts):
         mask = writer.write(item.mask) if item.mask is not None else None
+        column = present_column(item.mask) if item.mask is not None and not item.negated else None
+        present = writer.write(column) if column is not None else None
         if mask is not None and item.negated:
             mask = f"({mask}) IS NOT TRUE"
         single = rows is not None and rows.number == item.instance.number
-        number = people_count_sql(item.instance, single=single, mask=mask)
+        number = people_count_sql(item.instance, single=single, mask=mask, present=present)
         if item.may_be_none:
             number = f"CASE WHEN {number} OPERATOR(pg_catalog.=) 0 THEN {item.minimum} ELSE {number} END"
         found.append(f'{number} AS "h{position}"')

@@ -127,7 +127,9 @@ def _fixed(constant: TypedConstant) -> str:
     return f"CAST({value} AS pg_catalog.{constant.type})"
 
 
-def people_count_sql(instance: Instance, *, single: bool, mask: str | None) -> str:
+def people_count_sql(
+    instance: Instance, *, single: bool, mask: str | None, present: str | None = None
+) -> str:
     """Return the SQL that counts the people of an instance in a group.
 
     Parameters
@@ -136,6 +138,8 @@ def people_count_sql(instance: Instance, *, single: bool, mask: str | None) -> s
         Whether the rows of the level stand for the rows of the instance.
     mask : str or None
         SQL of a condition on the rows that count.
+    present : str, optional
+        SQL of a column, if the condition is that it is not NULL.
     """
     condition = f" FILTER (WHERE {mask})" if mask is not None else ""
     relation, protection = instance.relation, instance.protection
@@ -143,7 +147,8 @@ def people_count_sql(instance: Instance, *, single: bool, mask: str | None) -> s
         raise Refusal("Q108", instance.span, "People cannot be counted here.")
     entity = protection.entity
     if single and (entity is None or frozenset({entity}) in relation.unique_keys):
-        return f"pg_catalog.count(*){condition}"
+        # the server computes this once, with the same number for a mean
+        return f"pg_catalog.count({present})" if present is not None else f"pg_catalog.count(*){condition}"
     if entity is not None:
         return f'pg_catalog.count(DISTINCT "{instance.alias}".{quoted(entity)}){condition}'
     return f"pg_catalog.count(DISTINCT {row_identity_sql(instance)}){condition}"

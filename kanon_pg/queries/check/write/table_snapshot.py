@@ -142,11 +142,26 @@ def fingerprint_sql(relation: Relation) -> str | None:
     return f'SELECT {parts} FROM {_name(relation)} AS "r"'
 
 
-def _fingerprint(horizon: str) -> str:
+def recent_rows_sql(alias: str, horizon: str) -> str:
+    """Return the SQL of the number of rows that a transaction or a later one wrote, the rows being grouped.
+
+    Parameters
+    ----------
+    horizon : str
+        The transaction, as for `fingerprint_sql`, as text without quotes.
+    """
+    is_recent = _is_recent(f"{quoted(alias)}.xmin", f"'{horizon}'")
+    return f"pg_catalog.count(*) FILTER (WHERE {is_recent})"
+
+
+def _is_recent(writer: str, horizon: str) -> str:
     # counted from the present transaction, like the writer, and found once for all rows
     oldest = f"(SELECT pg_catalog.age(CAST({horizon} AS pg_catalog.xid)))"
-    recent = f"pg_catalog.age(xmin) OPERATOR(pg_catalog.<=) {oldest}"
-    return f"COALESCE(pg_catalog.bit_xor({_VERSION}) FILTER (WHERE {recent}), 0)"
+    return f"pg_catalog.age({writer}) OPERATOR(pg_catalog.<=) {oldest}"
+
+
+def _fingerprint(horizon: str) -> str:
+    return f"COALESCE(pg_catalog.bit_xor({_VERSION}) FILTER (WHERE {_is_recent('xmin', horizon)}), 0)"
 
 
 def _name(relation: Relation) -> str:

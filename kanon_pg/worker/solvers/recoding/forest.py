@@ -270,6 +270,57 @@ def marginal_costs(forest: Forest, table: RowTypeTable) -> list[NDArray[np.float
     return found
 
 
+def all_levels(forest: Forest) -> NDArray[np.int16]:
+    """Return all allowed level vectors, at most `MOST_VECTORS`, shape (p, m)."""
+    ranges = [
+        np.arange(low, high + 1, dtype=np.int16)
+        for low, high in zip(forest.lowest.tolist(), forest.height.tolist(), strict=True)
+    ]
+    return np.stack([axis.ravel() for axis in np.meshgrid(*ranges, indexing="ij")], axis=1)
+
+
+def keys_at(forest: Forest, codes: NDArray[np.int32], level: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return a 64-bit key of what each row type shows at a level vector, shape (n,).
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (m, n)
+    """
+    keys = np.zeros(codes.shape[1], dtype=np.uint64)
+    for column in range(codes.shape[0]):
+        start = int(forest.begin[column] + level[column] * forest.values[column])
+        keys += forest.keys[start + codes[column]]
+    return keys
+
+
+@kernel
+def move_keys(
+    forest: Forest,
+    codes: NDArray[np.int32],
+    keys: NDArray[np.uint64],
+    length: int,
+    before: NDArray[np.int16],
+    after: NDArray[np.int16],
+) -> None:
+    """Change the first `length` keys from one level vector, which becomes the other one, to another.
+
+    Parameters
+    ----------
+    codes : ndarray of int32, shape (m, n)
+    """
+    for column in range(after.size):
+        if after[column] == before[column]:
+            continue
+        values = forest.values[column]
+        was = forest.begin[column] + before[column] * values
+        now = forest.begin[column] + after[column] * values
+        change = forest.keys[now : now + values] - forest.keys[was : was + values]
+        own = codes[column]
+        for item in range(length):
+            keys[item] += change[own[item]]
+        before[column] = after[column]
+
+
 def cheapest_levels_first(forest: Forest, table: RowTypeTable) -> NDArray[np.int16]:
     """Return all allowed level vectors by their cost for the whole table, shape (p, m).
 
@@ -283,12 +334,8 @@ def cheapest_levels_first(forest: Forest, table: RowTypeTable) -> NDArray[np.int
     Of two vectors one of which generalizes the other, the more specific comes first.
     """
     marginal = marginal_costs(forest, table)
-    ranges = [
-        np.arange(low, high + 1)
-        for low, high in zip(forest.lowest.tolist(), forest.height.tolist(), strict=True)
-    ]
-    grid = np.stack([axis.ravel() for axis in np.meshgrid(*ranges, indexing="ij")], axis=1)
-    costs = sum(marginal[column][grid[:, column]] for column in range(table.width))
-    order = np.lexsort((*grid.T[::-1], grid.sum(axis=1), np.round(np.asarray(costs), 6)))
-    levels: NDArray[np.int16] = grid[order].astype(np.int16)
-    return levels
+    levels = all_levels(forest)
+    costs = sum(marginal[column][levels[:, column]] for column in range(table.width))
+    order = np.lexsort((*levels.T[::-1], levels.sum(axis=1), np.round(np.asarray(costs), 6)))
+    in_order: NDArray[np.int16] = levels[order]
+    return in_order

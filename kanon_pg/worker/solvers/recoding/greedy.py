@@ -16,13 +16,25 @@ from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers.greedy.heuristic import compact
+from kanon_pg.worker.solvers.greedy.scan import (
+    Grouping,
+    Living,
+    counters_for,
+    filter_living,
+    group_candidates,
+    grouping_for,
+    list_groups,
+)
 from kanon_pg.worker.solvers.recoding.demands import Demands, is_allowed
 from kanon_pg.worker.solvers.recoding.forest import (
     MOST_VECTORS,
     Forest,
     cheapest_levels_first,
     join_levels,
+    keys_at,
     levels_of_classes,
+    move_keys,
     number_of_vectors,
     row_cost,
 )
@@ -34,118 +46,70 @@ UNASSIGNED = -1
 class Scan(NamedTuple):
     """Row types that wait for a class, and working arrays.
 
-    `waiting` lists them, `state` holds their number and that of the classes made. `slots` is a hash
-    table from keys to groups, valid where `stamps` holds the current stamp.
+    `living` has no hashes: keys are those of `forest` at `level`, kept up to date from the `codes`, shape
+    (m, n), of the living row types. `state` holds the places of `living` in use, the row types that wait, and
+    the number of classes made.
     """
 
-    waiting: NDArray[np.int32]
+    living: Living
+    codes: NDArray[np.int32]
+    grouping: Grouping
+    counters: NDArray[np.uint16]
     class_of: NDArray[np.int64]
+    level: NDArray[np.int16]
     state: NDArray[np.int64]
-    slots: NDArray[np.int32]
-    stamps: NDArray[np.int64]
-    stamp: NDArray[np.int64]
-    group_of: NDArray[np.int32]
-    key: NDArray[np.uint64]
-    people: NDArray[np.int64]
-    label: NDArray[np.int64]
 
 
-def scan_for(count: int) -> Scan:
-    """Return a scan of so many row types, all of which wait."""
-    size = 1 << max(4, (2 * count - 1).bit_length())
+def scan_for(forest: Forest, table: RowTypeTable) -> Scan:
+    """Return a scan of a table all of whose row types wait, at the lowest levels."""
+    count = len(table)
+    codes = table.codes.copy()
+    living = Living(
+        np.empty((0, 0), dtype=np.uint64), keys_at(forest, codes, forest.lowest), table.people.copy(),
+        np.arange(count, dtype=np.int32), np.ones(count, dtype=np.bool_),
+    )  # fmt: skip
     return Scan(
-        np.arange(count, dtype=np.int32), np.full(count, UNASSIGNED, dtype=np.int64),
-        np.array([count, 0], dtype=np.int64), np.zeros(size, dtype=np.int32),
-        np.zeros(size, dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(count, dtype=np.int32),
-        np.zeros(count, dtype=np.uint64), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
+        living, codes, grouping_for(count), counters_for(count), np.full(count, UNASSIGNED, dtype=np.int64),
+        forest.lowest.astype(np.int16), np.array([count, count, 0], dtype=np.int64),
     )  # fmt: skip
 
 
 @kernel
-def group_waiting(
-    scan: Scan, forest: Forest, codes: NDArray[np.int32], people: NDArray[np.int64], level: NDArray[np.int16]
-) -> int:
-    """Group the waiting row types by what they show at some levels; return the number of groups.
-
-    `Scan.group_of` gets the group of each place in the waiting list, `Scan.people` the sum of people.
-    """
-    scan.stamp[0] += 1
-    stamp = scan.stamp[0]
-    mask = np.uint64(scan.slots.size - 1)
-    groups = 0
-    for place in range(scan.state[0]):
-        item = scan.waiting[place]
-        key = np.uint64(0)
-        for column in range(level.size):
-            key += forest.keys[
-                forest.begin[column] + level[column] * forest.values[column] + codes[item, column]
-            ]
-        slot = (key ^ (key >> np.uint64(29))) & mask
-        while scan.stamps[slot] == stamp and scan.key[scan.slots[slot]] != key:
-            slot = (slot + np.uint64(1)) & mask
-        if scan.stamps[slot] != stamp:
-            scan.stamps[slot] = stamp
-            scan.slots[slot] = groups
-            scan.key[groups] = key
-            scan.people[groups] = 0
-            groups += 1
-        group = scan.slots[slot]
-        scan.group_of[place] = group
-        scan.people[group] += people[item]
-    return groups
-
-
-@kernel
-def _forbid(scan: Scan, demands: Demands, groups: int) -> None:
-    """Set the people of every group that may not be a class to 0."""
-    count = scan.state[0]
-    begin = np.zeros(groups + 1, dtype=np.int64)
-    for place in range(count):
-        begin[scan.group_of[place] + 1] += 1
+def _assign_groups(scan: Scan, demands: Demands, found: int, groups: int) -> None:
+    """Make classes of the groups of candidates that may be some."""
+    living, grouping, people = scan.living, scan.grouping, np.zeros(groups, dtype=np.int64)
+    for position in range(found):
+        people[grouping.group_of[position]] += living.people[grouping.candidates[position]]
+    first = list_groups(grouping, found, groups)
     for group in range(groups):
-        begin[group + 1] += begin[group]
-    items = np.empty(count, dtype=np.int32)
-    free = begin.copy()
-    for place in range(count):
-        group = scan.group_of[place]
-        items[free[group]] = scan.waiting[place]
-        free[group] += 1
-    for group in range(groups):
-        if scan.people[group] >= demands.k and not is_allowed(
-            demands, items[begin[group] : begin[group + 1]]
-        ):
-            scan.people[group] = 0
-
-
-@kernel
-def _assign_large(scan: Scan, k: int, groups: int) -> None:
-    """Make classes of the groups with enough people and shorten the waiting list."""
-    for group in range(groups):
-        scan.label[group] = UNASSIGNED
-    kept = 0
-    for place in range(scan.state[0]):
-        group = scan.group_of[place]
-        item = scan.waiting[place]
-        if scan.people[group] < k:
-            scan.waiting[kept] = item
-            kept += 1
+        if people[group] < demands.k:
             continue
-        if scan.label[group] == UNASSIGNED:
-            scan.label[group] = scan.state[1]
-            scan.state[1] += 1
-        scan.class_of[item] = scan.label[group]
-    scan.state[0] = kept
+        places = grouping.members[first[group] : first[group + 1]]
+        items = living.numbers[places]
+        if demands.is_simple == 0 and not is_allowed(demands, items):
+            continue
+        for position in range(items.size):
+            scan.class_of[items[position]] = scan.state[2]
+            living.alive[places[position]] = False
+        scan.state[1] -= items.size
+        scan.state[2] += 1
+
+
+@kernel
+def _close_gaps(scan: Scan) -> None:
+    """Drop the row types that have a class from the living."""
+    for column in range(scan.codes.shape[0]):
+        place = 0
+        for item in range(scan.state[0]):
+            if scan.living.alive[item]:
+                scan.codes[column, place] = scan.codes[column, item]
+                place += 1
+    scan.state[0] = compact(scan.living, scan.state[0])
 
 
 @kernel
 def scan_levels(
-    scan: Scan,
-    forest: Forest,
-    codes: NDArray[np.int32],
-    demands: Demands,
-    levels: NDArray[np.int16],
-    turn: int,
-    work: int,
+    scan: Scan, forest: Forest, demands: Demands, levels: NDArray[np.int16], turn: int, work: int
 ) -> int:
     """Form classes under level vectors from `turn` on until nobody waits or some work is done.
 
@@ -153,7 +117,7 @@ def scan_levels(
     ----------
     scan : Scan
         Is changed.
-    forest, codes, demands
+    forest, demands
         The table.
     levels : ndarray of int16, shape (p, m)
         Level vectors in their order.
@@ -167,14 +131,19 @@ def scan_levels(
     int
         The vector whose turn is next.
     """
-    while turn < levels.shape[0] and scan.state[0] > 0 and work > 0:
+    while turn < levels.shape[0] and scan.state[1] > 0 and work > 0:
         work -= scan.state[0]
-        groups = group_waiting(scan, forest, codes, demands.people, levels[turn])
-        if groups < scan.state[0] or turn == 0:
-            if demands.is_simple == 0:
-                _forbid(scan, demands, groups)
-            _assign_large(scan, int(demands.k), groups)
+        move_keys(forest, scan.codes, scan.living.keys, scan.state[0], scan.level, levels[turn])
         turn += 1
+        found = filter_living(
+            scan.living, scan.state[0], int(demands.k), scan.counters, scan.grouping.candidates
+        )
+        if found == 0:
+            continue
+        groups = group_candidates(scan.living.keys, found, scan.grouping)
+        _assign_groups(scan, demands, found, groups)
+        if 8 * scan.state[1] < 7 * scan.state[0]:
+            _close_gaps(scan)
     return turn
 
 
@@ -191,7 +160,7 @@ def is_lattice_small(forest: Forest, table: RowTypeTable) -> bool:
 
 
 def greedy_classes(
-    forest: Forest, codes: NDArray[np.int32], table: RowTypeTable, demands: Demands, clock: Clock
+    forest: Forest, table: RowTypeTable, demands: Demands, clock: Clock
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Form classes of row types that are alike, under one level vector after another.
 
@@ -199,7 +168,6 @@ def greedy_classes(
     ----------
     forest : Forest
         See `is_lattice_small`.
-    codes : ndarray of int32, shape (n, m)
     clock : Clock
         Progress is reported to it; its end is ignored, since this is the first solution.
 
@@ -212,15 +180,16 @@ def greedy_classes(
 
     Notes
     -----
-    O(p n m) for p level vectors at worst; row types with a class are not looked at again.
+    O(p n m) for p level vectors at worst; row types with a class are not looked at again. What is counted
+    per level vector, and what is grouped, is as in `kanon_pg.worker.solvers.greedy.scan`.
     """
     levels = cheapest_levels_first(forest, table)
-    scan = scan_for(len(table))
+    scan = scan_for(forest, table)
     turn = 0
-    while turn < levels.shape[0] and scan.state[0] > 0:
+    while turn < levels.shape[0] and scan.state[1] > 0:
         clock.report("greedy", turn / levels.shape[0])
-        turn = scan_levels(scan, forest, codes, demands, levels, turn, _WORK_PER_STEP)
-    return scan.class_of, scan.waiting[: scan.state[0]].copy()
+        turn = scan_levels(scan, forest, demands, levels, turn, _WORK_PER_STEP)
+    return scan.class_of, np.flatnonzero(scan.class_of == UNASSIGNED).astype(np.int32)
 
 
 _MOST_PAIRS = 100_000_000

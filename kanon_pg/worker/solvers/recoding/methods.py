@@ -18,10 +18,13 @@ from kanon_pg.worker.solution import SearchResult
 from kanon_pg.worker.solvers.bounds.prices import Prices
 from kanon_pg.worker.solvers.portfolio import GOAL
 from kanon_pg.worker.solvers.recoding.exact import search_small
+from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.full_domain import best_full_domain
 from kanon_pg.worker.solvers.recoding.groups import BOUND_METHOD, cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.improvement import improve_classes
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices, raise_level_prices
+from kanon_pg.worker.solvers.recoding.reach import BOUND_METHOD as BOUND_METHOD_IN_ORDER
+from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.refinement import refined
 from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of
 from kanon_pg.worker.solvers.recoding.task import Task, task_of
@@ -47,6 +50,13 @@ PRICES_METHOD = "prices of rows"
 
 _LONG = 4
 """How many times the usual effort method exact spends where it proves nothing."""
+
+_MOST_PAIRS_WALKED = 240_000_000
+"""Level vectors times row types for which the walk is tried that bounds the cost of a quick method.
+
+A walk that ends looks at an eighth to a fifth of them (Adult, 19,805 row types, 6,480 level vectors, k = 2 to
+100); one that does not proves nothing.
+"""
 
 Recoding = Callable[[Task], SearchResult]
 
@@ -106,13 +116,19 @@ def _found(whole: Task, start: Start) -> SearchResult:
     whole : Task
         The row types of `start`, undivided.
     """
-    known = _known(whole, start)
-    reach = cheapest_levels_within_reach(
-        whole.forest, whole.codes, whole.table, whole.request.k, known, whole.clock
-    )
-    bound = None if reach is None else float((reach * whole.table.rows).sum())
-    name = None if reach is None else BOUND_METHOD
+    bound, name = _bound_in_a_moment(whole, _known(whole, start))
     return SearchResult(start.task.solution_of(start.class_of), start.method, bound, name)
+
+
+def _bound_in_a_moment(task: Task, known: NDArray[np.float64]) -> tuple[float | None, str | None]:
+    """Return a bound and what proves it; `known` has the cost of a row of each row type in some solution."""
+    forest, table, k = task.forest, task.table, task.request.k
+    reach, name = None, BOUND_METHOD
+    if number_of_vectors(forest) * len(table) <= _MOST_PAIRS_WALKED:
+        reach = cheapest_levels_within_reach(forest, task.codes, table, k, known, task.clock)
+    if reach is None:
+        reach, name = cheapest_levels_in_order(forest, table, k, known, task.clock), BOUND_METHOD_IN_ORDER
+    return (None, None) if reach is None else (float((reach * table.rows).sum()), name)
 
 
 def _known(whole: Task, start: Start) -> NDArray[np.float64]:
@@ -222,13 +238,7 @@ def _full_domain(task: Task) -> SearchResult:
         return SearchResult(solution, method, bound_method=FULL_DOMAIN_BOUND, is_best=True)
     if best.complete:
         return SearchResult(solution, method, best.bound * (1 - _MARGIN), FULL_DOMAIN_BOUND)
-    known = task.row_costs_at(vector)
-    reach = cheapest_levels_within_reach(
-        task.forest, task.codes, task.table, task.request.k, known, task.clock
-    )
-    if reach is None:
-        return SearchResult(solution, method)
-    return SearchResult(solution, method, float((reach * task.table.rows).sum()), BOUND_METHOD)
+    return SearchResult(solution, method, *_bound_in_a_moment(task, task.row_costs_at(vector)))
 
 
 RECODINGS: dict[str, Recoding] = {

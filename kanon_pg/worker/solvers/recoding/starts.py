@@ -75,7 +75,7 @@ def along_hierarchies(task: Task) -> Start:
 
 
 def _by_levels(task: Task) -> Start:
-    class_of, rest = greedy_classes(task.forest, task.codes, task.table, task.demands, task.clock)
+    class_of, rest = greedy_classes(task.forest, task.table, task.demands, task.clock)
     class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
     return Start(task, class_of, "greedy over level vectors")
 
