@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from kanon_pg.db.catalog import RelationFacts, caller, describe
+from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readable
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
@@ -262,7 +262,7 @@ def drop(db: Database, release: str) -> None:
     drop_superseded(db, forget_releases(db, [row]))
 
 
-def erase(db: Database, release: str, person: Sequence[str]) -> None:
+def erase(db: Database, release: str, person: Sequence[str], *, role: str) -> None:
     """Remove what a release has of a person beside the base relation, by a new version.
 
     From a release over time the cells go, with the person's cohorts. From a release that remembers versions
@@ -272,15 +272,21 @@ def erase(db: Database, release: str, person: Sequence[str]) -> None:
     ----------
     person : sequence of str
         The value of the column that identifies people, or those of the key, as text.
+    role : str
+        Whose rights count: it has to be allowed to read the base relation, as refusals say who is in it.
 
     Raises
     ------
+    NotPermitted
+        If the role may not read the base relation.
     UnknownName
         If there is no such release, or nothing of that person in it.
     InputError
         If it keeps nothing of who left, or would show the person again.
     """
     row, generation = _existing_and_alone(db, release)
+    require_base(row)
+    describe_readable(db, str(row["base"]), role)
     series = find_series(db, row["name"])
     memory = memory_budget(db)
     with working_memory(db, memory), exact_text(db):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from kanon_pg.cli import app
 from kanon_pg.errors import InputError, NotPermitted, UnknownName
 from tests.fixtures.databases import role
-from tests.fixtures.interfaces import Interface, interface_of
+from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
 
 pytestmark = pytest.mark.slow
 
@@ -112,6 +112,27 @@ def test_who_is_still_in_the_table_is_not_erased(hospital: Interface) -> None:
         with pytest.raises(InputError, match="values"):
             hospital.erase("patients", *wrong)
     assert hashes(hospital, "4") == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}], ids=["ordinary", "over time"])
+def test_who_may_not_read_the_table_does_not_learn_who_is_in_it(
+    hospital: Interface, options: dict[str, Any]
+) -> None:
+    publish(hospital, "patients", "age", remember=4, **options)
+    # The client's login acts as the owner role, which reads the table, and has none of its rights by itself.
+    rights = (
+        "IN ROLE kanon_curator" if isinstance(hospital, SqlInterface) else "NOINHERIT IN ROLE kanon_owner"
+    )
+    with role(hospital.dsn, "curator", rights) as login, interface_of(login, hospital) as curator:
+        refusals = set()
+        for person in ("4", "999", "no number"):
+            with pytest.raises(NotPermitted, match="may not read") as refusal:
+                curator.erase("patients", person)
+            refusals.add(refusal.value.message)
+        assert len(refusals) == 1
+        hospital.connection.execute(f"delete from patients where id = 4; grant select on patients to {login}")
+        curator.erase("patients", "4")
+    assert hashes(hospital, "4") == 0
 
 
 def test_a_version_that_knew_people_by_other_columns_is_forgotten(hospital: Interface) -> None:
