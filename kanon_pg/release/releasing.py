@@ -37,7 +37,6 @@ from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     is_in_base,
-    nobody_to_erase,
     person_number,
     plan_of_record,
     remember,
@@ -313,8 +312,7 @@ def _erase_from_remembered(db: Database, row: Row, person: Sequence[str]) -> Non
             f"The base table of {view} still has rows of this person, which the release would show again.",
             hint="Delete these rows, then call kanon_erase again.",
         )
-    if not erase_from_versions(db, row, keys, number):
-        raise nobody_to_erase()
+    erase_from_versions(db, row, keys, number)
 
 
 def releases(db: Database) -> Sequence[Row]:

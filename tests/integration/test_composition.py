@@ -145,6 +145,21 @@ def test_a_version_that_knew_people_by_other_columns_is_forgotten(hospital: Inte
     assert left == [(2,), (3,)]
 
 
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}], ids=["ordinary", "over time"])
+def test_erasing_nobody_changes_nothing(hospital: Interface, options: dict[str, Any]) -> None:
+    publish(hospital, "patients", "age", remember=4, **options)
+    hospital.refresh("patients")
+    hospital.connection.execute("update kanon.remembered set key_columns = '{secret}' where version = 1")
+    versions = "select version, erased_rows from kanon.remembered order by version"
+    with pytest.raises(UnknownName, match="no rows of this person") as refusal:
+        hospital.erase("patients", "4711")
+    assert refusal.value.detail == "Versions that knew people by other columns: 1."
+    assert hospital.connection.execute(versions.encode()).fetchall() == [(1, 0), (2, 0)]
+    hospital.connection.execute("delete from patients where id = 4")
+    hospital.erase("patients", "4")
+    assert [number for number, _ in hospital.connection.execute(versions.encode()).fetchall()] == [2, 3]
+
+
 def test_publishing_anew_goes_on_counting_versions(hospital: Interface) -> None:
     publish(hospital, "patients", "age", remember=5)
     publish(hospital, "patients", "sex", remember=5)
