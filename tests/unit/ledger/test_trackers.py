@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from array import array
+from dataclasses import replace
 
 import pytest
 from pyroaring import BitMap
@@ -325,3 +327,26 @@ def test_only_what_was_told_is_told_without_knowing_who_is_in_the_relation(sprea
             decision = history.check(other, population)
             assert (decision.allowed, decision.reason) == (False, "open")
         assert history.check(told, population, "size").reason == "open"
+
+
+@pytest.mark.parametrize("mode", ["pairwise", "linear"])
+def test_deciding_once_decides_as_twice(mode: Mode) -> None:
+    """Known columns chose all answers at first, then not: the second history decides twice all along."""
+    rules, key, everybody = LedgerRules(5, mode, rank=16), bytes(16), Population(BitMap(range(300)))
+    once, twice = DisclosureHistory(rules, key), DisclosureHistory(rules, key)
+    twice._state.known_span = replace(twice._state.known_span)
+    draw = random.Random(3)
+    for number in range(60):
+        units = BitMap(draw.sample(range(300), draw.randint(20, 250)))
+        known = ((units | BitMap(range(draw.randint(0, 300))),),) if number > 40 else None
+        answer = AnswerSets(((units,),), known)
+        decisions = [history.check(answer, everybody) for history in (once, twice)]
+        assert decisions[0].reason == decisions[1].reason
+        for history, decision in zip((once, twice), decisions, strict=True):
+            if decision.allowed:
+                history.disclose(decision)
+        assert once.to_bytes() == twice.to_bytes()
+        assert (once._state.known_span is once._state.span) or number > 40
+        if number == 20:
+            once = DisclosureHistory.from_bytes(once.to_bytes(), rules, key)
+            assert once._state.known_span is once._state.span
