@@ -54,7 +54,7 @@ MOST = 12
 """Releases at once; each pair of them is counted, too."""
 
 _MOST_ROWS = 1_000_000
-"""Rows of all releases that are compared without being asked for: it takes as long as to refresh them."""
+"""Rows of all releases that are compared unasked: it takes about twice as long as to refresh them."""
 
 NOT_SEEN = (
     "Not seen: exports, versions that were not remembered, releases of other tables about the same people."

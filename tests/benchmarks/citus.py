@@ -82,9 +82,14 @@ def _row(
     sent: tuple[float | None, float | None] = (None, None)
     if name == "spread":
         keys = ", ".join(columns)
+        held = f"SELECT {keys}, person, count(*) AS n FROM spread GROUP BY {keys}, person"
+        numbered = (
+            f"SELECT {keys}, n, hashint8(person)::bigint AS number,"
+            f" count(*) OVER (PARTITION BY person) AS types FROM ({held}) AS held"
+        )
         grouped = (
-            f"SELECT {keys}, sum(n), count(*) FROM (SELECT {keys}, person, count(*) AS n FROM spread"
-            f" GROUP BY {keys}, person) AS held GROUP BY {keys}"
+            f"SELECT {keys}, sum(n), count(*), array_agg(number) FILTER (WHERE types > 1)"
+            f" FROM ({numbered}) AS numbered GROUP BY {keys}"
         )
         sent = _megabytes(connection, grouped), _megabytes(connection, f"SELECT {keys}, person FROM spread")
     return [

@@ -19,6 +19,7 @@ from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.bounds.repair import lower_under
+from kanon_pg.worker.solvers.refinement.diving_under_models import _whole_rows
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
 from kanon_pg.worker.verification.demanded_classes import (
     NO_CLASS,
@@ -254,6 +255,34 @@ def test_lowered_prices_leave_no_class_that_gains(models, table, data):
     assert (priced.prices <= before).all()
     members = members[np.argsort(-priced.prices[members], kind="stable")]
     assert greatest_gain(demands, priced, members, cost[0], k) <= 0
+
+
+@pytest.mark.parametrize("t", [0.2, 0.4])
+@checked
+@given(table=tables(), data=st.data())
+def test_whole_rows_of_a_dive_are_near_enough_to_the_whole_table(t, table, data):
+    _, secrets, k = table
+    types = RowTypeTable.from_packed(pack_sensitive([("a",)] * len(secrets) + [("b",)], [*secrets, (0,)]))
+    quarters = st.integers(-8, 8).map(lambda number: number * PRICE_UNIT // 4)
+    prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
+    members = np.array([m for m in range(len(types)) if types.cells[0, m] == types.cells[0, 0]], np.int32)
+    members = members[np.argsort(-prices[members], kind="stable")]
+    demands, taken = demands_of(types, PrivacyModels(t=t)), np.zeros(members.size, dtype=np.int64)
+    assert demands is not None
+    priced, cost = PricedRows(types.rows, types.people, prices), np.int64(PRICE_UNIT)
+    gain = _whole_rows(demands, priced, members, cost, k, taken)
+    assume(gain > NO_CLASS)
+    assert (taken <= types.rows[members]).all()
+    assert taken.sum() >= k
+    assert (
+        gain
+        == ((prices[members] - PRICE_UNIT) * taken).sum()
+        <= greatest_gain(demands, priced, members, cost, k)
+    )
+    secret = types.sensitive[0]
+    shares = {one: types.rows[secret == one].sum() / types.total_rows for one in secret.tolist()}
+    found = {one: taken[secret[members] == one].sum() / taken.sum() for one in shares}
+    assert sum(abs(found[one] - share) for one, share in shares.items()) / 2 <= t + ROUNDING
 
 
 def test_rows_without_which_others_cannot_stay_have_prices_below_0():

@@ -150,7 +150,7 @@ def test_a_coordinator_that_holds_shards_itself(bare_nodes: CitusNodes) -> None:
             holds = "SELECT citus_set_node_property(%s, %s, 'shouldhaveshards', true)"
             db.execute(holds, [coordinator.host, coordinator.port])
             create_patients(db)
-            create_stays(db, "person")
+            create_stays(db, "stay")
             with pytest.raises(psycopg.Error, match="holds shards itself"):
                 db.execute(f"SELECT kanon_anonymize('patients', {K})")
             install(coordinator.dsn(name), plpython=True)

@@ -128,7 +128,9 @@ def _bound_in_a_moment(task: Task, known: NDArray[np.float64]) -> tuple[float | 
         reach = cheapest_levels_within_reach(forest, task.codes, table, k, known, task.clock)
     if reach is None:
         reach, name = cheapest_levels_in_order(forest, table, k, known, task.clock), BOUND_METHOD_IN_ORDER
-    return (None, None) if reach is None else (float((reach * table.rows).sum()), name)
+    if reach is None:
+        return None, None
+    return float((reach * table.rows).sum()) * (1 - _MARGIN), name
 
 
 def _known(whole: Task, start: Start) -> NDArray[np.float64]:

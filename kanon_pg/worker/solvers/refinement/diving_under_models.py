@@ -39,6 +39,7 @@ from kanon_pg.worker.verification.certificate import (
 )
 from kanon_pg.worker.verification.demanded_classes import (
     NO_CLASS,
+    SHARE_UNIT,
     ClassDemands,
     PricedRows,
     demands_of,
@@ -73,6 +74,12 @@ _MOST_SLACK = 3.0
 
 _CLOSE = 1e-3
 """Share of a usual cost by which a price may be below its cap for its rows to count as settled."""
+
+_MOST_LARGER = 40
+_PATIENCE = 8
+_RAREST = (8, 6, 4)
+"""Under a distance: rows beyond k that classes are tried with, sizes without a better class after which that
+ends, and by how many eighths of a row a row may exceed the quota of its value."""
 
 _NO_CAP = 4
 """Cap of a price, in costs of a fully suppressed row, as long as no open instance has room for the row."""
@@ -276,7 +283,25 @@ def _room(places: _Places, demands: ClassDemands, item: int, number: int, rows: 
                 places.size[number] - demands.share * places.held[number, column, demands.codes[column, item]]
             )
             room = min(room, spare // (demands.share - 1))
+    if demands.beyond >= 0 and demands.codes.shape[0] == 1:
+        room = min(room, _room_within_distance(places, demands, item, number, room))
     return max(0, room)
+
+
+@inner_kernel
+def _room_within_distance(places: _Places, demands: ClassDemands, item: int, number: int, rows: int) -> int:
+    """Return how many of some rows of a row type an instance can take and stay near enough to the table."""
+    held, own = places.held[number, 0], demands.codes[0, item]
+    room = 0
+    while room < rows:
+        size, further = places.size[number] + room + 1, np.int64(0)
+        for value in range(held.size):
+            joined = held[value] + (room + 1 if value == own else 0)
+            further += max(np.int64(0), joined * SHARE_UNIT - (demands.quotas[0, value] - 1) * size)
+        if further > (demands.beyond - 1) * size:
+            break
+        room += 1
+    return room
 
 
 @kernel
@@ -369,6 +394,70 @@ def _what_is_left(
 
 
 @kernel
+def _whole_rows(
+    demands: ClassDemands,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    k: int,
+    taken: Numbers,
+) -> np.int64:
+    """Choose whole rows of members, listed dearest first, that are near enough to the whole table.
+
+    Classes of several sizes are filled with the dearest rows that still fit, in some of them only with rows
+    whose values are not too rare. Returns what the best one gains, `NO_CLASS` if none was found; its rows are
+    in `taken`.
+    """
+    best, best_size, best_share, waited = NO_CLASS, 0, 0, 0
+    together = priced.rows[members].sum()
+    for size in range(k, min(together, k + _MOST_LARGER) + 1):
+        for eighths in _RAREST:
+            gain = _whole_rows_of(demands, priced, members, cost, size, eighths * SHARE_UNIT // 8, taken)
+            if gain > best:
+                best, best_size, best_share, waited = gain, size, eighths, 0
+        waited += int(best > NO_CLASS)
+        if waited > _PATIENCE:
+            break
+    if best > NO_CLASS:
+        _whole_rows_of(demands, priced, members, cost, best_size, best_share * SHARE_UNIT // 8, taken)
+    return best
+
+
+@kernel
+def _whole_rows_of(
+    demands: ClassDemands,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    size: int,
+    rarest: int,
+    taken: Numbers,
+) -> np.int64:
+    """Fill a class of some size; no row may be further beyond the quota of its value than `rarest`."""
+    held, quotas = demands.held, demands.quotas[0]
+    held[:] = 0
+    taken[:] = 0
+    left, further, gain = np.int64(size), np.int64(0), np.int64(0)
+    for place in range(members.size):
+        item = members[place]
+        value = demands.codes[0, item]
+        quota = (quotas[value] - 1) * size
+        for _ in range(priced.rows[item]):
+            beyond = max(np.int64(0), (held[value] + 1) * SHARE_UNIT - quota)
+            more = beyond - max(np.int64(0), held[value] * SHARE_UNIT - quota)
+            if more > rarest or further + more > (demands.beyond - 1) * size:
+                break
+            held[value] += 1
+            taken[place] += 1
+            further += more
+            gain += priced.prices[item] - cost
+            left -= 1
+            if left == 0:
+                return np.int64(gain)
+    return NO_CLASS
+
+
+@kernel
 def _settle(
     pool: Pool,
     order: Numbers,
@@ -393,6 +482,10 @@ def _settle(
         sort_by_price(members, price)
         gain = greatest_gain(demands, priced, members, np.int64(pool.cost[number]), k)
         taken = demands.taken[: members.size].astype(np.int64)
+        if demands.beyond >= 0 and demands.codes.shape[0] == 1 and not demands.has_entity:
+            gain = _whole_rows(demands, priced, members, np.int64(pool.cost[number]), k, taken)
+            if gain <= NO_CLASS or -gain > slack * taken.sum():
+                continue
         if demands.has_entity:
             taken = np.where(demands.taken[: members.size] > 0.0, left[members], 0)
         if gain <= NO_CLASS or -gain > slack * taken.sum():
