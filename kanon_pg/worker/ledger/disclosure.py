@@ -58,13 +58,9 @@ Reason = Literal[
     "error",
     "record",
     "fault",
-    "open",
 ]
 """Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. For the owner's record only,
 never for the analyst."""
-
-OPEN: Reason = "open"
-"""Not withheld: whoever is in the relation has to be known before anything is decided."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 
@@ -178,11 +174,8 @@ class DisclosureHistory:
         _require_owners(answer, population)
         figures = SketchedAnswer.of(answer.levels, population, self._vectors, self._sketch_width)
         known = SketchedAnswer.of(answer.known_levels, population, self._vectors, self._known_width)
-        has_evidence = population.evidence != "none"
-        if failure is None and self._compares and has_evidence and self._is_repeated(figures, known):
+        if failure is None and self._compares and self._is_repeated(figures, known):
             return self._allowed(figures, known, *self._extended(figures, known, population))
-        if population.evidence != "all":
-            return Decision(allowed=False, reason=OPEN)
         if answer.known is not None:
             problem = self._problem_of_known(answer, known, population) or self._problem_of_shares(
                 answer, population

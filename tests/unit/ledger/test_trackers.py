@@ -314,21 +314,6 @@ def test_a_replayed_group_is_excused_too() -> None:
     assert ledger.check(AnswerSets(((BitMap(range(400, 460)),),)), population).allowed
 
 
-@pytest.mark.parametrize("spreads", [(), (0,)])
-def test_only_what_was_told_is_told_without_knowing_who_is_in_the_relation(spreads: tuple[int, ...]) -> None:
-    history = DisclosureHistory(LedgerRules(5, "linear"), bytes(16))
-    everybody = Population(BitMap(range(100)))
-    told = AnswerSets(((BitMap(range(50)),),), spreads=spreads)
-    history.disclose(history.check(told, everybody))
-    for evidence in ("answer", "none"):
-        population = Population(BitMap(range(10)), evidence=evidence)
-        assert history.check(told, population).allowed == (evidence == "answer")
-        for other in (AnswerSets(((BitMap(range(40)),),)), AnswerSets(((BitMap(range(49)),),))):
-            decision = history.check(other, population)
-            assert (decision.allowed, decision.reason) == (False, "open")
-        assert history.check(told, population, "size").reason == "open"
-
-
 @pytest.mark.parametrize("mode", ["pairwise", "linear"])
 def test_deciding_once_decides_as_twice(mode: Mode) -> None:
     """Known columns chose all answers at first, then not: the second history decides twice all along."""
