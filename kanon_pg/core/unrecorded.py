@@ -11,7 +11,8 @@ import fcntl
 import json
 import math
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ _READ_WRITE = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 _BYTES_WITH_TEXTS = 1024 * 1024
 """Size of the file from which on the texts of queries are left out."""
 _MAX_BYTES = 2 * _BYTES_WITH_TEXTS
+_POLL_SECONDS = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,14 @@ class UnrecordedQuery:
     reason: str
 
 
-def note(folder: Path, query: UnrecordedQuery) -> None:
+def note(folder: Path, query: UnrecordedQuery, checkpoint: Callable[[], None] = lambda: None) -> None:
     """Write down a query, durably; when there are many of them without its text, at last not at all.
+
+    Parameters
+    ----------
+    checkpoint : callable
+        Called about every half millisecond while another process has the file; what it raises ends the
+        waiting (cancel, time limit).
 
     Raises
     ------
@@ -51,7 +59,7 @@ def note(folder: Path, query: UnrecordedQuery) -> None:
         There is no such folder, or no room.
     """
     line = _line(query)
-    with _locked(folder, os.O_CREAT) as descriptor:
+    with _locked(folder, os.O_CREAT, checkpoint) as descriptor:
         size = os.fstat(descriptor).st_size
         if size + len(line) > _BYTES_WITH_TEXTS:
             _, _, role = json.loads(query.query)
@@ -90,14 +98,23 @@ def moved(folder: Path) -> Iterator[list[UnrecordedQuery]]:
 
 
 @contextmanager
-def _locked(folder: Path, flags: int = 0) -> Iterator[int]:
+def _locked(folder: Path, flags: int = 0, checkpoint: Callable[[], None] = lambda: None) -> Iterator[int]:
     """Open the file, and keep others from writing it; closing it unlocks it."""
     descriptor = os.open(folder / FILE, _READ_WRITE | flags, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _lock(descriptor, checkpoint)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _lock(descriptor: int, checkpoint: Callable[[], None]) -> None:
+    while True:
+        # in the backend nothing interrupts a call that waits
+        with suppress(BlockingIOError):
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        checkpoint()
+        time.sleep(_POLL_SECONDS)
 
 
 def _line(query: UnrecordedQuery) -> bytes:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from kanon_pg.queries.ledgers import LedgerContext, has_folder, ledger_context, 
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
-from kanon_pg.queries.request import ConfirmedRows, Failure, QueryOutcome, QueryRecord
+from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
 from kanon_pg.runner.ledger_parent import JournalMark, Request
 
@@ -97,7 +97,6 @@ def record_query(
         rules,
         context,
         outcome.sets,
-        outcome.confirmed,
         outcome.left_out,
         # what the database says is about the journals in its own data directory
         keep_marks if folder is None else None,
@@ -152,7 +151,6 @@ _NOTHING: Mapping[str, Any] = {
     "sets": None,
     "seen": None,
     "state": None,
-    "confirmed": None,
 }
 
 
@@ -174,7 +172,6 @@ class _Recording:
     rules: Mapping[int, ProtectionRules]
     context: LedgerContext
     sets: Mapping[int, Sequence[bytes]]
-    confirmed: ConfirmedRows | None
     left_out: bool
     keep_marks: Callable[[Sequence[JournalMark]], None] | None
 
@@ -205,9 +202,6 @@ class _Recording:
             for (root, name), state in zip(names.items(), known, strict=True)
         ]
         decision = ledger_parent.decide(request, self.db.checkpoint)
-        if decision.is_open:
-            # nothing was recorded yet
-            return replace(self, confirmed=None).decide(failure, reads=reads)
         if self.keep_marks is not None:
             old = {row["name"] for row in records.values() if row["is_old"]}
             self.keep_marks([mark for mark in decision.marks if mark.name in old])
@@ -225,8 +219,9 @@ class _Recording:
             reason = failure_of(error) if failure == "fault" else failure
             for row in self._records(roots).values():
                 # without room nothing can be written anywhere
-                with suppress(OSError):
-                    note(Path(self.context.parent, row["name"]), self._unrecorded(reason))
+                with suppress(OSError), self.db.deadline(_SECONDS_FOR_REFUSALS):
+                    folder = Path(self.context.parent, row["name"])
+                    note(folder, self._unrecorded(reason), self.db.checkpoint)
             return False
 
     def _unrecorded(self, reason: Failure) -> UnrecordedQuery:
@@ -249,18 +244,6 @@ class _Recording:
         if self._mode(root) == "off" and not _has_parts(self.verdict, self.rules, root):
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
-        if failure is None and (confirmed := self._confirmed_rows(relation, known)) is not None:
-            sets = self._sets(request, root, known, may_be_known=True)
-            # those of this state are asked for by their keys
-            if not request.parts:
-                return {
-                    "description": content_description(relation),
-                    "table_snapshot": None,
-                    "sets": sets,
-                    "seen": known["state"],
-                    "state": known["state"],
-                    "confirmed": confirmed,
-                }
         seen, state, leaves = self._state(request, relation, known)
         # a query that is already refused reads as much as others, so that its cost does not show the reason
         return {
@@ -269,16 +252,7 @@ class _Recording:
             "sets": self._sets(request, root, known, may_be_known=leaves is None),
             "seen": seen,
             "state": state,
-            "confirmed": None,
         }
-
-    def _confirmed_rows(self, relation: Relation, known: Mapping[str, Any]) -> int | None:
-        """Return how many rows stand behind the answer, if they were all there in the state that is known."""
-        if self.confirmed is None or self.confirmed.state != known["state"]:
-            return None
-        files = self.db.row(statement("relation_files"), relation.oid)["files"]
-        # what moves rows without writing them makes a new file
-        return self.confirmed.rows if json.loads(known["state"])["version"][2] == files else None
 
     def _mode(self, root: int) -> str:
         return next(rule.ledger for rule in self.rules.values() if rule.relation == root)
@@ -292,7 +266,7 @@ class _Recording:
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
         before = json.loads(known["state"]) if known["state"] is not None else {}
-        if is_seen(self.context, before):
+        if self.context.wrote_nothing and before.get("snapshot") == self.context.snapshot:
             return known["state"], known["state"], None
         files = self.db.row(statement("relation_files"), relation.oid)["files"]
         version = before.get("version")
@@ -300,7 +274,7 @@ class _Recording:
             return known["state"], self._shown(version), None
         horizon = self.context.horizon
         command = Statement(table_snapshot_sql(relation), ("text", "text"))
-        leaves = self.db.rows(command, str(known["seed"]), transaction_number(horizon))
+        leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
@@ -318,9 +292,11 @@ class _Recording:
     def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
         """Return what identifies the present state of the relation; None if nothing does."""
         text = fingerprint_sql(relation)
-        if text is None or not is_countable(self.context, horizon):
+        # a table snapshot of an older version of this package has none
+        is_known = isinstance(horizon, int) and self.context.horizon - horizon < _MOST_TRANSACTIONS
+        if text is None or not is_known:
             return None
-        row = self.db.row(Statement(text, ("text",)), transaction_number(horizon))
+        row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
         return [row["rows"], row["fingerprint"], files, horizon]
 
     def _shown(self, version: Sequence[Any] | None) -> str:
@@ -380,20 +356,9 @@ def _encoded(query_record: QueryRecord) -> str:
     return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
-def transaction_number(transaction: int) -> str:
+def _number_of(transaction: int) -> str:
     """Return a transaction number as ``xmin`` has it, without the epoch."""
     return str(transaction % 2**32)
-
-
-def is_countable(context: LedgerContext, horizon: Any) -> bool:
-    """Return whether the age of ``xmin`` tells which rows a transaction or a later one wrote."""
-    # a table snapshot of an older version of this package has none
-    return isinstance(horizon, int) and context.horizon - horizon < _MOST_TRANSACTIONS
-
-
-def is_seen(context: LedgerContext, state: Mapping[str, Any]) -> bool:
-    """Return whether a state is the present one by its snapshot alone."""
-    return context.wrote_nothing and state.get("snapshot") == context.snapshot
 
 
 def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:

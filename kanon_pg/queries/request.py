@@ -94,20 +94,6 @@ class QueryRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfirmedRows:
-    """How many rows of a table stand behind an answer, none of them written since an earlier state.
-
-    Parameters
-    ----------
-    state : str
-        The earlier state, as the ledger's worker has it.
-    """
-
-    rows: int
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
 class QueryOutcome:
     """The result of running a query, before the ledger decides whether it may leave.
 
@@ -119,8 +105,6 @@ class QueryOutcome:
         Why there is none.
     left_out : bool
         Whether groups were left out whose size depends on sensitive columns; counts like a refusal.
-    confirmed : ConfirmedRows or None
-        Evidence that the rows behind the answer are those of before, if it was read with the answer.
     sets : Mapping of int to list of bytes
         By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
         answer.
@@ -129,7 +113,6 @@ class QueryOutcome:
     answer: AnswerTable | None
     failure: Failure | None = None
     left_out: bool = False
-    confirmed: ConfirmedRows | None = None
     sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
 
 

@@ -2,61 +2,32 @@
 
 What a query reads depends on its text, not on how many rows match (`full_scans`), and stays out of the
 server's statistics (`without_statistics`). The sets of people that the ledger needs are read in the same
-scan if they are needed, or whether they are those of before (`read_beside`).
+scan if they are needed (`needs_sets`).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
-from kanon_pg.queries.check.verdict import CombinedSql, ConfirmingSql, Verdict
-from kanon_pg.queries.ledgers import LedgerContext, ledger_context
+from kanon_pg.queries.check.verdict import CombinedSql, Verdict
+from kanon_pg.queries.ledgers import ledger_context
 from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.record import is_countable, is_seen, set_key, transaction_number
-from kanon_pg.queries.request import AnswerTable, ConfirmedRows, QueryOutcome
+from kanon_pg.queries.record import set_key
+from kanon_pg.queries.request import AnswerTable, QueryOutcome
 from kanon_pg.runner import ledger_parent
 
 _BACKED = "kanon_backed"
 _SET = "kanon_set"
 _LEFT_OUT = "kanon_left_out"
-_ROWS, _RECENT = "kanon_rows", "kanon_recent"
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierState:
-    """A state of a table in which the ledger knows the sets behind an answer.
-
-    Parameters
-    ----------
-    horizon : int
-        The oldest transaction that ran then.
-    state : str
-        As the ledger's worker has it.
-    """
-
-    horizon: int
-    state: str
-
-
-Beside = Literal["nothing", "sets"] | EarlierState
-"""What is read with an answer: the sets behind it, or whether these are those of an earlier state."""
 
 
 def run_query(
-    db: Database,
-    verdict: Verdict,
-    values: Sequence[str | None],
-    max_rows: int,
-    *,
-    beside: Beside = "nothing",
+    db: Database, verdict: Verdict, values: Sequence[str | None], max_rows: int, *, with_sets: bool = False
 ) -> QueryOutcome:
     """Run the canonical SQL of an accepted query.
 
@@ -68,9 +39,8 @@ def run_query(
         Of the parameters, in the order of `verdict.parameters`.
     max_rows : int
         Rows above which there is no answer.
-    beside : Beside
-        What is read in the same scan: the sets that `verdict.combined_sql` names, or the evidence of
-        `verdict.confirming_sql`.
+    with_sets : bool
+        Whether the sets that `verdict.combined_sql` names are read in the same scan.
 
     Returns
     -------
@@ -84,21 +54,18 @@ def run_query(
     DatabaseError
         If the server gave up; its text must not be shown.
     """
-    combined_sql = verdict.combined_sql if beside == "sets" else None
-    text = _checked_sql(verdict, max_rows + 1)
-    if combined_sql is not None:
-        text = _combined_text(verdict, combined_sql, max_rows + 1)
-    elif isinstance(beside, EarlierState) and verdict.confirming_sql is not None:
-        text = _confirming_text(verdict, verdict.confirming_sql, beside.horizon, max_rows + 1)
+    combined_sql = verdict.combined_sql if with_sets else None
+    text = (
+        _checked_sql(verdict, max_rows + 1)
+        if combined_sql is None
+        else _combined_text(verdict, combined_sql, max_rows + 1)
+    )
     if values:
         db.row(statement("plan_anew"))
     rows = db.rows_once(Statement(text, ("text",) * len(verdict.parameters)), *values)
     sets: dict[int, list[bytes]] = {}
-    confirmed = None
     if combined_sql is not None:
         rows, sets = _split_rows(rows, verdict)
-    elif isinstance(beside, EarlierState):
-        rows, confirmed = _without_evidence(rows, beside.state)
     if len(rows) > max_rows:
         return QueryOutcome(None, "rows", sets=sets)
     if not all(row[_BACKED] for row in rows) or (not rows and verdict.empty_refused):
@@ -112,7 +79,6 @@ def run_query(
         ),
         # of an answer without rows nobody can tell whether there was nothing or too little
         left_out=verdict.left_out is not None and (not rows or any(row[_LEFT_OUT] for row in rows)),
-        confirmed=confirmed,
         sets=sets,
     )
 
@@ -152,24 +118,6 @@ def _split_rows(rows: Sequence[Row], verdict: Verdict) -> tuple[list[Row], dict[
         if row[_SET] is not None
     }
     return [row for row in rows if row[_SET] is None], sets
-
-
-def _confirming_text(verdict: Verdict, confirming: ConfirmingSql, horizon: int, limit: int) -> str:
-    """Return the canonical SQL, followed by a row with the evidence."""
-    nothing = f"{_null('int8')} AS {_ROWS}, {_null('int8')} AS {_RECENT}"
-    answer = ", ".join([_null("text")] * len(verdict.outputs) + [_null("bool")] * 2)
-    return (
-        f"WITH {confirming.before}{transaction_number(horizon)}{confirming.after}"
-        f" ({_checked_columns(verdict)}, {nothing} FROM ({confirming.body}) AS q {_columns(verdict)}"
-        f" LIMIT {limit}) UNION ALL SELECT {answer}, e.rows, e.recent FROM ({confirming.evidence}) AS e"
-    )
-
-
-def _without_evidence(rows: Sequence[Row], state: str) -> tuple[list[Row], ConfirmedRows | None]:
-    """Return the rows of the answer, and how many rows stand behind it if all were there in a state."""
-    (evidence,) = [row for row in rows if row[_ROWS] is not None]
-    confirmed = ConfirmedRows(evidence[_ROWS], state) if evidence[_RECENT] == 0 else None
-    return [row for row in rows if row[_ROWS] is None], confirmed
 
 
 def _parts(count: int) -> list[str]:
@@ -236,18 +184,18 @@ def without_statistics(db: Database) -> Iterator[None]:
     db.row(statement("set_locally"), _COUNTING, before)
 
 
-def read_beside(
+def needs_sets(
     db: Database,
     verdict: Verdict,
     arguments: Sequence[str | None],
     rules: Mapping[int, ProtectionRules],
     *,
     folder: str | None,
-) -> Beside:
-    """Return what is read with an answer: sets that will be compared, unless the ledger's worker knows them.
+) -> bool:
+    """Return whether some set will be compared that the ledger's worker has not cached.
 
     This decides how often a relation is read, never what is compared: a set that was not read with the
-    answer, and turns out to be needed, is read by itself, and so is whether the relation changed.
+    answer, and turns out to be needed, is read by itself.
 
     Parameters
     ----------
@@ -259,33 +207,18 @@ def read_beside(
     wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
     if not wanted or not ledger_parent.is_ready():
         # one that is only starting knows nothing
-        return "sets" if wanted else "nothing"
+        return bool(wanted)
     context = ledger_context(db, folder)
     known = _known(db, {rules[item.relation].relation for item in wanted}, context.parent, context.epoch)
     keys = (
         (rules[item.relation].relation, set_key(verdict, item, arguments, context.zone)) for item in wanted
     )
-    if any(root not in known or key not in known[root]["sets"] for root, key in keys):
-        return "sets"
-    return _earlier_state(verdict, known, context) or "nothing"
+    return any(key not in known.get(root, ()) for root, key in keys)
 
 
-def _earlier_state(
-    verdict: Verdict, known: Mapping[int, Mapping[str, Any]], context: LedgerContext
-) -> EarlierState | None:
-    """Return the state with which the rows behind an answer are compared, None if that says nothing."""
-    (known_of_one,) = known.values() if len(known) == 1 else ({},)
-    state = known_of_one.get("state")
-    if verdict.confirming_sql is None or state is None or is_seen(context, json.loads(state)):
-        return None
-    version = json.loads(state)["version"]
-    # where rows were recent in that state already, only all of them tell that it is the same
-    if version is None or version[1] != 0 or not is_countable(context, version[3]):
-        return None
-    return EarlierState(version[3], state)
-
-
-def _known(db: Database, roots: Collection[int], parent: str, epoch: str) -> Mapping[int, Mapping[str, Any]]:
+def _known(
+    db: Database, roots: Collection[int], parent: str, epoch: str
+) -> Mapping[int, Collection[str | None]]:
     names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
     try:
         found = ledger_parent.states(parent, epoch, list(names.values()), db.checkpoint)
@@ -294,4 +227,4 @@ def _known(db: Database, roots: Collection[int], parent: str, epoch: str) -> Map
     except KanonError:
         # what is wrong with the record is found, and recorded, when the answer is
         return {}
-    return dict(zip(names, found, strict=True))
+    return {root: state["sets"] for root, state in zip(names, found, strict=True)}

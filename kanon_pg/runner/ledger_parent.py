@@ -142,17 +142,10 @@ class JournalMark:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether an answer may leave, and the journals after it was recorded.
-
-    Parameters
-    ----------
-    is_open : bool
-        Whether nothing was decided or recorded, because the whole relation has to be known for it.
-    """
+    """Whether an answer may leave, and the journals after it was recorded."""
 
     allowed: bool
     marks: tuple[JournalMark, ...]
-    is_open: bool
 
 
 def decide(request: Request, checkpoint: Callable[[], None]) -> Decision:
@@ -166,7 +159,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> Decision:
 
     def read(answer: Message) -> Decision:
         marks = tuple(JournalMark(name, *mark) for name, mark in answer.fields["marks"].items())
-        return Decision(answer.fields["allowed"] is True, marks, answer.fields["is_open"] is True)
+        return Decision(answer.fields["allowed"] is True, marks)
 
     return _asked("decide", request, checkpoint, read)
 

@@ -1,5 +1,6 @@
--- The files of a relation and of everything that it consists of; they change when rows are moved without being
--- written (VACUUM FULL, CLUSTER) or all at once (TRUNCATE, ALTER TABLE).
+-- What the rows of a relation and of everything that it consists of are stored in and read as. Files change when rows
+-- are moved without being written (VACUUM FULL, CLUSTER) or all at once (TRUNCATE, ALTER TABLE). Columns that exchange
+-- their names, or give theirs to a new column with a default, change neither files nor rows: their places tell.
 -- $1 bigint
 WITH RECURSIVE below (oid) AS (
     SELECT $1::bigint::oid
@@ -8,6 +9,24 @@ WITH RECURSIVE below (oid) AS (
 )
 
 SELECT pg_catalog.string_agg(
-    pg_catalog.format('%s:%s', below.oid, pg_catalog.pg_relation_filenode(below.oid)), ',' ORDER BY below.oid
+    pg_catalog.format('%s:%s:%s', below.oid, pg_catalog.pg_relation_filenode(below.oid), columns.hash),
+    ',' ORDER BY below.oid
 ) AS files
 FROM below
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.hashtextextended(
+        pg_catalog.string_agg(
+            pg_catalog.format(
+                '%L:%s:%s:%s:%s:%s',
+                a.attname, a.attnum, a.atttypid, a.attcollation, a.atthasmissing,
+                -- what a generated column is computed from need not be stored
+                CASE WHEN a.attgenerated <> '' THEN e.oid END
+            ),
+            ',' ORDER BY a.attnum
+        ),
+        0
+    ) AS hash
+    FROM pg_catalog.pg_attribute AS a
+    LEFT JOIN pg_catalog.pg_attrdef AS e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+    WHERE a.attrelid = below.oid AND a.attnum > 0 AND NOT a.attisdropped
+) AS columns

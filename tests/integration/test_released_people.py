@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from kanon_pg.errors import InputError
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.errors import InputError, VerificationFailed
+from kanon_pg.release import storage
 from tests.fixtures.audits import audit, is_anonymous, risk
 from tests.fixtures.interfaces import ClientInterface, Interface
 from tests.integration.test_audit_commands import kanon
@@ -147,3 +150,28 @@ def test_who_may_not_know_of_releases_counts_rows_and_is_told(
         assert any("each row counts as a person" in notice for notice in notices)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("select kanon.release_class_sizes('stays')")
+
+
+@pytest.mark.only_through("client")  # the statement is changed in this process
+def test_of_classes_of_people_that_share_a_hash_nothing_is_shown(
+    interface: Interface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interface.connection.execute(
+        "create table visits as select i % 2 as a, i / 2 as person from generate_series(0, 79) as i"
+    )
+    interface.declare("visits", quasi_identifiers=["a"], entity="person")
+    replaced = []
+
+    def with_one_hash(name: str, **parts: Any) -> Statement:
+        made = statement(name, **parts)
+        if name != "create_storage":
+            return made
+        begin = made.text.index("pg_catalog.hash_record_extended(\n            ROW(masked.")
+        end = made.text.index("AS class_hash")
+        replaced.append(name)
+        return replace(made, text=f"{made.text[:begin]}0::bigint {made.text[end:]}")
+
+    monkeypatch.setattr(storage, "statement", with_one_hash)
+    with pytest.raises(VerificationFailed, match="empty"):
+        interface.anonymize("visits", 5)
+    assert replaced

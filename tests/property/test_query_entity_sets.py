@@ -175,66 +175,6 @@ def combined_sets_are_the_same(connection: Connection, verdict: Verdict, values:
     return len(verdict.combined_sql.sets)
 
 
-def is_confirmed(connection: Connection, verdict: Verdict, values: Sequence[str | None]) -> bool:
-    """Compare what is read with the evidence with the answer and its sets; return whether there is any."""
-    confirming = verdict.confirming_sql
-    if confirming is None:
-        return False
-    given = list(values[: max((item.number for item in verdict.parameters), default=0)])
-    (item,) = (one for one in verdict.entity_sets if one.kind == "groups")
-    (sets,) = run(connection, item.sql, given)
-    rows = len(sets["row_ids"]) // 6
-    alone = run(connection, f"select * from ({verdict.canonical_sql}) as q", given)
-    for horizon, recent in ((EVERYTHING, rows), (now(connection), 0)):
-        tables = f"with {confirming.before}{horizon}{confirming.after}"
-        both = run(connection, f"{tables} select * from ({confirming.body}) as q", given)
-        assert sorted(map(repr, both)) == sorted(map(repr, alone))
-        # with the body, because every parameter has to be used
-        used = f"(select count(*) from ({confirming.body}) as q) as used"
-        (evidence,) = run(connection, f"{tables} select e.*, {used} from ({confirming.evidence}) as e", given)
-        assert (evidence["rows"], evidence["recent"]) == (rows, recent)
-    return True
-
-
-@pytest.mark.parametrize(
-    ("text", "mode", "confirmed"),
-    [
-        ("select ward, count(*) from patients group by ward", "reject", True),
-        ("select ward, count(*), avg(cost) from patients where sex = 'F' group by ward", "reject", True),
-        ("select sex, count(*) from patients where sex = 'F' group by sex", "reject", True),
-        # those whom known columns choose are another set
-        ("select count(*) from patients where ward = 'nowhere'", "reject", False),
-        (OWN[0], "reject", False),
-        # groups that are left out are not compared
-        (OWN[0], "suppress", False),
-        # several tables, the same one twice, several levels, a partitioned one, one with children
-        *((text, "reject", False) for text in OWN[1:]),
-        # other rows of the table take part in choosing
-        ("select count(*) from patients where cost > (select avg(cost) from patients)", "reject", False),
-        # the rows of percentiles are compared, too
-        ("select percentile_cont(0.5) within group (order by cost) from patients", "reject", False),
-        # a constant that looks like the place of the transaction
-        ("select count(*) from patients where ward <> 'kanon horizon'", "reject", False),
-    ],
-)
-def test_a_number_of_rows_tells_whether_sets_are_the_same(
-    connection: Connection, text: str, mode: Literal["reject", "suppress"], confirmed: bool
-) -> None:
-    verdict = check(text, hospital(), Options(mode=mode))
-    assert verdict.accepted, verdict.findings
-    assert is_confirmed(connection, verdict, ()) == confirmed
-
-
-@pytest.mark.parametrize(
-    "query",
-    accepted_queries(),
-    ids=lambda query: f"{query.author}: {query.name}",
-)
-def test_honest_queries_are_answered_alike_with_evidence(connection: Connection, query: HonestQuery) -> None:
-    verdict = check(query.text, hospital())
-    is_confirmed(connection, verdict, [parameter.value for parameter in query.parameters])
-
-
 @pytest.mark.parametrize(
     ("text", "mode", "gathered"),
     [

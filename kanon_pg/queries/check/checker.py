@@ -22,7 +22,7 @@ from kanon_pg.queries.check.read.queries import read_query
 from kanon_pg.queries.check.rules import findings
 from kanon_pg.queries.check.verdict import OutputColumn, Verdict
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, parameters
-from kanon_pg.queries.check.write.entity_sets import combined_sql, confirming_sql, entity_sets
+from kanon_pg.queries.check.write.entity_sets import combined_sql, entity_sets
 
 __all__ = ["CatalogSnapshot", "Finding", "Options", "Verdict", "check"]
 
@@ -80,7 +80,6 @@ def _accepted(plan: Plan, canonical: CanonicalWriter, sql: str, options: Options
     protected = {
         item.relation.oid for item in read if item.relation is not None and item.protection is not None
     }
-    sets = entity_sets(plan, canonical, options)
     return Verdict(
         accepted=True,
         canonical_sql=sql,
@@ -89,9 +88,8 @@ def _accepted(plan: Plan, canonical: CanonicalWriter, sql: str, options: Options
         parameters=parameters(plan, canonical.numbers()),
         protected=tuple(sorted(protected)),
         relations=tuple(sorted({item.relation.oid for item in read if item.relation is not None})),
-        entity_sets=sets,
+        entity_sets=entity_sets(plan, canonical, options),
         combined_sql=combined_sql(plan, options),
-        confirming_sql=confirming_sql(plan, options, sets),
         empty_refused=bool(protected) and options.mode == "reject",
     )
 

@@ -142,31 +142,6 @@ class CombinedSql:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfirmingSql:
-    """For the ledger: the canonical SQL with evidence that the rows behind the answer are those of before.
-
-    All figures are over the groups of one table, whose rows are chosen one by one. A row is chosen now that
-    was not then only if it was written since; if none was, and as many are chosen as then, they are the same.
-
-    Parameters
-    ----------
-    before, after : str
-        The common table expressions, after WITH, around a transaction number: that of the oldest
-        transaction that ran at the time with which is compared.
-    body : str
-        A SELECT from them with the columns of the canonical SQL.
-    evidence : str
-        A SELECT from them that returns ``rows``: how many rows are chosen, and ``recent``: how many of them
-        were written by that transaction or a later one.
-    """
-
-    before: str
-    after: str
-    body: str
-    evidence: str
-
-
-@dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of the canonical SQL, which writes it as ``$number``.
 
@@ -204,8 +179,6 @@ class Verdict:
         OIDs of all relations read.
     combined_sql : CombinedSql or None
         Reads the answer and some of these sets in one scan; None if it can read none of them.
-    confirming_sql : ConfirmingSql or None
-        Reads the answer and whether the sets behind it are those of before; None if one table does not tell.
     empty_refused : bool
         True if an answer without rows has to be refused (mode 'reject' over protected relations):
         "no row" would otherwise differ from "too few people" and answer a query about one person.
@@ -221,7 +194,6 @@ class Verdict:
     relations: tuple[int, ...] = ()
     entity_sets: tuple[EntitySet, ...] = ()
     combined_sql: CombinedSql | None = None
-    confirming_sql: ConfirmingSql | None = None
     empty_refused: bool = False
 
     @property

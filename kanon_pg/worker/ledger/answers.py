@@ -21,7 +21,6 @@ from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal
 
 import numpy as np
 from pyroaring import BitMap
@@ -218,14 +217,10 @@ class Population:
         Every unit now in the relation.
     owners : array of unsigned 32-bit numbers, optional
         ``owners[unit]`` is the person's number, for every unit ever given. None if every unit is a person.
-    evidence : {'all', 'answer', 'none'}
-        Whether it is known that these units are those of the snapshot; that those behind the answer are,
-        whatever else changed; or nothing of the kind.
     """
 
     units: BitMap
     owners: array[int] | None = None
-    evidence: Literal["all", "answer", "none"] = "all"
 
     def knows(self, units: BitMap) -> bool:
         """Whether the person of each unit is known."""

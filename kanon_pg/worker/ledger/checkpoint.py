@@ -78,11 +78,18 @@ class DisclosedState:
                 raise LedgerError("The ledger's checkpoint belongs to other rules.")
             known = {name.removeprefix(_KNOWN): arrays[name] for name in arrays if name.startswith(_KNOWN)}
             empty = DisclosedSpan.empty(rules, field)
+            span = empty.from_arrays(arrays, _SETS)
+            known_span = empty.from_arrays(arrays, _KNOWN)
+            # one object as long as they are equal, so that the history decides once
+            one, other = span.arrays(""), known_span.arrays("")
+            is_one = one.keys() == other.keys() and all(
+                np.array_equal(array, other[name]) for name, array in one.items()
+            )
             return cls(
                 DisclosedSets.from_arrays(arrays),
                 DisclosedSets.from_arrays(known),
-                empty.from_arrays(arrays, _SETS),
-                empty.from_arrays(arrays, _KNOWN),
+                span,
+                span if is_one else known_span,
             )
         except LedgerError:
             raise

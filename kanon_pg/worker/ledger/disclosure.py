@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
@@ -57,13 +58,9 @@ Reason = Literal[
     "error",
     "record",
     "fault",
-    "open",
 ]
 """Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. For the owner's record only,
 never for the analyst."""
-
-OPEN: Reason = "open"
-"""Not withheld: whoever is in the relation has to be known before anything is decided."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 
@@ -177,16 +174,8 @@ class DisclosureHistory:
         _require_owners(answer, population)
         figures = SketchedAnswer.of(answer.levels, population, self._vectors, self._sketch_width)
         known = SketchedAnswer.of(answer.known_levels, population, self._vectors, self._known_width)
-        has_evidence = population.evidence != "none"
-        if failure is None and self._compares and has_evidence and self._is_repeated(figures, known):
-            return self._allowed(
-                figures,
-                known,
-                self._excusing(self._state.span, figures, population).with_added(figures.vectors),
-                self._excusing(self._state.known_span, known, population).with_added(known.vectors),
-            )
-        if population.evidence != "all":
-            return Decision(allowed=False, reason=OPEN)
+        if failure is None and self._compares and self._is_repeated(figures, known):
+            return self._allowed(figures, known, *self._extended(figures, known, population))
         if answer.known is not None:
             problem = self._problem_of_known(answer, known, population) or self._problem_of_shares(
                 answer, population
@@ -278,15 +267,31 @@ class DisclosureHistory:
                 return Decision(allowed=False, reason="combination")
             unchanged = _Disclosure((), (), self._state.span, self._state.known_span, self._state.span)
             return Decision(allowed=True, _disclosure=unchanged)
-        known_before = self._excusing(self._state.known_span, known, population)
-        known_finding, known_span = known_before.try_add(known.vectors)
         finding, span = self._excusing(self._state.span, figures, population).try_add(figures.vectors)
+        known_finding, known_span = finding, span
+        if not self._is_one_span(figures, known):
+            known_before = self._excusing(self._state.known_span, known, population)
+            known_finding, known_span = known_before.try_add(known.vectors)
         if known_finding != "safe" and (remembered is not None or finding == "safe"):
             reason: Reason = NEAR if known_finding == "unsafe" else _FINDINGS[known_finding]
             return Decision(allowed=False, reason=reason)
         if finding != "safe":
             return Decision(allowed=False, reason=_FINDINGS[finding], known=remembered)
         return self._allowed(figures, known, span, known_span)
+
+    def _is_one_span(self, figures: SketchedAnswer, known: SketchedAnswer) -> bool:
+        """Whether what known columns choose is all that was ever disclosed, so that it is decided once."""
+        return self._state.known_span is self._state.span and np.array_equal(figures.vectors, known.vectors)
+
+    def _extended(
+        self, figures: SketchedAnswer, known: SketchedAnswer, population: Population
+    ) -> tuple[DisclosedSpan, DisclosedSpan]:
+        """Return both spans with an answer added, without a check."""
+        span = self._excusing(self._state.span, figures, population).with_added(figures.vectors)
+        if self._is_one_span(figures, known):
+            return span, span
+        before = self._excusing(self._state.known_span, known, population)
+        return span, before.with_added(known.vectors)
 
     def _excusing(self, span: DisclosedSpan, answer: SketchedAnswer, population: Population) -> DisclosedSpan:
         return span.excusing(answer.excused(population, self.rules.k, self._field))
@@ -343,10 +348,7 @@ class DisclosureHistory:
         if answer.levels:
             figures = SketchedAnswer.of(answer.levels, population, self._vectors, self._sketch_width)
             self._state.remember(figures.sets(), ())
-            before = self._excusing(self._state.span, figures, population)
-            known_before = self._excusing(self._state.known_span, known, population)
-            self._state.span = before.with_added(figures.vectors)
-            self._state.known_span = known_before.with_added(known.vectors)
+            self._state.span, self._state.known_span = self._extended(figures, known, population)
 
     def to_bytes(self) -> bytes:
         """Return a checkpoint, so that the journal need not be replayed. It contains the secret."""

@@ -8,15 +8,13 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
-from kanon_pg.worker.ledger.answers import AnswerSets, Population
-from kanon_pg.worker.ledger.disclosure import OPEN
+from kanon_pg.worker.ledger.answers import AnswerSets
 from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use, remove_unused
 from kanon_pg.worker.ledger.journal import Mark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
@@ -128,7 +126,6 @@ class _OpenLedgers:
             }
         return {
             "allowed": decision.allowed,
-            "is_open": decision.reason == OPEN,
             "marks": {name: [mark.records, mark.length, mark.digest.hex()] for name, mark in marks.items()},
         }
 
@@ -148,25 +145,12 @@ def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
         session.journal.expect(mark)
     return RelationPart(
         session,
-        _population(ledger, record),
+        ledger.population(),
         answer,
         failure or "size",
         failed=failure is not None,
         left_out=record["left_out"],
     )
-
-
-def _population(ledger: RelationLedger, record: Fields) -> Population:
-    """Return who is in a relation, or was in an earlier state that has the same rows behind the answer."""
-    rows = record["confirmed"]
-    if rows is None:
-        return ledger.population()
-    items = record["sets"] or []
-    keys = [item["key"] for item in items if item["kind"] == "groups"]
-    if len(keys) != 1 or not all(item["kind"] in {"groups", "secret"} or item["union"] for item in items):
-        raise LedgerError("The rows of these sets cannot be confirmed by their number.")
-    is_same = ledger.cached_rows(keys[0]) == rows
-    return replace(ledger.population(), evidence="answer" if is_same else "none")
 
 
 def _mark(record: Fields) -> Mark | None:

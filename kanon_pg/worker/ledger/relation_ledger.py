@@ -329,17 +329,6 @@ class RelationLedger:
         """Return the keys of statements whose sets are cached for the present state."""
         return self._cache.keys()
 
-    def cached_rows(self, key: str) -> int:
-        """Return how many rows the groups of a statement have, none of which stands in two.
-
-        Raises
-        ------
-        LedgerError
-            Its sets are not cached.
-        """
-        groups, *_ = self._cache.get(key)
-        return sum(len(units) for part in groups for units in part)
-
     def answer(self, sent: Sequence[SentSets]) -> AnswerSets:
         """Return the sets behind an answer.
 

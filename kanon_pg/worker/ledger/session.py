@@ -19,7 +19,7 @@ from pyroaring import BitMap
 from kanon_pg.core.unrecorded import moved
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
-from kanon_pg.worker.ledger.disclosure import OPEN, Decision, DisclosureHistory, Reason
+from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
 from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
 from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, budget_status
 
@@ -375,8 +375,7 @@ def decide(
     Returns
     -------
     Decision
-        Allowed if every relation allows it; else with the first reason, for the record only; with the reason
-        ``OPEN`` nothing is recorded.
+        Allowed if every relation allows it; else with the first reason, for the record only.
 
     Raises
     ------
@@ -392,9 +391,6 @@ def decide(
             part.session._catch_up(writer, part.population)
             part.session._move_unrecorded(writer)
         decisions = [part.session._check(query, part) for part in ordered]
-        undecided = next((decision for decision, _ in decisions if decision.reason == OPEN), None)
-        if undecided is not None:
-            return undecided
         refused = next((decision for decision, _ in decisions if not decision.allowed), None)
         for part, writer, (decision, _) in zip(ordered, writers, decisions, strict=True):
             entry = _entry(query, part, decision, refused)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import threading
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from kanon_pg.core.unrecorded import FILE, UnrecordedQuery, moved, note, noted
+from kanon_pg.errors import LimitExceeded
 
 
 def query(number: int, text: str = "SELECT") -> UnrecordedQuery:
@@ -31,6 +35,29 @@ def test_what_could_not_be_moved_stays(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), moved(tmp_path):
         raise ZeroDivisionError
     assert noted(tmp_path) == [query(1)]
+
+
+def test_a_file_that_another_process_keeps_ends_no_limit(tmp_path: Path) -> None:
+    """The process that moves queries may hang."""
+    note(tmp_path, query(1))
+    checks = count()
+
+    def checkpoint() -> None:
+        if next(checks) == 3:
+            raise LimitExceeded("The time is over.")
+
+    with (tmp_path / FILE).open("rb") as kept:
+        fcntl.flock(kept, fcntl.LOCK_EX)
+        # without a limit the test would wait for ever
+        release = threading.Timer(5, fcntl.flock, (kept, fcntl.LOCK_UN))
+        release.start()
+        with pytest.raises(LimitExceeded):
+            note(tmp_path, query(2), checkpoint)
+        release.cancel()
+        release.join()
+    assert noted(tmp_path) == [query(1)]
+    note(tmp_path, query(2), checkpoint)
+    assert noted(tmp_path) == [query(1), query(2)]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from array import array
+from dataclasses import replace
 
 import pytest
 from pyroaring import BitMap
@@ -312,16 +314,24 @@ def test_a_replayed_group_is_excused_too() -> None:
     assert ledger.check(AnswerSets(((BitMap(range(400, 460)),),)), population).allowed
 
 
-@pytest.mark.parametrize("spreads", [(), (0,)])
-def test_only_what_was_told_is_told_without_knowing_who_is_in_the_relation(spreads: tuple[int, ...]) -> None:
-    history = DisclosureHistory(LedgerRules(5, "linear"), bytes(16))
-    everybody = Population(BitMap(range(100)))
-    told = AnswerSets(((BitMap(range(50)),),), spreads=spreads)
-    history.disclose(history.check(told, everybody))
-    for evidence in ("answer", "none"):
-        population = Population(BitMap(range(10)), evidence=evidence)
-        assert history.check(told, population).allowed == (evidence == "answer")
-        for other in (AnswerSets(((BitMap(range(40)),),)), AnswerSets(((BitMap(range(49)),),))):
-            decision = history.check(other, population)
-            assert (decision.allowed, decision.reason) == (False, "open")
-        assert history.check(told, population, "size").reason == "open"
+@pytest.mark.parametrize("mode", ["pairwise", "linear"])
+def test_deciding_once_decides_as_twice(mode: Mode) -> None:
+    """Known columns chose all answers at first, then not: the second history decides twice all along."""
+    rules, key, everybody = LedgerRules(5, mode, rank=16), bytes(16), Population(BitMap(range(300)))
+    once, twice = DisclosureHistory(rules, key), DisclosureHistory(rules, key)
+    twice._state.known_span = replace(twice._state.known_span)
+    draw = random.Random(3)
+    for number in range(60):
+        units = BitMap(draw.sample(range(300), draw.randint(20, 250)))
+        known = ((units | BitMap(range(draw.randint(0, 300))),),) if number > 40 else None
+        answer = AnswerSets(((units,),), known)
+        decisions = [history.check(answer, everybody) for history in (once, twice)]
+        assert decisions[0].reason == decisions[1].reason
+        for history, decision in zip((once, twice), decisions, strict=True):
+            if decision.allowed:
+                history.disclose(decision)
+        assert once.to_bytes() == twice.to_bytes()
+        assert (once._state.known_span is once._state.span) or number > 40
+        if number == 20:
+            once = DisclosureHistory.from_bytes(once.to_bytes(), rules, key)
+            assert once._state.known_span is once._state.span

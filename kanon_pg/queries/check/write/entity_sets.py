@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kanon_pg.queries.check.options import Options
@@ -19,17 +19,11 @@ from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.spreads import is_spread
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
-from kanon_pg.queries.check.verdict import CombinedSql, ConfirmingSql, EntitySet
+from kanon_pg.queries.check.verdict import CombinedSql, EntitySet
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, base_of, equal_keys, groups_of, parameters
 from kanon_pg.queries.check.write.expressions import from_and_where
 from kanon_pg.queries.check.write.percentiles import Windows, ranked_sql, window_masks, windows_of
-from kanon_pg.queries.check.write.table_snapshot import (
-    EMPTY,
-    concatenated_sql,
-    content_hash_sql,
-    has_tids,
-    recent_rows_sql,
-)
+from kanon_pg.queries.check.write.table_snapshot import EMPTY, concatenated_sql, content_hash_sql, has_tids
 
 
 def entity_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> tuple[EntitySet, ...]:
@@ -71,54 +65,6 @@ def combined_sql(plan: Plan, options: Options) -> CombinedSql | None:
     if not sets or len(tables) + len(body) > options.limits.rendered:
         return None
     return CombinedSql(tables, body, sets)
-
-
-_HORIZON = "kanon horizon"
-"""Stands for the number of a transaction until the statement is cut there."""
-
-
-def confirming_sql(plan: Plan, options: Options, sets: Sequence[EntitySet]) -> ConfirmingSql | None:
-    """Return the statement that reads the answer and whether the rows behind it are those of before.
-
-    Parameters
-    ----------
-    sets : sequence of EntitySet
-        All that the ledger compares.
-
-    Returns
-    -------
-    ConfirmingSql or None
-        None if rows of other tables, or other rows of the same one, take part in choosing the rows, or the
-        ledger compares more than the groups.
-    """
-    levels = plan.levels()
-    if len(levels) != 1 or len(levels[0].instances) != 1 or options.mode == "suppress":
-        return None
-    (level,) = levels
-    (instance,) = level.instances
-    relation = instance.relation
-    if not level.protected() or relation is None or not relation.single_table or not has_tids(relation):
-        return None
-
-    def extra_columns(_: Level) -> list[str]:
-        return [f'{recent_rows_sql(instance.alias, _HORIZON)} AS "recent"']
-
-    canonical = CanonicalWriter(plan, options, extra_columns)
-    tables, body = canonical.parts()
-    before, mark, after = tables.partition(_HORIZON)
-    # a constant of the analyst may be the mark
-    is_cut_there = bool(mark) and _HORIZON not in after and _HORIZON not in body
-    is_short = len(tables) + len(body) <= options.limits.rendered
-    # whom secrets choose of everybody is of no meaning for an answer that was given before
-    is_enough = all(item.kind in {"groups", "secret"} or item.union for item in sets)
-    if not is_cut_there or not is_short or not is_enough:
-        return None
-    sums = [
-        f'CAST(COALESCE(pg_catalog.sum("t".{column}), 0) AS pg_catalog.int8) AS {name}'
-        for column, name in (('"n"', '"rows"'), ('"recent"', '"recent"'))
-    ]
-    evidence = f'SELECT {", ".join(sums)} FROM {base_of(level)} AS "t"'
-    return ConfirmingSql(before, after, body, evidence)
 
 
 def _writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_SetWriter]:

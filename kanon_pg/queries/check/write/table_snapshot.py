@@ -121,9 +121,10 @@ def fingerprint_sql(relation: Relation) -> str | None:
     The horizon is the oldest transaction that ran at the time of the snapshot. Only rows of it and later ones
     are in the ``fingerprint_sql``: a row that was not there is the work of a transaction that had not ended
     then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint_sql``
-    and the same files hold the same rows, but for a collision of 64-bit hashes: a TID that is visible with
-    the same ``xmin`` holds the same version, because a transaction cannot write after its end, and whatever
-    moves rows without writing them makes a new file.
+    and the same files and columns (``relation_files``) hold the same rows, but for a collision of 64-bit
+    hashes: a TID that is visible with the same ``xmin`` holds the same version, because a transaction cannot
+    write after its end, and whatever moves rows without writing them makes a new file. A query reads the
+    values from other places only if its names stand for other columns.
 
     Parameters
     ----------
@@ -142,26 +143,11 @@ def fingerprint_sql(relation: Relation) -> str | None:
     return f'SELECT {parts} FROM {_name(relation)} AS "r"'
 
 
-def recent_rows_sql(alias: str, horizon: str) -> str:
-    """Return the SQL of the number of rows that a transaction or a later one wrote, the rows being grouped.
-
-    Parameters
-    ----------
-    horizon : str
-        The transaction, as for `fingerprint_sql`, as text without quotes.
-    """
-    is_recent = _is_recent(f"{quoted(alias)}.xmin", f"'{horizon}'")
-    return f"pg_catalog.count(*) FILTER (WHERE {is_recent})"
-
-
-def _is_recent(writer: str, horizon: str) -> str:
+def _fingerprint(horizon: str) -> str:
     # counted from the present transaction, like the writer, and found once for all rows
     oldest = f"(SELECT pg_catalog.age(CAST({horizon} AS pg_catalog.xid)))"
-    return f"pg_catalog.age({writer}) OPERATOR(pg_catalog.<=) {oldest}"
-
-
-def _fingerprint(horizon: str) -> str:
-    return f"COALESCE(pg_catalog.bit_xor({_VERSION}) FILTER (WHERE {_is_recent('xmin', horizon)}), 0)"
+    recent = f"pg_catalog.age(xmin) OPERATOR(pg_catalog.<=) {oldest}"
+    return f"COALESCE(pg_catalog.bit_xor({_VERSION}) FILTER (WHERE {recent}), 0)"
 
 
 def _name(relation: Relation) -> str:
