@@ -271,8 +271,8 @@ def drop(target: Target, release: str) -> None:
 
 def erase(target: Target, release: str, *person: str) -> None:
     """Erase what a release over time keeps of a person, and publish a version without their cohorts."""
-    with as_owner(target) as (db, _):
-        releasing.erase(db, release, person)
+    with as_owner(target) as (db, role):
+        releasing.erase(db, release, person, role=role)
 
 
 def releases(target: Target) -> Sequence[Row]:

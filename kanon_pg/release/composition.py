@@ -364,19 +364,26 @@ def _recomputed(db: Database, row: Row, plan: ReleasePlan) -> Fragment:
         "mapping": Identifier.of(row["mapping_schema"], row["mapping_name"]),
         "parts": Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
         "hash_seed": recorded["hash_seed"],
-        "settled": None if recorded["settled_before"] is None else _settled(recorded["settled_before"]),
+        "settled": _settled(recorded),
         "was_refreshed": 1 if recorded["was_refreshed"] else None,
     }
     return render("composition/recomputed", **parts)
 
 
-def _settled(before: int) -> Fragment:
-    """Return the condition that a transaction before one wrote a row, which has its number modulo 2^32.
+def _settled(recorded: Row) -> Fragment | None:
+    """Return the condition that a row is as the release read it; None if nothing tells.
 
+    A transaction before one wrote it, which has its number modulo 2^32, in a table that the release read.
     Numbers up to 2^31 lower count as lower; numbers below 3 say nothing.
     """
+    before, tables = recorded["settled_before"], ", ".join(recorded["settled_tables"])
+    if before is None or not tables:
+        return None
     written = "kanon_rows.kanon_written"
-    return Fragment(f"({written} >= 3 AND (({written} - {before}) & 4294967295) >= 2147483648)")
+    return Fragment(
+        f"({written} >= 3 AND (({written} - {before}) & 4294967295) >= 2147483648"
+        f" AND kanon_rows.kanon_table = ANY ('{{{tables}}}'::oid[]))"
+    )
 
 
 def _base_parts(

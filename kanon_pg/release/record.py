@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kanon_pg.core.generalization import LevelFields
+from kanon_pg.db.catalog import RelationFacts
 from kanon_pg.db.failures import INVALID_PARAMETER_VALUE
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
@@ -39,7 +40,7 @@ def store_release(
     names: StorageNames,
     *,
     role: str,
-    settled: int | None = None,
+    settled: Settled | None = None,
 ) -> None:
     """Record a release.
 
@@ -49,8 +50,8 @@ def store_release(
         What was asked, planned, found and created.
     role : str
         Who published it.
-    settled : int, optional
-        See `settled_before`; None if its storage is not made of the rows of the base relation.
+    settled : Settled, optional
+        See `settled_rows`; None if its storage is not made of the rows of the base relation.
     """
     db.execute(
         statement("store_release"),
@@ -74,17 +75,30 @@ def store_release(
         utility.generalization_height,
         utility.entropy_loss,
         utility.marginal_divergence,
-        settled,
+        None if settled is None else settled.before,
+        None if settled is None else settled.layout,
     )
 
 
-def settled_before(db: Database) -> int:
-    """Return the number before which all transactions have ended: the next statement sees what they wrote.
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What tells later which rows of a base relation a storage was filled with, as they still are.
 
-    Taken before a storage is filled, it tells later which rows of the base relation were read as they are.
+    Parameters
+    ----------
+    before : int
+        All transactions before this one have ended: the next statement sees what they wrote.
+    layout : str
+        The tables in which the rows lie, and the places of their columns, as JSON.
     """
-    before: int = db.row(statement("composition/settled"))["before"]
-    return before
+
+    before: int
+    layout: str
+
+
+def settled_rows(db: Database, base: RelationFacts) -> Settled:
+    """Return what tells which rows are settled, before a storage is filled with them."""
+    return Settled(**db.row(statement("composition/settled"), base.oid))
 
 
 def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
@@ -168,7 +182,7 @@ def drop_superseded(db: Database, superseded: Sequence[Superseded]) -> None:
         drop_series(db, one.series)
 
 
-def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: int) -> None:
+def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: Settled) -> None:
     """Count a refreshed release and put the figures in the place of those before.
 
     What was proven applies to the table as it was published, and stays as it is.
@@ -179,8 +193,8 @@ def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: int)
         The record of the release.
     storage : Identifier
         Its materialized view.
-    settled : int
-        See `settled_before`.
+    settled : Settled
+        See `settled_rows`.
     """
     fields = _fields(db, row)
     on_nodes = row["storage_schema"] == SCHEMA
@@ -213,7 +227,8 @@ def record_refresh(db: Database, row: Row, storage: Identifier, *, settled: int)
         average,
         seen["largest"],
         seen["suppressed"],
-        settled,
+        settled.before,
+        settled.layout,
     )
 
 

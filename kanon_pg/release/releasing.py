@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from kanon_pg.db.catalog import RelationFacts, caller, describe
+from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readable
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
@@ -30,14 +30,13 @@ from kanon_pg.release.record import (
     forget_releases,
     record_refresh,
     require_base,
-    settled_before,
+    settled_rows,
     store_release,
 )
 from kanon_pg.release.recount import is_what_was_solved, recount, require_models
 from kanon_pg.release.remembering import (
     erase_from_versions,
     is_in_base,
-    nobody_to_erase,
     person_number,
     plan_of_record,
     remember,
@@ -112,7 +111,7 @@ def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
     if names.parts is not None and parts is not None:
         write_parts(db, names.parts, parts)
     db.progress("building the view")
-    settled = settled_before(db)
+    settled = settled_rows(db, plan.base)
     shown = _store(db, plan, shards, names, k=k)
     db.progress("recounting")
     found = recount(db, plan, names.storage, k=k, nodes=names.nodes, on_nodes=shards is not None)
@@ -197,7 +196,7 @@ def _readable_base(db: Database, row: Row) -> RelationFacts:
 def _refresh_ordinary(db: Database, row: Row, generation: int) -> None:
     base = _readable_base(db, row)
     db.progress("refreshing")
-    settled = settled_before(db)
+    settled = settled_rows(db, base)
     storage = _refresh_storage(db, row, base, generation)
     record_refresh(db, row, storage, settled=settled)
     if row["remember"]:
@@ -262,7 +261,7 @@ def drop(db: Database, release: str) -> None:
     drop_superseded(db, forget_releases(db, [row]))
 
 
-def erase(db: Database, release: str, person: Sequence[str]) -> None:
+def erase(db: Database, release: str, person: Sequence[str], *, role: str) -> None:
     """Remove what a release has of a person beside the base relation, by a new version.
 
     From a release over time the cells go, with the person's cohorts. From a release that remembers versions
@@ -272,15 +271,21 @@ def erase(db: Database, release: str, person: Sequence[str]) -> None:
     ----------
     person : sequence of str
         The value of the column that identifies people, or those of the key, as text.
+    role : str
+        Whose rights count: it has to be allowed to read the base relation, as refusals say who is in it.
 
     Raises
     ------
+    NotPermitted
+        If the role may not read the base relation.
     UnknownName
         If there is no such release, or nothing of that person in it.
     InputError
         If it keeps nothing of who left, or would show the person again.
     """
     row, generation = _existing_and_alone(db, release)
+    require_base(row)
+    describe_readable(db, str(row["base"]), role)
     series = find_series(db, row["name"])
     memory = memory_budget(db)
     with working_memory(db, memory), exact_text(db):
@@ -307,8 +312,7 @@ def _erase_from_remembered(db: Database, row: Row, person: Sequence[str]) -> Non
             f"The base table of {view} still has rows of this person, which the release would show again.",
             hint="Delete these rows, then call kanon_erase again.",
         )
-    if not erase_from_versions(db, row, keys, number):
-        raise nobody_to_erase()
+    erase_from_versions(db, row, keys, number)
 
 
 def releases(db: Database) -> Sequence[Row]:

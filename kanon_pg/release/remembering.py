@@ -215,45 +215,59 @@ def is_in_base(db: Database, row: Row, keys: Sequence[str], number: int) -> bool
     return found
 
 
-def erase_from_versions(db: Database, row: Row, keys: Sequence[str], number: int) -> int:
-    """Erase a person from the versions that are remembered; returns from how many.
+def erase_from_versions(
+    db: Database, row: Row, keys: Sequence[str], number: int, *, elsewhere: int = 0
+) -> None:
+    """Erase a person from the versions that are remembered.
 
-    A version that knew people by other columns cannot tell where this one is, and is forgotten.
+    A version that knew people by other columns cannot tell where this one is, and is forgotten; not for
+    somebody who is found nowhere, who is a mistake.
 
     Parameters
     ----------
     row, keys, number
         See `person_number`.
+    elsewhere : int
+        Rows of the person that were erased from the release itself.
+
+    Raises
+    ------
+    UnknownName
+        If there were none, and no version has any.
     """
-    erased = 0
+    known: list[RememberedVersion] = []
+    others: list[RememberedVersion] = []
     for version in remembered_versions(db, row["name"]):
         if version.classes is None:
             continue
         is_known = version.entity == row["entity"] and (
             row["entity"] is not None or version.keys == tuple(keys)
         )
-        if is_known:
-            erased += db.execute(
-                statement("composition/erase_version", version=version.classes),
-                number,
-                row["name"],
-                version.number,
-            )
-        else:
-            forget_versions(db, row["name"], [version])
-            db.notice(
-                f"Version {version.number} of release {Identifier.of(row['name'])} knew people by other "
-                "columns and is forgotten as a whole."
-            )
-            erased += 1
-    return erased
+        (known if is_known else others).append(version)
+    erased = elsewhere
+    for version in known:
+        erase = statement("composition/erase_version", version=version.classes)
+        erased += db.execute(erase, number, row["name"], version.number)
+    if not erased:
+        raise _nobody_to_erase(others)
+    forget_versions(db, row["name"], others)
+    for version in others:
+        db.notice(
+            f"Version {version.number} of release {Identifier.of(row['name'])} knew people by other "
+            "columns and is forgotten as a whole."
+        )
 
 
-def nobody_to_erase() -> UnknownName:
-    """Return the refusal to erase somebody of whom nothing is stored."""
+def _nobody_to_erase(others: Sequence[RememberedVersion]) -> UnknownName:
+    """Return the refusal to erase somebody of whom nothing is found, nor in versions that can be searched."""
+    hint = "Give the value of the column that identifies people, or of the key, as text."
+    if not others:
+        return UnknownName("The release has no rows of this person.", hint=hint)
+    numbers = ", ".join(str(version.number) for version in reversed(others))
     return UnknownName(
-        "The release has no rows of this person.",
-        hint="Give the value of the column that identifies people, or of the key, as text.",
+        "The release has no rows of this person, as far as they can be searched.",
+        detail=f"Versions that knew people by other columns: {numbers}.",
+        hint=f"{hint} To forget such versions, publish anew with a smaller number in option remember.",
     )
 
 

@@ -76,7 +76,7 @@ def drop(release: SqlValue) -> None:
 
 def erase(release: SqlValue, person: SqlValue) -> None:
     """Serve ``kanon_erase``."""
-    serve(lambda db: releasing.erase(db, release, person or ()))
+    serve(lambda db: releasing.erase(db, release, person or (), role=requesting_role(db, "erase")))
 
 
 def store_hierarchy(hierarchy: SqlValue, definition: SqlValue) -> int:

@@ -42,7 +42,8 @@ CREATE TABLE IF NOT EXISTS kanon.release (
     refreshed_at timestamptz,
     termination text,
     settled_before bigint,
-    settled_on bigint
+    settled_on bigint,
+    settled_layout jsonb
 );
 ALTER TABLE kanon.release ALTER COLUMN mapping DROP NOT NULL;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS parts regclass;
@@ -57,6 +58,7 @@ ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS refreshed_at timestamptz;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS termination text;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_before bigint;
 ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_on bigint;
+ALTER TABLE kanon.release ADD COLUMN IF NOT EXISTS settled_layout jsonb;
 ALTER TABLE kanon.release OWNER TO kanon_owner;
 REVOKE ALL ON TABLE kanon.release FROM PUBLIC;
 COMMENT ON TABLE kanon.release IS 'The published releases, one row each; read kanon.releases instead.';
@@ -106,4 +108,6 @@ COMMENT ON COLUMN kanon.release.termination IS 'See kanon.release_report; NULL i
 COMMENT ON COLUMN kanon.release.settled_before IS
 'All transactions before this one had ended when the base table was read last, by kanon_anonymize or kanon_refresh.';
 COMMENT ON COLUMN kanon.release.settled_on IS 'The server whose transactions settled_before numbers.';
+COMMENT ON COLUMN kanon.release.settled_layout IS
+'The tables that were read then, the base table with its partitions and children, by OID, and where their columns were.';
 GRANT SELECT ON TABLE kanon.release TO kanon_reader;

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from kanon_pg.cli import app
 from kanon_pg.errors import InputError, NotPermitted, UnknownName
 from tests.fixtures.databases import role
-from tests.fixtures.interfaces import Interface, interface_of
+from tests.fixtures.interfaces import Interface, SqlInterface, interface_of
 
 pytestmark = pytest.mark.slow
 
@@ -114,6 +114,27 @@ def test_who_is_still_in_the_table_is_not_erased(hospital: Interface) -> None:
     assert hashes(hospital, "4") == 1
 
 
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}], ids=["ordinary", "over time"])
+def test_who_may_not_read_the_table_does_not_learn_who_is_in_it(
+    hospital: Interface, options: dict[str, Any]
+) -> None:
+    publish(hospital, "patients", "age", remember=4, **options)
+    # The client's login acts as the owner role, which reads the table, and has none of its rights by itself.
+    rights = (
+        "IN ROLE kanon_curator" if isinstance(hospital, SqlInterface) else "NOINHERIT IN ROLE kanon_owner"
+    )
+    with role(hospital.dsn, "curator", rights) as login, interface_of(login, hospital) as curator:
+        refusals = set()
+        for person in ("4", "999", "no number"):
+            with pytest.raises(NotPermitted, match="may not read") as refusal:
+                curator.erase("patients", person)
+            refusals.add(refusal.value.message)
+        assert len(refusals) == 1
+        hospital.connection.execute(f"delete from patients where id = 4; grant select on patients to {login}")
+        curator.erase("patients", "4")
+    assert hashes(hospital, "4") == 0
+
+
 def test_a_version_that_knew_people_by_other_columns_is_forgotten(hospital: Interface) -> None:
     publish(hospital, "patients", "age", remember=4)
     hospital.declare("patients", sensitive=["secret"], quasi_identifiers=["age"], entity="id")
@@ -122,6 +143,21 @@ def test_a_version_that_knew_people_by_other_columns_is_forgotten(hospital: Inte
     hospital.erase("patients", "4")
     left = hospital.connection.execute("select version from kanon.remembered order by version").fetchall()
     assert left == [(2,), (3,)]
+
+
+@pytest.mark.parametrize("options", [{}, {"over_time": {"waiting": 0}}], ids=["ordinary", "over time"])
+def test_erasing_nobody_changes_nothing(hospital: Interface, options: dict[str, Any]) -> None:
+    publish(hospital, "patients", "age", remember=4, **options)
+    hospital.refresh("patients")
+    hospital.connection.execute("update kanon.remembered set key_columns = '{secret}' where version = 1")
+    versions = "select version, erased_rows from kanon.remembered order by version"
+    with pytest.raises(UnknownName, match="no rows of this person") as refusal:
+        hospital.erase("patients", "4711")
+    assert refusal.value.detail == "Versions that knew people by other columns: 1."
+    assert hospital.connection.execute(versions.encode()).fetchall() == [(1, 0), (2, 0)]
+    hospital.connection.execute("delete from patients where id = 4")
+    hospital.erase("patients", "4")
+    assert [number for number, _ in hospital.connection.execute(versions.encode()).fetchall()] == [2, 3]
 
 
 def test_publishing_anew_goes_on_counting_versions(hospital: Interface) -> None:
@@ -202,6 +238,88 @@ def test_rows_that_were_not_written_since_are_known_beside_new_ones(interface: I
     interface.anonymize("plain", 5, quasi_identifiers=["ward"], method="greedy", release="new")
     both, *_ = interface.composition(["old", "new"])
     assert (both.people, both.smallest, both.unseen_rows, both.assumed_rows) == (401, 1, 0, 0)
+
+
+def alike(interface: Interface) -> None:
+    """Create a table with the rows of patients, under other keys."""
+    interface.connection.execute("create table more (like patients including all)")
+    interface.connection.execute(
+        "insert into more select id + 240, age, sex, zip, secret + 240 from patients where id <= 240"
+    )
+
+
+@pytest.mark.parametrize("kind", ["child", "partition"])
+def test_rows_that_came_with_another_table_were_not_read(interface: Interface, kind: str) -> None:
+    if kind == "child":
+        interface.connection.execute(PATIENTS.encode())
+        attach = "alter table more inherit patients"
+    else:
+        of_patients = PATIENTS.replace("create table patients", "create table adults")
+        interface.connection.execute(
+            "create table patients (id integer primary key, age integer, sex text, zip text, secret integer)"
+            " partition by range (id)"
+        )
+        interface.connection.execute(of_patients.replace("into patients", "into adults").encode())
+        interface.connection.execute(
+            "alter table patients attach partition adults for values from (1) to (241)"
+        )
+        attach = "alter table patients attach partition more for values from (241) to (481)"
+    alike(interface)
+    interface.declare("patients", identifiers=["id"], sensitive=["secret"], quasi_identifiers=["age"])
+    for release, column in (("by_age", "age"), ("by_sex", "sex"), ("by_zip", "zip")):
+        publish(interface, release, column, k=5, sensitive=[])
+    releases = ["by_age", "by_sex", "by_zip"]
+    before, *_ = interface.composition(releases)
+    assert (before.people, before.smallest, before.people_below) == (240, 4, 80)
+    interface.connection.execute(attach.encode())
+    after, *_ = interface.composition(releases)
+    assert (after.people, after.smallest, after.people_below) == (240, 4, 80)
+    assert (after.unseen_rows, after.assumed_rows) == (0, 0)
+    for release in releases:
+        interface.refresh(release)
+    both, *_ = interface.composition(releases)
+    assert (both.people, both.smallest, both.people_below, both.assumed_rows) == (480, 8, 0, 0)
+
+
+EXCHANGED = (
+    "alter table {0} rename {1} to other; alter table {0} rename {2} to {1};"
+    " alter table {0} rename other to {2}"
+)
+
+
+def test_cells_that_changed_their_column_were_not_read(interface: Interface) -> None:
+    interface.connection.execute(
+        "create table patients (id integer primary key, age integer, days integer, zip text);"
+        "insert into patients select i, i % 4, i / 4 % 4, 'Z' || i % 5 from generate_series(0, 239) as i"
+    )
+    for release, column in (("by_age", "age"), ("by_zip", "zip")):
+        publish(interface, release, column, k=5, sensitive=[])
+    exchange = EXCHANGED.format("patients", "age", "days").encode()
+    interface.connection.execute("alter table patients add ward text default 'w'")
+    assert interface.composition(["by_age", "by_zip"])[0].assumed_rows == 0
+    for refreshed in (False, True):
+        interface.connection.execute(exchange)
+        if refreshed:
+            interface.refresh("by_age")  # reads the column that was called age
+        assert interface.composition(["by_age", "by_zip"])[0].assumed_rows == 240
+        interface.connection.execute(exchange)
+        back, *_ = interface.composition(["by_age", "by_zip"])
+        assert (back.smallest, back.unseen_rows, back.assumed_rows) == (12, 0, 0)
+
+
+def test_cells_that_changed_their_column_in_a_child_were_not_read(interface: Interface) -> None:
+    interface.connection.execute(PATIENTS.encode())
+    interface.connection.execute("alter table patients add days integer")
+    alike(interface)
+    interface.connection.execute("update more set days = (id + 1) % 4; alter table more inherit patients")
+    publish(interface, "by_age", "age", k=5, sensitive=[])
+    assert interface.composition(["by_age"])[0].assumed_rows == 0
+    interface.connection.execute(
+        f"alter table more no inherit patients; {EXCHANGED.format('more', 'age', 'days')};"
+        "alter table more inherit patients".encode()
+    )
+    found, *_ = interface.composition(["by_age"])
+    assert (found.people, found.unseen_rows, found.assumed_rows) == (480, 0, 240)
 
 
 def test_versions_that_were_not_remembered_are_said_not_to_be_seen(hospital: Interface) -> None:

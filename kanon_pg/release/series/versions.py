@@ -41,7 +41,6 @@ from kanon_pg.release.recount import Recount, is_seen_as_stored, is_what_was_sol
 from kanon_pg.release.remembering import (
     erase_from_versions,
     hashed_cells,
-    nobody_to_erase,
     person_number,
     remember,
 )
@@ -280,9 +279,7 @@ def erase_person(db: Database, row: Row, series: Series, person: Sequence[str]) 
     number = person_number(db, row, series.keys, person)
     erased = version.run("erase_members", number, version.number, cells=version.cells())
     erased += version.run("erase_pending", number)
-    erased += erase_from_versions(db, row, series.keys, number)
-    if not erased:
-        raise nobody_to_erase()
+    erase_from_versions(db, row, series.keys, number, elsewhere=erased)
     version.run("withhold_erased")
     _publish(version, row)
 

@@ -9,6 +9,7 @@ CALLED ON NULL INPUT
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
+    INSERT INTO kanon.request (operation) VALUES ('erase');
     PERFORM kanon.erase(release, person);
 {% include "raise_without_traceback.sql" %}
 END
@@ -16,7 +17,7 @@ $function$;
 ALTER FUNCTION {{ api }}.kanon_erase OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION {{ api }}.kanon_erase FROM PUBLIC;
 COMMENT ON FUNCTION {{ api }}.kanon_erase IS
-'Erases a person from a release over time, which publishes a version without their cohorts at once, and from versions that are remembered. An ordinary release that remembers is refreshed; delete the person''s rows from the table first.
+'Erases a person from a release over time and remembered versions. A version without their cohorts is published at once; an ordinary release that remembers is refreshed: delete the person''s rows from the table first. For those who may read the table.
 Arguments:
 release: Its name, or its view: ''patients'' or ''safe.patients''.
 person: The value of the column that identifies people, else those of the primary key (one per column), as text.

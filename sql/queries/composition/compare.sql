@@ -21,6 +21,7 @@ kanon_rows AS MATERIALIZED (
         SELECT
 {% if written %}
             xmin::text::bigint AS kanon_written,
+            tableoid AS kanon_table,
 {% endif %}
 {% for k in keys %}
             {{ k.expression }} AS {{ k.alias }},
