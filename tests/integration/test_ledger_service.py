@@ -459,6 +459,31 @@ def test_a_worker_that_is_killed_while_it_decides_answers_nothing(hall: Hall) ->
     assert ask(session, among(table, "age <= 29")) is None
 
 
+def test_a_query_that_cannot_be_written_down_is_withheld_in_time(hall: Hall) -> None:
+    """Its workers are killed, and another process keeps the file of what they did not record."""
+    table, session = hall.table(), hall.session()
+    assert ask(session, among(table, "age <= 20"))
+    numbers, unrecorded = (hall.folder(table) / name for name in ("numbers", "unrecorded"))
+    unrecorded.touch(mode=0o600)
+    os.chown(unrecorded, numbers.stat().st_uid, numbers.stat().st_gid)
+    answers: list[list[Any] | None] = []
+    with held(numbers), held(unrecorded):
+        thread = threading.Thread(target=lambda: answers.append(ask(session, among(table, "age <= 30"))))
+        thread.start()
+        ends = time.monotonic() + 60
+        while thread.is_alive() and time.monotonic() < ends:
+            worker = worker_of(session)
+            if worker is not None and has_open(worker, numbers):
+                # reading the record's state is tried again, a decision is not
+                time.sleep(0.3)
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+            time.sleep(0.005)
+        assert not thread.is_alive()
+    assert answers == [None]
+    assert ask(session, among(table, "age <= 30"))
+
+
 def test_attack_with_queries_that_kill_their_workers(hall: Hall) -> None:
     """Whether a worker runs out of memory may depend on the data: such queries count, recorded or not.
 
