@@ -47,6 +47,7 @@ SPECS: dict[str, Spec] = {
     "peers": peers.cells_against_arx,
     "generalization": generalization.adult,
     "generalized-gaps": bounds.generalized,
+    "model-gaps": bounds.under_models,
     "entities": real.diabetes,
     "census": real.census,
     "series": series.over_time,
