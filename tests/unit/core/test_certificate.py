@@ -174,7 +174,7 @@ def test_numbers_that_do_not_fit_prove_nothing():
     assert certified_bound(packed, vectors_of(packed), 2, price(1, 1)) is None
 
 
-@pytest.mark.parametrize("prices", [price(1, 1), price(1, 1, -1), np.ones(3)])
+@pytest.mark.parametrize("prices", [price(1, 1), price(1, 1, 1, 1), np.ones(3)])
 def test_a_certificate_has_one_price_per_row_type(prices):
     packed = pack(CHAIN)
     with pytest.raises(SolverError, match="one price"):
