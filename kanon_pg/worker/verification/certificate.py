@@ -229,8 +229,8 @@ def _cap(units: list[int], rest_may_be_small: bool, outside: float) -> int | Non
 
 def _fits(priced: Priced, units: list[int]) -> bool:
     """Whether no sum of the check can leave 64 bits."""
-    max_cost_per_row = max(int(priced.prices.max()), -int(priced.prices.min()), sum(units))
-    return max_cost_per_row * 2 * int(priced.rows.sum()) < _LARGEST
+    highest = max(int(priced.prices.max()), -int(priced.prices.min()), sum(units))
+    return highest * 2 * int(priced.rows.sum()) < _LARGEST
 
 
 def _rounded_up(bound: Fraction, columns: tuple[QuasiIdentifier, ...]) -> float:
@@ -336,25 +336,23 @@ def visit_broken_groups(
     distinct = np.array([first.size for _, first in numbered])
     order = np.argsort(-distinct, kind="stable")
     # Row types are numbered by price, so that groups list them in the order in which memory holds them.
-    max_cost_per_row = np.argsort(-priced.prices, kind="stable").astype(np.int32)
-    codes = [numbered[column][0].astype(np.int32)[max_cost_per_row] for column in order]
-    counts = PricedRows(
-        priced.rows[max_cost_per_row], priced.people[max_cost_per_row], priced.prices[max_cost_per_row]
-    )
+    by_price = np.argsort(-priced.prices, kind="stable").astype(np.int32)
+    codes = [numbered[column][0].astype(np.int32)[by_price] for column in order]
+    counts = PricedRows(priced.rows[by_price], priced.people[by_price], priced.prices[by_price])
     paths = np.zeros(vectors.size, dtype=np.int64)
     for column in order:
         paths = (paths << 1) | ((vectors >> column) & 1)
     _, chosen = np.unique(paths, return_index=True)
 
     def visit_by_position(vector: int, cost: int, groups: Groups) -> bool:
-        return visit(vector, cost, Groups(max_cost_per_row[groups.items], groups.group, groups.groups))
+        return visit(vector, cost, Groups(by_price[groups.items], groups.group, groups.groups))
 
     tree = _Tree(
         counts, codes, [int(distinct[column]) for column in order],
         paths[chosen], vectors[chosen], costs[chosen], k,
-        None if demands is None else demands.ordered(max_cost_per_row), visit_by_position, heartbeat,
+        None if demands is None else demands.ordered(by_price), visit_by_position, heartbeat,
     )  # fmt: skip
-    items = np.arange(max_cost_per_row.size, dtype=np.int32)
+    items = np.arange(by_price.size, dtype=np.int32)
     if chosen.size:
         _descend(tree, 0, chosen.size, 0, Groups(items, np.zeros(items.size, dtype=np.int32), 1))
 

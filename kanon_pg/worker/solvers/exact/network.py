@@ -276,7 +276,7 @@ def pair_excess(
     for instance in range(begin.size - 1):
         first, last = begin[instance], begin[instance + 1]
         own = cost[instance] - price[member[first:last]]
-        held, least, max_cost_per_row = np.int64(0), 0.0, -np.inf
+        held, least, filler = np.int64(0), 0.0, -np.inf
         order = np.argsort(own)
         for place in order:
             count = rows[member[first + place]]
@@ -289,10 +289,10 @@ def pair_excess(
             taken = min(count, k - held)
             held += taken
             least += own[place] * taken
-            max_cost_per_row = own[place]
+            filler = own[place]
         for place in range(last - first):
             # One row of this type joins; if the class was filled up to k, the dearest of those leaves.
-            joined = own[place] - max_cost_per_row if max_cost_per_row > 0.0 else own[place]
+            joined = own[place] - filler if filler > 0.0 else own[place]
             excess[first + place] = least + max(0.0, joined)
     return excess
 
