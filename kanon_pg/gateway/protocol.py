@@ -36,7 +36,7 @@ class ProtocolViolation(KanonError):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class WireMessage:
     """A message with its type.
 
     Parameters
@@ -68,7 +68,7 @@ class Incoming:
         self.longest = longest
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[Message]:
+    def feed(self, data: bytes) -> Iterator[WireMessage]:
         """Add bytes and yield the messages that they complete.
 
         Raises
@@ -83,7 +83,7 @@ class Incoming:
                 raise ProtocolViolation("A message has an invalid length, or is longer than allowed.")
             if len(self._buffer) <= length:
                 return
-            message = Message(bytes(self._buffer[:1]), bytes(self._buffer[_HEADER : length + 1]))
+            message = WireMessage(bytes(self._buffer[:1]), bytes(self._buffer[_HEADER : length + 1]))
             del self._buffer[: length + 1]
             yield message
 
@@ -107,7 +107,7 @@ class Outgoing:
         """Whether everything fed so far ended with a whole message."""
         return not self._passing and not self._rest
 
-    def feed(self, data: bytes) -> Iterator[Message | bytes]:
+    def feed(self, data: bytes) -> Iterator[WireMessage | bytes]:
         """Add bytes; yield whole messages of the inspected types, and pieces of all others, in order.
 
         Raises
@@ -133,7 +133,7 @@ class Outgoing:
                 break
             if position > start:
                 yield data[start:position]
-            yield Message(data[position : position + 1], data[position + _HEADER : end])
+            yield WireMessage(data[position : position + 1], data[position + _HEADER : end])
             start = position = end
         self._rest = data[position:]
         if position > start:
@@ -232,10 +232,10 @@ class Parse:
     text: str
     types: tuple[int, ...]
 
-    def with_text(self, text: str) -> Message:
+    def with_text(self, text: str) -> WireMessage:
         """Return the message with another statement."""
         types = struct.pack(f"!H{len(self.types)}I", len(self.types), *self.types)
-        return Message(b"P", self.name + b"\0" + _text(text) + types)
+        return WireMessage(b"P", self.name + b"\0" + _text(text) + types)
 
 
 def parse_message(body: bytes) -> Parse:
@@ -256,9 +256,9 @@ def parse_message(body: bytes) -> Parse:
     return Parse(name, decoded(text), struct.unpack_from(f"!{count}I", rest, 2))
 
 
-def query_message(text: str) -> Message:
+def query_message(text: str) -> WireMessage:
     """Return a Query message."""
-    return Message(b"Q", _text(text))
+    return WireMessage(b"Q", _text(text))
 
 
 Fields = dict[bytes, bytes]
@@ -278,10 +278,10 @@ def notice_fields(body: bytes) -> Fields:
     return {part[:1]: part[1:] for part in parts}
 
 
-def error_message(fields: Mapping[bytes, bytes]) -> Message:
+def error_message(fields: Mapping[bytes, bytes]) -> WireMessage:
     """Return an ErrorResponse."""
     body = b"".join(code + value + b"\0" for code, value in fields.items())
-    return Message(b"E", body + b"\0")
+    return WireMessage(b"E", body + b"\0")
 
 
 def setting(body: bytes) -> tuple[str, str]:

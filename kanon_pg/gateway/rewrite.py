@@ -287,7 +287,7 @@ def rewrite(
         OIDs of the parameters' types, as far as the client gives them.
     """
     try:
-        return _Rewriting(scanned, context, tuple(search_path), tuple(start_path), types).rewritten()
+        return _TextRewriting(scanned, context, tuple(search_path), tuple(start_path), types).rewritten()
     except _Findings as refused:
         return Refused(refused.findings)
     except Refusal as refusal:
@@ -305,7 +305,7 @@ class _Findings(Exception):
 
 
 @dataclass
-class _Rewriting:
+class _TextRewriting:
     """One text, being rewritten."""
 
     scanned: ScannedText

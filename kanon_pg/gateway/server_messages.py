@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from kanon_pg.gateway import protocol
 from kanon_pg.gateway.places import Place
-from kanon_pg.gateway.protocol import Fields, Message, ProtocolViolation, error_message
+from kanon_pg.gateway.protocol import Fields, ProtocolViolation, WireMessage, error_message
 from kanon_pg.gateway.state import GatewayState
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.request import refused
@@ -19,7 +19,7 @@ _SHOWN_CHARACTERS = 60
 _POSITION_FIELDS = (b"P", b"p", b"q", b"W")
 
 
-def fatal(code: str, sentence: str, hint: str | None = None) -> Message:
+def fatal(code: str, sentence: str, hint: str | None = None) -> WireMessage:
     """Return the message that ends a session."""
     fields = {b"S": b"FATAL", b"V": b"FATAL", b"C": code.encode(), b"M": sentence.encode()}
     if hint:
@@ -27,7 +27,7 @@ def fatal(code: str, sentence: str, hint: str | None = None) -> Message:
     return error_message(fields)
 
 
-def refusal(findings: Sequence[Finding], text: str) -> Message:
+def refusal(findings: Sequence[Finding], text: str) -> WireMessage:
     """Return the error for a refused text, as the server words it: the first finding is the message.
 
     What cannot be read at all is a syntax error, in PostgreSQL's words and with its code.
@@ -46,7 +46,7 @@ def refusal(findings: Sequence[Finding], text: str) -> Message:
     return error_message(fields)
 
 
-def without_positions(fields: Fields) -> Message:
+def without_positions(fields: Fields) -> WireMessage:
     """Return an error of the server without positions and context, which are those of another text."""
     return error_message({code: value for code, value in fields.items() if code not in _POSITION_FIELDS})
 
@@ -96,7 +96,7 @@ class SessionState:
     ready: bool = False
     busy: bool = False
     text_replaced: bool = False
-    refused: dict[bytes, Message] = field(default_factory=dict)
+    refused: dict[bytes, WireMessage] = field(default_factory=dict)
     statements: int = 0
     queries: int = 0
     refusals: int = 0
@@ -122,7 +122,7 @@ class ServerMessages:
         self._place = place
         self.keys: list[bytes] = []
 
-    def translated(self, message: Message) -> Message | None:
+    def translated(self, message: WireMessage) -> WireMessage | None:
         """Return what the client gets in place of a message, None if it gets nothing."""
         state = self.state
         match message.kind:
@@ -149,7 +149,7 @@ class ServerMessages:
                 raise ProtocolViolation("The server asks for data, which the gateway never lets it.")
         return message
 
-    def _authentication(self, message: Message) -> Message:
+    def _authentication(self, message: WireMessage) -> WireMessage:
         code = int.from_bytes(message.body[:4], "big")
         if code in _CHALLENGES:
             self.state.challenged = True
@@ -164,15 +164,17 @@ class ServerMessages:
             return message
         # the channel that a client could bind to ends at the gateway
         names = [name for name in message.body[4:].split(b"\0") if name and not name.endswith(b"-PLUS")]
-        return Message(_AUTHENTICATION, message.body[:4] + b"".join(name + b"\0" for name in names) + b"\0")
+        return WireMessage(
+            _AUTHENTICATION, message.body[:4] + b"".join(name + b"\0" for name in names) + b"\0"
+        )
 
-    def _key(self, message: Message) -> Message:
+    def _key(self, message: WireMessage) -> WireMessage:
         """Give the client a key of its own for cancelling, so that the server's stays here."""
         process, key = message.body[:4], message.body[4:]
         own = process + secrets.token_bytes(len(key))
         self._shared.keys[own] = message.body
         self.keys.append(own)
-        return Message(b"K", own)
+        return WireMessage(b"K", own)
 
     def _ready(self, status: bytes) -> None:
         state = self.state
@@ -186,7 +188,7 @@ class ServerMessages:
                 state.path = state.path_before
             state.path_before, state.rolled_back = state.path, False
 
-    def _error(self, message: Message) -> Message:
+    def _error(self, message: WireMessage) -> WireMessage:
         found = _REFUSED_TOKEN.search(message.body)
         if found is not None and found.group() in self.state.refused:
             return self.state.refused.pop(found.group())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kanon_pg.errors import DatabaseError, KanonError, NotPermitted
 from kanon_pg.gateway import protocol
 from kanon_pg.gateway.places import Place, TooManyClients
-from kanon_pg.gateway.protocol import Incoming, Message, Outgoing, ProtocolViolation
+from kanon_pg.gateway.protocol import Incoming, Outgoing, ProtocolViolation, WireMessage
 from kanon_pg.gateway.rewrite import Refused, Rewritten, rewrite
 from kanon_pg.gateway.scanned_text import scan_text
 from kanon_pg.gateway.server_messages import INSPECTED, ServerMessages, SessionState, fatal, refusal
@@ -210,7 +210,7 @@ class ClientSession:
         await self._say(fatal(code, sentence))
         self._client.close()
 
-    async def _say(self, message: Message) -> None:
+    async def _say(self, message: WireMessage) -> None:
         if not self._outgoing.between_messages:
             return  # it would be taken for a part of the message before
         try:
@@ -260,12 +260,12 @@ class ClientSession:
             if forwarded:
                 await self._server.send(bytes(forwarded))
 
-    def _login_message(self, message: Message) -> bytes:
+    def _login_message(self, message: WireMessage) -> bytes:
         if message.kind not in (b"p", b"X"):
             raise ProtocolViolation("A message came before the login was complete.")
         return message.encode()
 
-    async def _translated(self, message: Message) -> bytes:
+    async def _translated(self, message: WireMessage) -> bytes:
         """Return what is sent in place of a message."""
         kind = message.kind
         if kind in _COPY_DATA_KINDS:
@@ -280,10 +280,10 @@ class ClientSession:
             raise ProtocolViolation("A message of an unknown type was received.")
         return message.encode()
 
-    async def _query(self, body: bytes) -> Message:
+    async def _query(self, body: bytes) -> WireMessage:
         return protocol.query_message(await self._text(protocol.query_text(body), ()))
 
-    async def _parse(self, body: bytes) -> Message:
+    async def _parse(self, body: bytes) -> WireMessage:
         parse = protocol.parse_message(body)
         return parse.with_text(await self._text(parse.text, parse.types))
 
@@ -349,7 +349,7 @@ class ClientSession:
             self._last_activity = asyncio.get_running_loop().time()
             pieces = []
             for piece in self._outgoing.feed(data):
-                if not isinstance(piece, Message):
+                if not isinstance(piece, WireMessage):
                     pieces.append(piece)
                 elif (message := self._server_messages.translated(piece)) is not None:
                     pieces.append(message.encode())

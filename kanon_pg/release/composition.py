@@ -144,7 +144,7 @@ class Composition:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _ComparedRelease:
     """A release or a version of it.
 
     Parameters
@@ -212,7 +212,7 @@ def composition(db: Database, request: CompositionRequest, *, role: str) -> tupl
 # --- which releases -----------------------------------------------------------------------------------------
 
 
-def _source(db: Database, given: str) -> _Source:
+def _source(db: Database, given: str) -> _ComparedRelease:
     version = _VERSION.fullmatch(given)
     if version is None or db.rows(statement("fetch_release"), given):
         return _current(db, existing_release(db, given), given)
@@ -222,10 +222,10 @@ def _source(db: Database, given: str) -> _Source:
     found = remembered_versions(db, row["name"])
     for one in found:
         if one.number == number and one.classes is not None:
-            return _Source(given, row, one.k, one.entity, one.keys, one)
+            return _ComparedRelease(given, row, one.k, one.entity, one.keys, one)
     series = find_series(db, row["name"])
     if series is not None and series.version == number:
-        return _Source(given, row, row["k"], row["entity"], series.keys, series=series)
+        return _ComparedRelease(given, row, row["k"], row["entity"], series.keys, series=series)
     kept = ", ".join(str(one.number) for one in reversed(found)) or "none"
     raise UnknownName(
         f"Version {number} of release {Identifier.of(row['name'])} is not remembered.",
@@ -234,18 +234,18 @@ def _source(db: Database, given: str) -> _Source:
     )
 
 
-def _current(db: Database, row: Row, label: str) -> _Source:
+def _current(db: Database, row: Row, label: str) -> _ComparedRelease:
     require_base(row)
     series = find_series(db, row["name"])
     if series is not None:
-        return _Source(label, row, row["k"], row["entity"], series.keys, series=series, whole=True)
+        return _ComparedRelease(label, row, row["k"], row["entity"], series.keys, series=series, whole=True)
     if row["remember"]:
         for version in remembered_versions(db, row["name"])[:1]:
-            return _Source(label, row, row["k"], row["entity"], version.keys)
-    return _Source(label, row, row["k"], row["entity"])
+            return _ComparedRelease(label, row, row["k"], row["entity"], version.keys)
+    return _ComparedRelease(label, row, row["k"], row["entity"])
 
 
-def _require_comparable(sources: Sequence[_Source]) -> None:
+def _require_comparable(sources: Sequence[_ComparedRelease]) -> None:
     """Refuse releases between which nothing tells which row, or which person, is which."""
     first = sources[0]
     for one in sources[1:]:
@@ -270,7 +270,7 @@ def _require_comparable(sources: Sequence[_Source]) -> None:
         )
 
 
-def _named(source: _Source) -> str:
+def _named(source: _ComparedRelease) -> str:
     return f"release {source.label}"
 
 
@@ -278,7 +278,7 @@ def _named(source: _Source) -> str:
 
 
 def _compared(
-    db: Database, base: RelationFacts, sources: Sequence[_Source], k: int | None
+    db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], k: int | None
 ) -> tuple[Composition, ...]:
     plans = {number: plan_of_record(db, one.row) for number, one in enumerate(sources) if one.keys is None}
     described = [
@@ -334,7 +334,7 @@ def _order(one: Composition, count: int) -> tuple[Any, ...]:
     return -size if size in (count, 2, 1) else 0, -one.people_below, one.smallest or 0, one.releases
 
 
-def _classes(db: Database, source: _Source, plan: ReleasePlan | None) -> Fragment:
+def _classes(db: Database, source: _ComparedRelease, plan: ReleasePlan | None) -> Fragment:
     """Return the query for the class of each row."""
     if source.version is not None and source.version.classes is not None:
         erased = Fragment(str(source.version.erased_rows))
@@ -387,7 +387,7 @@ def _settled(recorded: Row) -> Fragment | None:
 
 
 def _base_parts(
-    db: Database, base: RelationFacts, sources: Sequence[_Source], plans: Sequence[ReleasePlan]
+    db: Database, base: RelationFacts, sources: Sequence[_ComparedRelease], plans: Sequence[ReleasePlan]
 ) -> dict[str, Any]:
     """Return what the statement reads of the base relation: nothing, if no source needs it."""
     if not plans:
@@ -425,7 +425,7 @@ def _base_parts(
 # --- notices ------------------------------------------------------------------------------------------------
 
 
-def _tell(db: Database, sources: Sequence[_Source], found: Sequence[Composition]) -> None:
+def _tell(db: Database, sources: Sequence[_ComparedRelease], found: Sequence[Composition]) -> None:
     """Say what was not seen."""
     unseen = found[0].unseen_rows
     if unseen:

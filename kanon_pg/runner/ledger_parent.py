@@ -89,7 +89,7 @@ def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], No
         They cannot be made.
     """
     request = Request({"parent": parent, "names": list(names)})
-    return _asked("create", request, checkpoint, lambda answer: str(answer.fields["name"]))
+    return _ask_worker("create", request, checkpoint, lambda answer: str(answer.fields["name"]))
 
 
 def states(
@@ -117,7 +117,7 @@ def states(
         A record cannot be used.
     """
     request = Request({"parent": parent, "epoch": epoch, "names": list(names)})
-    return _asked("state", request, checkpoint, lambda answer: list(answer.fields["records"]))
+    return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["records"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +141,14 @@ class JournalMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RecordedDecision:
     """Whether an answer may leave, and the journals after it was recorded."""
 
     allowed: bool
     marks: tuple[JournalMark, ...]
 
 
-def decide(request: Request, checkpoint: Callable[[], None]) -> Decision:
+def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision:
     """Have a query decided and recorded.
 
     Raises
@@ -157,11 +157,11 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> Decision:
         Nothing may leave; whether something was recorded is not known.
     """
 
-    def read(answer: Message) -> Decision:
+    def read(answer: Message) -> RecordedDecision:
         marks = tuple(JournalMark(name, *mark) for name, mark in answer.fields["marks"].items())
-        return Decision(answer.fields["allowed"] is True, marks)
+        return RecordedDecision(answer.fields["allowed"] is True, marks)
 
-    return _asked("decide", request, checkpoint, read)
+    return _ask_worker("decide", request, checkpoint, read)
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
@@ -178,7 +178,7 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
         found: list[list[Any]] = json.loads(text)
         return found
 
-    return _asked("log", Request({"parent": parent, "names": list(names)}), checkpoint, read)
+    return _ask_worker("log", Request({"parent": parent, "names": list(names)}), checkpoint, read)
 
 
 def verify(
@@ -197,13 +197,13 @@ def verify(
         The worker failed.
     """
     request = Request({"parent": parent, "records": list(records)})
-    return _asked("verify", request, checkpoint, lambda answer: list(answer.fields["records"]))
+    return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["records"]))
 
 
 _ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
 
 
-def _asked(
+def _ask_worker(
     kind: str, request: Request, checkpoint: Callable[[], None], read: Callable[[Message], Found]
 ) -> Found:
     parts = [json.dumps(request.fields).encode(), *request.parts]

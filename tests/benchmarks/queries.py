@@ -148,11 +148,11 @@ def many(settings: Settings) -> Iterator[Table]:
             "Random groupings of Adult under random conditions, k = 5, pairwise: ms per query of the last"
             " tenth",
             ["queries", "answered", "median", "95 %", "worst", "CPU", "journal MB", "checkpoint MB"],
-            [_asked(connection, count)],
+            [_measured(connection, count)],
         )
 
 
-def _asked(connection: Connection, count: int) -> list[object]:
+def _measured(connection: Connection, count: int) -> list[object]:
     draw = random.Random(5)
     spent: list[tuple[float, float]] = []
     answered = 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.admin.install.facts import (
-    Obstacle,
+    Missing,
     Recorded,
     ServerFacts,
     general_problems,
@@ -62,7 +62,7 @@ class InstallReport:
     api_schema: str
     plpython: bool
     python_path: tuple[str, ...]
-    missing: tuple[Obstacle, ...] = ()
+    missing: tuple[Missing, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -74,7 +74,7 @@ class _Plan:
     previous: str | None
     plpython: bool
     path: SettledPath
-    missing: tuple[Obstacle, ...]
+    missing: tuple[Missing, ...]
     mended: tuple[str, ...]
 
 
@@ -225,7 +225,7 @@ def _mended(facts: ServerFacts, recorded: Recorded) -> tuple[str, ...]:
     return tuple(damage)
 
 
-def _incomplete(problems: list[Obstacle], facts: ServerFacts, plpython: bool) -> InstallError:
+def _incomplete(problems: list[Missing], facts: ServerFacts, plpython: bool) -> InstallError:
     lines = [f"{number}. {problem.what} -> {problem.fix}" for number, problem in enumerate(problems, 1)]
     return InstallError(
         f"kanon cannot be installed into database {facts.database}: "

@@ -18,7 +18,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import SolverError
-from kanon_pg.worker.audit.grouping import Grouping, Numbers, People, grouping_of, groupings_of
+from kanon_pg.worker.audit.grouping import Numbers, People, RowTypePartition, grouping_of, groupings_of
 from kanon_pg.worker.audit.identifying import minimal_identifying_set, smallest_identifying_set
 from kanon_pg.worker.audit.risk import minimal_uniques, risk_of
 from kanon_pg.worker.audit.violating import find_violating_sets
@@ -100,7 +100,7 @@ def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], cloc
     alone = [asdict(figures) for _, figures in figures_of(table, [(column,) for column in every], k)]
     without: list[int] = [0] * table.width
 
-    def leave_out(columns: Sequence[int], grouping: Grouping) -> bool:
+    def leave_out(columns: Sequence[int], grouping: RowTypePartition) -> bool:
         """Count for each of some columns what the others show; these are in the grouping already."""
         if clock.is_over():
             return False
@@ -113,7 +113,7 @@ def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], cloc
         halves = columns[:half], columns[half:]
         return all(leave_out(one, _divided(table, grouping, other)) for one, other in (halves, halves[::-1]))
 
-    if not leave_out(every, Grouping.single(len(table))):
+    if not leave_out(every, RowTypePartition.single(len(table))):
         return None
     return {
         "alone": alone,
@@ -123,7 +123,7 @@ def _details(table: RowTypeTable, k: int, quasi_identifiers: Sequence[int], cloc
     }
 
 
-def _divided(table: RowTypeTable, grouping: Grouping, columns: Sequence[int]) -> Grouping:
+def _divided(table: RowTypeTable, grouping: RowTypePartition, columns: Sequence[int]) -> RowTypePartition:
     for column in columns:
         grouping = grouping.divided(table.codes[column], int(table.cardinalities[column]))
     return grouping
@@ -295,7 +295,7 @@ def separation(rows: Numbers) -> float:
     return 1.0 - pairs / (total * (total - 1))
 
 
-def class_figures(table: RowTypeTable, people: People, grouping: Grouping, k: int) -> SetFigures:
+def class_figures(table: RowTypeTable, people: People, grouping: RowTypePartition, k: int) -> SetFigures:
     """Return the figures of classes."""
     sizes = people.sizes(grouping)
     rows = rows_of(table, grouping.class_of, grouping.count)
@@ -414,7 +414,7 @@ class _Determinant:
         wrong = (1 - _NEARLY) * total
         if values - count > wrong:
             return None
-        pairs = Grouping(table.codes[self.column], count).divided(codes, values)
+        pairs = RowTypePartition(table.codes[self.column], count).divided(codes, values)
         if pairs.count - count > wrong:  # each further pair is at least one wrong guess
             return None
         rows = rows_of(table, pairs.class_of, pairs.count)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.audit.grouping import Codes, Numbers
-from kanon_pg.worker.audit.lines import Lines, Partitions, Scratch, descend, room_for, unmergeable
+from kanon_pg.worker.audit.lines import LineCounters, Lines, Partitions, descend, room_for, unmergeable
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 
@@ -58,7 +58,7 @@ class DistinctRows(NamedTuple):
     lines: Lines
     by_row: Codes
     partitions: Partitions
-    scratch: Scratch
+    scratch: LineCounters
 
 
 def distinct_rows(table: RowTypeTable) -> DistinctRows:

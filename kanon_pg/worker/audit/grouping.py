@@ -20,7 +20,7 @@ _DIRECT = 4
 
 
 @dataclass(frozen=True)
-class Grouping:
+class RowTypePartition:
     """Row types divided into classes.
 
     Parameters
@@ -35,11 +35,11 @@ class Grouping:
     count: int
 
     @classmethod
-    def single(cls, size: int) -> Grouping:
+    def single(cls, size: int) -> RowTypePartition:
         """Return one class with everything: that of the empty set of columns."""
         return cls(np.zeros(size, dtype=np.int32), 1)
 
-    def divided(self, codes: Codes, cardinality: int) -> Grouping:
+    def divided(self, codes: Codes, cardinality: int) -> RowTypePartition:
         """Return the classes divided further by one column.
 
         Parameters
@@ -55,9 +55,9 @@ class Grouping:
         """
         slots = self.count * cardinality
         if slots <= _DIRECT * max(codes.size, 1024):
-            return Grouping(*_directly(self.class_of, codes, cardinality, slots))
+            return RowTypePartition(*_directly(self.class_of, codes, cardinality, slots))
         numbers, first = number_values(self.class_of.astype(np.int64) * cardinality + codes)
-        return Grouping(numbers.astype(np.int32), first.size)
+        return RowTypePartition(numbers.astype(np.int32), first.size)
 
 
 @kernel
@@ -74,7 +74,7 @@ def _directly(class_of: Codes, codes: Codes, cardinality: int, slots: int) -> tu
     return divided, count
 
 
-def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> Grouping:
+def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> RowTypePartition:
     """Return the classes of a set of columns.
 
     Parameters
@@ -82,7 +82,7 @@ def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> Grouping:
     columns : iterable of int
         Numbers of columns, from 0; none gives one class.
     """
-    found = Grouping.single(len(table))
+    found = RowTypePartition.single(len(table))
     for column in columns:
         if found.count == len(table):
             break  # no column divides classes of one row type
@@ -92,7 +92,7 @@ def grouping_of(table: RowTypeTable, columns: Iterable[int]) -> Grouping:
 
 def groupings_of(
     table: RowTypeTable, sets: Sequence[tuple[int, ...]]
-) -> Iterator[tuple[tuple[int, ...], Grouping]]:
+) -> Iterator[tuple[tuple[int, ...], RowTypePartition]]:
     """Yield the classes of many sets of columns, sharing the work of common beginnings.
 
     Parameters
@@ -100,8 +100,8 @@ def groupings_of(
     sets : sequence of tuple of int
         Best in lexicographic order.
     """
-    path: list[tuple[int, Grouping]] = []
-    root = Grouping.single(len(table))
+    path: list[tuple[int, RowTypePartition]] = []
+    root = RowTypePartition.single(len(table))
     for columns in sets:
         depth = 0
         while depth < min(len(path), len(columns)) and path[depth][0] == columns[depth]:
@@ -136,11 +136,11 @@ class People:
         order = np.argsort(table.shared_people, kind="stable")
         return cls(table.own, place[order], table.shared_people[order])
 
-    def sizes(self, grouping: Grouping) -> Numbers:
+    def sizes(self, grouping: RowTypePartition) -> Numbers:
         """Return the size of each class: its different people, at least 1."""
         return _sizes(grouping.class_of, grouping.count, self.own, self.place, self.person)
 
-    def within(self, is_inside: NDArray[np.bool_], grouping: Grouping) -> int:
+    def within(self, is_inside: NDArray[np.bool_], grouping: RowTypePartition) -> int:
         """Return how many different people occur in some classes.
 
         Parameters

@@ -24,7 +24,7 @@ from kanon_pg.worker.audit.differences import (
     separates,
     with_room,
 )
-from kanon_pg.worker.audit.lines import Lines, Partitions, Scratch, split
+from kanon_pg.worker.audit.lines import LineCounters, Lines, Partitions, split
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
@@ -257,7 +257,7 @@ def greedy_identifying_set(rows: DistinctRows, clock: Clock) -> ColumnSet | None
 
 
 @kernel
-def _pairs_left(lines: Lines, column: int, partitions: Partitions, source: int, scratch: Scratch) -> int:
+def _pairs_left(lines: Lines, column: int, partitions: Partitions, source: int, scratch: LineCounters) -> int:
     """Return how many pairs would be together after a division by a column."""
     held, starts = partitions.lines[source], partitions.starts[source]
     codes, times = lines.codes[column], scratch.times

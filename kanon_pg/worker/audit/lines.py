@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.audit.grouping import Codes, Grouping, Numbers, People, grouping_of
+from kanon_pg.worker.audit.grouping import Codes, Numbers, People, RowTypePartition, grouping_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
@@ -82,9 +82,9 @@ def lines_of_suffixes(
         the longest.
     """
     chosen: list[Lines] = []
-    later: list[tuple[int, Grouping]] = []
-    kept: tuple[int, Grouping] | None = None
-    grouping, smallest = Grouping.single(len(table)), 0
+    later: list[tuple[int, RowTypePartition]] = []
+    kept: tuple[int, RowTypePartition] | None = None
+    grouping, smallest = RowTypePartition.single(len(table)), 0
     clock = clock or Clock()
     for place in range(len(columns) - 1, -1, -1):
         if clock.is_over():
@@ -107,8 +107,8 @@ def _lines(
     people: People,
     columns: Sequence[int],
     first: int,
-    grouping: Grouping,
-    later: Sequence[tuple[int, Grouping]],
+    grouping: RowTypePartition,
+    later: Sequence[tuple[int, RowTypePartition]],
 ) -> Lines:
     line_of, count = grouping.class_of, grouping.count
     own = np.bincount(line_of, weights=people.own, minlength=count).astype(np.int64)
@@ -180,7 +180,7 @@ class Partitions(NamedTuple):
     path: Numbers
 
 
-class Scratch(NamedTuple):
+class LineCounters(NamedTuple):
     """Arrays for counting: the first four, of one place per value, are zero between uses, `merged` is -1."""
 
     times: Numbers
@@ -197,7 +197,7 @@ class Scratch(NamedTuple):
     sizes: Numbers
 
 
-def room_for(lines: Lines, partitions: int) -> tuple[Partitions, Scratch]:
+def room_for(lines: Lines, partitions: int) -> tuple[Partitions, LineCounters]:
     """Return room for some partitions of lines, the first of them filled.
 
     Parameters
@@ -221,14 +221,14 @@ def room_for(lines: Lines, partitions: int) -> tuple[Partitions, Scratch]:
     merged = np.full(int(lines.merge_as.max(initial=-1)) + 1, -1, dtype=np.int32)
     unsorted, unsorted_weights = np.empty((2, count), dtype=np.int32)
     begins, lengths, sizes = np.empty((3, count // 2 + 1), dtype=np.int64)
-    return room, Scratch(
+    return room, LineCounters(
         times, mass, people, last, place, touched, merged, unsorted, unsorted_weights, begins, lengths, sizes
     )
 
 
 @kernel
 def split(
-    lines: Lines, column: int, partitions: Partitions, source: int, target: int, scratch: Scratch
+    lines: Lines, column: int, partitions: Partitions, source: int, target: int, scratch: LineCounters
 ) -> None:
     """Divide the classes of a partition by a column; what results has its smallest classes first.
 
@@ -273,7 +273,7 @@ def split(
 
 
 @kernel
-def _arrange(partitions: Partitions, target: int, found: int, scratch: Scratch) -> None:
+def _arrange(partitions: Partitions, target: int, found: int, scratch: LineCounters) -> None:
     """Write the classes that were found, the smallest first."""
     held, weights = partitions.lines[target], partitions.weights[target]
     starts = partitions.starts[target]
@@ -291,7 +291,7 @@ def _arrange(partitions: Partitions, target: int, found: int, scratch: Scratch) 
 
 
 @kernel
-def _merge(lines: Lines, column: int, partitions: Partitions, target: int, scratch: Scratch) -> None:
+def _merge(lines: Lines, column: int, partitions: Partitions, target: int, scratch: LineCounters) -> None:
     """Make one line of those in a class that agree on all columns after one, if they share nobody."""
     which = np.searchsorted(lines.merge_from, column + 1, side="right") - 1
     if which < 0:
@@ -327,7 +327,7 @@ def _merge(lines: Lines, column: int, partitions: Partitions, target: int, scrat
 
 @kernel
 def added_classes(
-    lines: Lines, column: int, partitions: Partitions, source: int, k: int, scratch: Scratch
+    lines: Lines, column: int, partitions: Partitions, source: int, k: int, scratch: LineCounters
 ) -> tuple[int, int]:
     """Return how many classes a column adds, or -1 if one then has fewer than k people; and lines looked at.
 
@@ -358,7 +358,7 @@ def added_classes(
 
 @kernel
 def count_people(
-    held: Codes, weights: Codes, codes: Codes, values: int, k: int, scratch: Scratch
+    held: Codes, weights: Codes, codes: Codes, values: int, k: int, scratch: LineCounters
 ) -> tuple[int, int]:
     """Count the people of a class per value; return how many values were met, and lines looked at.
 
@@ -399,7 +399,7 @@ def count_people(
 
 
 @kernel
-def descend(columns: Numbers, lines: Lines, partitions: Partitions, scratch: Scratch) -> int:
+def descend(columns: Numbers, lines: Lines, partitions: Partitions, scratch: LineCounters) -> int:
     """Make the partitions by the first 1, 2, ... of some columns; return how many lines that took.
 
     Parameters

@@ -29,8 +29,16 @@ from kanon_pg.core.risk import (
 )
 from kanon_pg.errors import InputError
 from kanon_pg.worker.audit.differences import Masks
-from kanon_pg.worker.audit.grouping import Codes, Grouping, Numbers, People, grouping_of
-from kanon_pg.worker.audit.lines import Lines, Partitions, Scratch, count_people, descend, lines_of, room_for
+from kanon_pg.worker.audit.grouping import Codes, Numbers, People, RowTypePartition, grouping_of
+from kanon_pg.worker.audit.lines import (
+    LineCounters,
+    Lines,
+    Partitions,
+    count_people,
+    descend,
+    lines_of,
+    room_for,
+)
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
@@ -168,7 +176,7 @@ def _attacker(sizes: Numbers, risk: NDArray[np.float64], threshold: float) -> At
     return AttackerRisk(float(risk.max()), float((risk * sizes).sum() / total), above, above / total)
 
 
-def _homogeneous(table: RowTypeTable, grouping: Grouping, sizes: Numbers) -> list[HomogeneousClasses]:
+def _homogeneous(table: RowTypeTable, grouping: RowTypePartition, sizes: Numbers) -> list[HomogeneousClasses]:
     rows = np.bincount(grouping.class_of, weights=table.rows, minlength=grouping.count)
     found = []
     for described, cells in zip(table.sensitive_columns, table.sensitive, strict=True):
@@ -227,14 +235,14 @@ def minimal_uniques(
     clock = clock or Clock()
     people = People.of(table)
     order = sorted(columns, key=lambda column: -int(table.cardinalities[column]))
-    search = _Search(lines_of(table, people, order), min(max_columns, len(order)), clock)
-    search.run(is_lonely=people.sizes(Grouping.single(len(table)))[0] == 1)
+    search = _RiskCount(lines_of(table, people, order), min(max_columns, len(order)), clock)
+    search.run(is_lonely=people.sizes(RowTypePartition.single(len(table)))[0] == 1)
     return MinimalUniques(
         tuple(search.sets), search.people(), search.by_column(order, columns), len(search.sets)
     )
 
 
-class _Search:
+class _RiskCount:
     """Counting size by size."""
 
     def __init__(self, lines: Lines, most: int, clock: Clock) -> None:
@@ -306,7 +314,7 @@ def _new_uniques(
     column: int,
     lines: Lines,
     partitions: Partitions,
-    scratch: Scratch,
+    scratch: LineCounters,
     known: _Known,
 ) -> int:
     """Count the classes for which some columns and one more are a minimal sample unique; note these."""

@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.errors import InputError
-from kanon_pg.worker.audit.grouping import Codes, Grouping, Numbers, People, grouping_of
+from kanon_pg.worker.audit.grouping import Codes, Numbers, People, RowTypePartition, grouping_of
 from kanon_pg.worker.audit.lines import (
+    LineCounters,
     Lines,
     Partitions,
-    Scratch,
     added_classes,
     descend,
     lines_of_suffixes,
@@ -42,7 +42,7 @@ Members = NDArray[np.int64]
 Masks = NDArray[np.uint64]
 
 
-class Level(NamedTuple):
+class OpenSets(NamedTuple):
     """All open sets of one size.
 
     Parameters
@@ -68,10 +68,10 @@ class Level(NamedTuple):
         return int(self.members.shape[1])
 
 
-def level_of(members: Members, classes: Numbers) -> Level:
+def level_of(members: Members, classes: Numbers) -> OpenSets:
     """Return sets of one size, each with its number of classes, as a level."""
     masks: Masks = np.bitwise_or.reduce(np.uint64(1) << members.astype(np.uint64), axis=1)
-    return Level(members, classes, masks, _slots(masks))
+    return OpenSets(members, classes, masks, _slots(masks))
 
 
 @kernel
@@ -98,14 +98,14 @@ def _slots(masks: Masks) -> Codes:
 
 
 @kernel
-def share_beginning(level: Level, one: int, other: int) -> bool:
+def share_beginning(level: OpenSets, one: int, other: int) -> bool:
     """Return whether two sets differ in their last columns only."""
     last = level.members.shape[1] - 1
     return bool(np.all(level.members[one, :last] == level.members[other, :last]))
 
 
 @kernel
-def most_classes_below(level: Level, one: int, other: int) -> int:
+def most_classes_below(level: OpenSets, one: int, other: int) -> int:
     """Return the most classes of a subset, with one column fewer, of the union of two sets.
 
     The two differ in their last columns only. -1 if a subset is not open.
@@ -141,12 +141,12 @@ class _Tried(NamedTuple):
 
 
 def next_level(
-    level: Level,
+    level: OpenSets,
     suffixes: Sequence[Lines],
     k: int,
     clock: Clock,
     violating: Callable[[Members], None],
-) -> Level | None:
+) -> OpenSets | None:
     """Try all sets with one column more than those of a level.
 
     Parameters
@@ -187,7 +187,7 @@ def next_level(
     return level_of(np.concatenate(members), np.concatenate(classes))
 
 
-def _ranges(level: Level, suffixes: Sequence[Lines]) -> Iterator[tuple[int, int, Lines]]:
+def _ranges(level: OpenSets, suffixes: Sequence[Lines]) -> Iterator[tuple[int, int, Lines]]:
     """Yield ranges of sets with the lines that serve them."""
     firsts = [lines.first for lines in suffixes]
     begins = np.searchsorted(level.members[:, 0], firsts)
@@ -208,10 +208,10 @@ def _room(size: int) -> _Tried:
 
 @kernel
 def _try_some(
-    level: Level,
+    level: OpenSets,
     lines: Lines,
     partitions: Partitions,
-    scratch: Scratch,
+    scratch: LineCounters,
     k: int,
     position: int,
     end: int,
@@ -228,7 +228,13 @@ def _try_some(
 
 @kernel
 def _try_beginning(
-    level: Level, lines: Lines, partitions: Partitions, scratch: Scratch, k: int, one: int, tried: _Tried
+    level: OpenSets,
+    lines: Lines,
+    partitions: Partitions,
+    scratch: LineCounters,
+    k: int,
+    one: int,
+    tried: _Tried,
 ) -> int:
     """Try the sets that begin with an open set; return how many lines that took."""
     size = level.members.shape[1]
@@ -360,10 +366,10 @@ def find_violating_sets(
             "The largest number of columns is below 1.", hint="Leave it out to search sets of any size."
         )
     clock = clock or Clock()
-    return _Search(table, k, clock, max_columns or table.width).run()
+    return _SetSearch(table, k, clock, max_columns or table.width).run()
 
 
-class _Search:
+class _SetSearch:
     """One search: the sets found so far and what is left to try."""
 
     def __init__(self, table: RowTypeTable, k: int, clock: Clock, most: int) -> None:
@@ -376,7 +382,7 @@ class _Search:
         self._order: list[int] = []
 
     def run(self) -> Violating:
-        if self._is_small(Grouping.single(len(self._table))):
+        if self._is_small(RowTypePartition.single(len(self._table))):
             return Violating(((),), self._table.width, is_complete=True)
         if not self._try_columns():
             return self._result(0, is_complete=False)
@@ -389,7 +395,7 @@ class _Search:
 
     def _is_anonymous(self) -> bool:
         """Return whether the columns together don't violate; not if the time was over before."""
-        grouping = Grouping.single(len(self._table))
+        grouping = RowTypePartition.single(len(self._table))
         for column in self._order:
             if self._clock.is_over():
                 return False
@@ -401,7 +407,7 @@ class _Search:
     def _lines(self) -> list[Lines]:
         return lines_of_suffixes(self._table, self._people, self._order, self._clock)
 
-    def _is_small(self, grouping: Grouping) -> bool:
+    def _is_small(self, grouping: RowTypePartition) -> bool:
         return bool(self._people.sizes(grouping).min() < self._k)
 
     def _try_columns(self) -> bool:
@@ -411,7 +417,7 @@ class _Search:
         for column, codes in enumerate(self._table.codes):
             if self._clock.is_over():
                 return False
-            if self._is_small(Grouping(codes, int(cardinalities[column]))):
+            if self._is_small(RowTypePartition(codes, int(cardinalities[column]))):
                 self._found.add((column,))
             elif cardinalities[column] > 1:
                 self._order.append(column)
@@ -493,7 +499,9 @@ def walks(lines: Lines, k: int, clock: Clock | None = None) -> Iterator[tuple[in
 
 
 @kernel
-def _first_violation(order: Numbers, lines: Lines, partitions: Partitions, scratch: Scratch, k: int) -> int:
+def _first_violation(
+    order: Numbers, lines: Lines, partitions: Partitions, scratch: LineCounters, k: int
+) -> int:
     """Return the place of the first column with which those before it violate; -1 if all together don't."""
     source = 0
     for place in range(order.size):

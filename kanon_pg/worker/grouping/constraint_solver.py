@@ -111,7 +111,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Partition:
+class PartitionOutcome:
     """What is known about partitions into candidates.
 
     Parameters
@@ -138,7 +138,7 @@ def best_partition(
     kind: CostKind,
     bound: int,
     clock: Clock,
-) -> Partition:
+) -> PartitionOutcome:
     """Return the cheapest partition of values into candidates, as far as the time allows.
 
     Parameters
@@ -155,24 +155,24 @@ def best_partition(
     np.add.at(sizes, known, weights)
     cost = cost_of(sizes, k, kind)
     if cost <= bound or not fits(int(weights.sum()), kind):
-        return Partition(None, bound)
+        return PartitionOutcome(None, bound)
     found = candidates_below(cost)
     if found is None:
-        return Partition(None, bound)
+        return PartitionOutcome(None, bound)
     candidates, conflicts = found
     model, chosen = _choice(candidates, conflicts, known)
     _minimize(model, chosen, candidates, k, kind, bound, cost)
     solved = run(model, chosen, clock)
     proven = max(bound, min(cost, bound if solved.bound is None else solved.bound))
     if solved.values is None:
-        return Partition(None, proven)
+        return PartitionOutcome(None, proven)
     taken = [one for one, is_taken in zip(candidates, solved.values, strict=True) if is_taken]
     if cost_of([one.size for one in taken], k, kind) >= cost:
-        return Partition(None, proven)
+        return PartitionOutcome(None, proven)
     class_of = np.empty(known.size, dtype=np.int64)
     for number, candidate in enumerate(taken):
         class_of[list(candidate.values)] = number
-    return Partition(class_of, proven)
+    return PartitionOutcome(class_of, proven)
 
 
 def _choice(

@@ -16,7 +16,7 @@ from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
     Candidate,
     Candidates,
-    Partition,
+    PartitionOutcome,
     best_partition,
     is_affordable,
 )
@@ -47,7 +47,7 @@ def exact_rectangles(
     kind: CostKind,
     bound: int,
     clock: Clock,
-) -> Partition:
+) -> PartitionOutcome:
     """Return the best partition of different points by disjoint bounding boxes, as far as the time allows.
 
     Two closed boxes are disjoint if some line parallel to an axis parts them without touching either. Says

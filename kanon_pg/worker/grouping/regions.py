@@ -15,7 +15,7 @@ from kanon_pg.worker.grouping.constraint_solver import (
     PROOF,
     Candidate,
     Candidates,
-    Partition,
+    PartitionOutcome,
     best_partition,
     is_affordable,
 )
@@ -50,7 +50,7 @@ def exact_regions(
     kind: CostKind,
     bound: int,
     clock: Clock,
-) -> Partition:
+) -> PartitionOutcome:
     """Return the best partition of a connected graph into connected regions, as far as the time allows.
 
     Lists all connected sets that can be a region of a solution that costs no more than the known one, and

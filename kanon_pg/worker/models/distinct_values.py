@@ -36,7 +36,7 @@ class DistinctValues(PrivacyModel):
 
     def demand(self, models: PrivacyModels) -> float | None:
         """Return the larger one of p and of l, if that counts values."""
-        asked = [number for _, number in _asked(models)]
+        asked = [number for _, number in _least_counts(models)]
         return float(max(asked)) if asked else None
 
     def least_values(self, demand: float) -> int:
@@ -47,7 +47,7 @@ class DistinctValues(PrivacyModel):
         self, models: PrivacyModels, column: SensitiveColumn, counts: NDArray[np.float64], unit: str
     ) -> None:
         """Raise if the whole table has fewer values."""
-        for letter, number in _asked(models):
+        for letter, number in _least_counts(models):
             if counts.size < number:
                 raise InfeasibleError(
                     f'Sensitive column "{column.name}" has {counts.size} different values, '
@@ -58,7 +58,7 @@ class DistinctValues(PrivacyModel):
                 )
 
 
-def _asked(models: PrivacyModels) -> list[tuple[str, int]]:
+def _least_counts(models: PrivacyModels) -> list[tuple[str, int]]:
     asked = [("p", models.p), ("l", models.l if models.diversity == "distinct" else None)]
     return [(letter, number) for letter, number in asked if number is not None]
 

@@ -20,7 +20,7 @@ from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.patterns import few_changes, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable, mix
 from kanon_pg.worker.solvers.greedy.scan import (
-    Grouping,
+    GroupingBuffers,
     group_candidates,
     grouping_for,
     list_groups,
@@ -201,7 +201,7 @@ def _groups_of(
     able: NDArray[np.int32],
     people: NDArray[np.int64],
     marks: NDArray[np.uint64],
-    grouping: Grouping,
+    grouping: GroupingBuffers,
     k: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint64]]:
     """Group row types by key; return length, members and signature of the groups of k people."""

@@ -78,7 +78,7 @@ _VIOLATED = 1e-4
 
 
 @dataclass(frozen=True)
-class ClassCosts:
+class PairCosts:
     """What classes of two and three rows cost.
 
     A class is three row types, ascending, one for each row; a pair has -1 in the third place.
@@ -111,7 +111,7 @@ class ClassCosts:
     unit: float
 
     @classmethod
-    def of(cls, table: RowTypeTable, mask: PatternMask, clock: Clock) -> ClassCosts:
+    def of(cls, table: RowTypeTable, mask: PatternMask, clock: Clock) -> PairCosts:
         """Compare every row type of a table without an entity with every other."""
         costs, unit = whole_costs(mask.costs())
         graph = compatibility_of(table, mask.vectors, 3, clock)
@@ -164,7 +164,7 @@ def _cheapest_above(different: Numbers, vectors: Numbers) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Prices:
+class DualPrices:
     """Dual prices of the linear program.
 
     Parameters
@@ -181,13 +181,13 @@ class Prices:
     odd: Reals
     inside: NDArray[np.bool_]
 
-    def excess_of_pairs(self, costs: ClassCosts) -> Reals:
+    def excess_of_pairs(self, costs: PairCosts) -> Reals:
         """Return what each pair costs in excess of its prices, shape (n, n)."""
         row, twice = self._sums()
         excess: Reals = costs.of_pair - row[:, None] - row + twice
         return excess
 
-    def triples(self, costs: ClassCosts, most: float) -> tuple[Numbers, Reals, bool]:
+    def triples(self, costs: PairCosts, most: float) -> tuple[Numbers, Reals, bool]:
         """Return the triples that cost at most so much in excess of their prices.
 
         Returns
@@ -285,7 +285,7 @@ class Program:
         The first ones, each once.
     """
 
-    def __init__(self, costs: ClassCosts, classes: Numbers) -> None:
+    def __init__(self, costs: PairCosts, classes: Numbers) -> None:
         self._costs = costs
         self._inside = np.zeros((costs.rows.size, 0), dtype=np.bool_)
         self._classes = np.zeros((0, 3), dtype=np.int64)
@@ -298,13 +298,13 @@ class Program:
         self._cost = self._costs.cost[self._costs.places_of(self._classes)] * (self._classes >= 0).sum(axis=1)
         return len(self._classes) > known
 
-    def relaxed(self, effort: Effort) -> tuple[Reals, Prices] | None:
+    def relaxed(self, effort: Effort) -> tuple[Reals, DualPrices] | None:
         """Return how often an optimum with parts uses each class, and prices; None if time is over."""
         found = solve_linear_model(self._model(is_whole=False), effort, step=0.0)
         if found.values is None or found.prices is None or found.is_cut:
             return None
         types = self._costs.rows.size
-        prices = Prices(found.prices[:types], np.maximum(found.prices[types:], 0.0), self._inside)
+        prices = DualPrices(found.prices[:types], np.maximum(found.prices[types:], 0.0), self._inside)
         return found.values[: len(self._classes)], prices
 
     def whole(self, effort: Effort) -> LinearAnswer:
@@ -383,7 +383,7 @@ class PairSearch:
         None as long as it is the one that the search began with.
     """
 
-    costs: ClassCosts
+    costs: PairCosts
     clock: Clock
     cost: int
     solution: Solution | None = None
@@ -414,7 +414,7 @@ class PairSearch:
                 return
             stalled, last = (stalled + 1 if self.bound <= last else 0), self.bound
 
-    def _relaxed(self, program: Program) -> tuple[Reals, Prices]:
+    def _relaxed(self, program: Program) -> tuple[Reals, DualPrices]:
         """Solve the linear program with all classes that pay."""
         least_gain = _TOLERANCE * float(self.costs.cost[-1])
         while True:
@@ -434,7 +434,7 @@ class PairSearch:
             if not program.add(np.concatenate([pairs, triples])):
                 return used, prices
 
-    def _proven(self, prices: Prices, least: float) -> float:
+    def _proven(self, prices: DualPrices, least: float) -> float:
         """Return the bound that prices prove if no class has an excess below the least."""
         rows = self.costs.rows
         return float(rows @ prices.row + prices.odd.sum() + min(0.0, least) * (rows.sum() / 2))
@@ -447,7 +447,7 @@ class PairSearch:
         self._take(program, program.whole(self._effort()))
         return self.bound >= self.cost
 
-    def _decide(self, program: Program, prices: Prices) -> None:
+    def _decide(self, program: Program, prices: DualPrices) -> None:
         """Look for a solution among all classes that one cheaper than the best can use.
 
         Every solution costs what the prices prove and the excess of all its classes.
@@ -497,7 +497,7 @@ def search_by_pairs(
         return None
     known = search_greedily(table, mask, request, clock)
     try:
-        costs = ClassCosts.of(table, mask, clock.raising())
+        costs = PairCosts.of(table, mask, clock.raising())
     except TimeOver:
         return known
     except (MemoryExceeded, MemoryError) as error:

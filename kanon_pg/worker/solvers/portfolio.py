@@ -313,7 +313,7 @@ def _with_prices(
         raised = raise_prices(
             context.table, context.mask.vectors, context.request.k, context.clock.part(share),
             models=context.request.models, target=context.cost(found), outside=context.mask.outside,
-            start=found.prices, known=_dearest_of(context, found),
+            start=found.prices, known=_cost_per_row(context, found),
             rest_may_be_small=context.request.rest_may_be_small,
         )  # fmt: skip
     except (SolverError, MemoryError) as error:
@@ -324,12 +324,12 @@ def _with_prices(
     return context, replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
 
 
-def _dearest_of(context: SearchContext, found: SearchResult) -> NDArray[np.float64]:
-    """Return what the dearest row of each row type costs."""
-    dearest = np.zeros(len(context.table))
+def _cost_per_row(context: SearchContext, found: SearchResult) -> NDArray[np.float64]:
+    """Return what the most expensive row of each row type costs."""
+    cost = np.zeros(len(context.table))
     costs = suppression_costs(found.solution.vector, context.table.weights)
-    np.maximum.at(dearest, found.solution.row_type, costs)
-    return dearest
+    np.maximum.at(cost, found.solution.row_type, costs)
+    return cost
 
 
 def _graph(context: SearchContext, found: SearchResult) -> Compatibility | Termination:

@@ -207,7 +207,7 @@ BOUND_METHOD = "a minimum-cost flow for every set of output row types"
 
 
 @dataclass(frozen=True)
-class Task:
+class AssignmentTask:
     """What is searched.
 
     Parameters
@@ -226,7 +226,7 @@ class Task:
 
 
 @dataclass(frozen=True, order=True)
-class Node:
+class SearchNode:
     """Decisions about output row types and the cheapest assignment that they allow.
 
     Parameters
@@ -302,7 +302,7 @@ def _require_divisible(table: RowTypeTable, request: SolveRequest) -> None:
         )
 
 
-def _task(table: RowTypeTable, mask: PatternMask, request: SolveRequest, costs: list[int]) -> Task:
+def _task(table: RowTypeTable, mask: PatternMask, request: SolveRequest, costs: list[int]) -> AssignmentTask:
     fewest = request.fewest_classes or 1
     outputs = output_types(
         table,
@@ -313,10 +313,10 @@ def _task(table: RowTypeTable, mask: PatternMask, request: SolveRequest, costs: 
     )
     enough = max(len(table), fewest)
     most = enough if request.most_classes is None else min(request.most_classes, enough)
-    return Task(table.rows, outputs, fewest, most)
+    return AssignmentTask(table.rows, outputs, fewest, most)
 
 
-def search_sets(task: Task, clock: Clock) -> Node | None:
+def search_sets(task: AssignmentTask, clock: Clock) -> SearchNode | None:
     """Return a node whose assignment is a cheapest solution, None if there are too many or time is over.
 
     Raises
@@ -325,7 +325,7 @@ def search_sets(task: Task, clock: Clock) -> Node | None:
         No solution has the number of classes that is wanted.
     """
     turns = count(0, -1)
-    waiting: list[Node] = []
+    waiting: list[SearchNode] = []
     for node in _grown(task, frozenset(), frozenset(), turns):
         heapq.heappush(waiting, node)
     for visited in range(MOST_NODES):
@@ -347,7 +347,7 @@ def search_sets(task: Task, clock: Clock) -> Node | None:
     return None
 
 
-def _branch(task: Task, node: Node) -> int | None:
+def _branch(task: AssignmentTask, node: SearchNode) -> int | None:
     """Return an output row type to decide about, None if the assignment is a solution."""
     held = np.bincount(node.assignment.output, node.assignment.rows, len(task.outputs))
     used = [int(place) for place in np.flatnonzero(held) if int(place) not in node.opened]
@@ -361,7 +361,7 @@ def _branch(task: Task, node: Node) -> int | None:
     return None
 
 
-def _undecided(task: Task, opened: frozenset[int], closed: frozenset[int]) -> list[int]:
+def _undecided(task: AssignmentTask, opened: frozenset[int], closed: frozenset[int]) -> list[int]:
     """Return what may still be opened."""
     if len(opened) >= task.most:
         return []
@@ -369,8 +369,8 @@ def _undecided(task: Task, opened: frozenset[int], closed: frozenset[int]) -> li
 
 
 def _grown(
-    task: Task, opened: frozenset[int], closed: frozenset[int], turns: Iterator[int]
-) -> Iterator[Node]:
+    task: AssignmentTask, opened: frozenset[int], closed: frozenset[int], turns: Iterator[int]
+) -> Iterator[SearchNode]:
     """Yield the node of some decisions unless nothing fits them."""
     undecided = _undecided(task, opened, closed)
     if len(opened) + len(undecided) < task.fewest or len(opened) > task.most:
@@ -393,4 +393,4 @@ def _grown(
         fewest[place] = task.outputs[place].fewest
     assignment = assign_rows(task.rows, pairs, fewest) if pairs else None
     if assignment is not None:
-        yield Node(assignment.cost, next(turns), opened, closed, assignment)
+        yield SearchNode(assignment.cost, next(turns), opened, closed, assignment)

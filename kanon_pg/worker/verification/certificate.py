@@ -273,7 +273,7 @@ class BrokenClass:
     row_type: int
 
 
-class Groups(NamedTuple):
+class PricedGroups(NamedTuple):
     """Some row types in groups, most expensive first: positions, group of each, number of groups."""
 
     items: NDArray[np.int32]
@@ -281,7 +281,7 @@ class Groups(NamedTuple):
     groups: int
 
 
-GroupVisit = Callable[[Groups, NDArray[np.int64]], bool]
+GroupVisit = Callable[[PricedGroups, NDArray[np.int64]], bool]
 """Gets groups and the cost of a row in each of them; returns whether to stop."""
 
 
@@ -304,7 +304,7 @@ def first_broken_class(
     """
     found: list[BrokenClass] = []
 
-    def stop(vector: int, _: int, groups: Groups) -> bool:
+    def stop(vector: int, _: int, groups: PricedGroups) -> bool:
         found.append(BrokenClass(vector, int(groups.items[0])))
         return True
 
@@ -317,7 +317,7 @@ def visit_broken_groups(
     vectors: NDArray[np.int64],
     costs: NDArray[np.int64],
     k: int,
-    visit: Callable[[int, int, Groups], bool],
+    visit: Callable[[int, int, PricedGroups], bool],
     heartbeat: Callable[[], None],
     demands: ClassDemands | None = None,
 ) -> None:
@@ -344,20 +344,20 @@ def visit_broken_groups(
         paths = (paths << 1) | ((vectors >> column) & 1)
     _, chosen = np.unique(paths, return_index=True)
 
-    def visit_by_position(vector: int, cost: int, groups: Groups) -> bool:
-        return visit(vector, cost, Groups(by_price[groups.items], groups.group, groups.groups))
+    def visit_by_position(vector: int, cost: int, groups: PricedGroups) -> bool:
+        return visit(vector, cost, PricedGroups(by_price[groups.items], groups.group, groups.groups))
 
-    tree = _Tree(
+    tree = _PatternTree(
         counts, codes, [int(distinct[column]) for column in order],
         paths[chosen], vectors[chosen], costs[chosen], k,
         None if demands is None else demands.ordered(by_price), visit_by_position, heartbeat,
     )  # fmt: skip
     items = np.arange(by_price.size, dtype=np.int32)
     if chosen.size:
-        _descend(tree, 0, chosen.size, 0, Groups(items, np.zeros(items.size, dtype=np.int32), 1))
+        _descend(tree, 0, chosen.size, 0, PricedGroups(items, np.zeros(items.size, dtype=np.int32), 1))
 
 
-class _Tree(NamedTuple):
+class _PatternTree(NamedTuple):
     """The tree of vectors; paths are ascending, bit by bit from the first decided column.
 
     Row types are in the order of their prices, most expensive first.
@@ -371,15 +371,15 @@ class _Tree(NamedTuple):
     costs: NDArray[np.int64]
     k: int
     demands: ClassDemands | None
-    visit: Callable[[int, int, Groups], bool]
+    visit: Callable[[int, int, PricedGroups], bool]
     heartbeat: Callable[[], None]
 
 
-def _descend(tree: _Tree, begin: int, end: int, depth: int, groups: Groups) -> bool:
+def _descend(tree: _PatternTree, begin: int, end: int, depth: int, groups: PricedGroups) -> bool:
     """Search below a node whose leaves are the vectors from `begin` to `end`; return whether to stop."""
     tree.heartbeat()
     cheapest = int(tree.costs[begin:end].min())
-    left = Groups(*_still_broken(groups, tree.counts, tree.k, cheapest))
+    left = PricedGroups(*_still_broken(groups, tree.counts, tree.k, cheapest))
     if left.groups and tree.demands is not None:
         costs = np.full(left.groups, cheapest, dtype=np.int64)
         left, _ = broken_under(tree.demands, tree.counts, left, costs, 0, tree.k)
@@ -391,14 +391,16 @@ def _descend(tree: _Tree, begin: int, end: int, depth: int, groups: Groups) -> b
     bit = np.int64(1) << (width - 1 - depth)
     middle = begin + int(np.searchsorted(tree.paths[begin:end] & bit, bit))
     if begin < middle:
-        split = Groups(left.items, *split_groups(left, tree.codes[depth], tree.distinct[depth]))
+        split = PricedGroups(left.items, *split_groups(left, tree.codes[depth], tree.distinct[depth]))
         if _descend(tree, begin, middle, depth + 1, split):
             return True
     return middle < end and _descend(tree, middle, end, depth + 1, left)
 
 
 @kernel
-def split_groups(groups: Groups, codes: NDArray[np.int32], distinct: int) -> tuple[NDArray[np.int32], int]:
+def split_groups(
+    groups: PricedGroups, codes: NDArray[np.int32], distinct: int
+) -> tuple[NDArray[np.int32], int]:
     """Number the pairs of group and code from 0 in order of occurrence; return how many there are."""
     size = 16
     while size < 2 * groups.items.size:
@@ -424,7 +426,7 @@ def split_groups(groups: Groups, codes: NDArray[np.int32], distinct: int) -> tup
 
 @kernel
 def _still_broken(
-    groups: Groups, counts: PricedRows, k: int, cost: int
+    groups: PricedGroups, counts: PricedRows, k: int, cost: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Keep the groups in which a class of this cost per row is cheaper than the prices of its rows."""
     rows, people, prices = counts
@@ -445,11 +447,11 @@ def _still_broken(
 def broken_under(
     demands: ClassDemands,
     counts: PricedRows,
-    groups: Groups,
+    groups: PricedGroups,
     costs: NDArray[np.int64],
     rest: int,
     k: int,
-) -> tuple[Groups, NDArray[np.int64]]:
+) -> tuple[PricedGroups, NDArray[np.int64]]:
     """Keep the groups in which a class that satisfies demands gains, and their costs.
 
     Parameters
@@ -463,11 +465,11 @@ def broken_under(
     """
     begin, members = list_members(groups)
     is_kept = with_gain(demands, counts, begin, members, costs + rest, k)
-    return Groups(*keep_groups(groups, is_kept)), costs[is_kept]
+    return PricedGroups(*keep_groups(groups, is_kept)), costs[is_kept]
 
 
 @kernel
-def list_members(groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def list_members(groups: PricedGroups) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return where each group begins, and the members group by group, in the order in which they were."""
     begin = np.zeros(groups.groups + 1, dtype=np.int64)
     for position in range(groups.items.size):
@@ -485,7 +487,7 @@ def list_members(groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 @kernel
 def keep_groups(
-    groups: Groups, is_kept: NDArray[np.bool_]
+    groups: PricedGroups, is_kept: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
     """Return the members of some groups, numbered anew."""
     number = np.full(groups.groups, -1, dtype=np.int32)

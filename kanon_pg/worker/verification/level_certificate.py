@@ -34,9 +34,9 @@ from kanon_pg.worker.verification.certificate import (
     NO_CAP,
     NO_MODELS,
     PRICE_UNIT,
-    Groups,
     GroupVisit,
     Priced,
+    PricedGroups,
     broken_under,
     rounded_down,
     split_groups,
@@ -149,20 +149,20 @@ class LevelClasses:
         columns = [self.columns[column].ordered(by_price) for column in order]
         least = [int(column.costs[0].min()) for column in columns]
 
-        def visit_by_position(groups: Groups, costs: NDArray[np.int64]) -> bool:
-            return visit(Groups(by_price[groups.items], groups.group, groups.groups), costs)
+        def visit_by_position(groups: PricedGroups, costs: NDArray[np.int64]) -> bool:
+            return visit(PricedGroups(by_price[groups.items], groups.group, groups.groups), costs)
 
         counts = PricedRows(priced.rows[by_price], priced.people[by_price], priced.prices[by_price])
-        tree = _Tree(
+        tree = _LevelTree(
             counts, columns, [sum(least[column:]) for column in range(len(least) + 1)], self.k,
             None if self.demands is None else self.demands.ordered(by_price), visit_by_position, heartbeat,
         )  # fmt: skip
         items = np.arange(by_price.size, dtype=np.int32)
-        everything = Groups(items, np.zeros(items.size, dtype=np.int32), 1)
+        everything = PricedGroups(items, np.zeros(items.size, dtype=np.int32), 1)
         _descend(tree, 0, len(columns[0].nodes) - 1, everything, np.zeros(1, dtype=np.int64))
 
 
-class _Tree(NamedTuple):
+class _LevelTree(NamedTuple):
     """Row types, dearest first; columns in the order of decision.
 
     `rest` has for each column what it and all later ones cost at least.
@@ -177,7 +177,9 @@ class _Tree(NamedTuple):
     heartbeat: Callable[[], None]
 
 
-def _descend(tree: _Tree, depth: int, level: int, groups: Groups, costs: NDArray[np.int64]) -> bool:
+def _descend(
+    tree: _LevelTree, depth: int, level: int, groups: PricedGroups, costs: NDArray[np.int64]
+) -> bool:
     """Search the level vectors with at most this level in the column at `depth`; return whether to stop.
 
     Groups agree at this level; `costs` is what the columns before cost.
@@ -198,23 +200,23 @@ def _descend(tree: _Tree, depth: int, level: int, groups: Groups, costs: NDArray
     if level == 0:
         return False
     group, number = split_groups(left, column.nodes[level - 1], column.counts[level - 1])
-    finer = Groups(left.items, group, number)
+    finer = PricedGroups(left.items, group, number)
     return _descend(tree, depth, level - 1, finer, _costs_of_parts(left, finer, costs))
 
 
 def _broken(
-    tree: _Tree, groups: Groups, costs: NDArray[np.int64], rest: int
-) -> tuple[Groups, NDArray[np.int64]]:
+    tree: _LevelTree, groups: PricedGroups, costs: NDArray[np.int64], rest: int
+) -> tuple[PricedGroups, NDArray[np.int64]]:
     rows, people, prices = tree.counts
     items, group, number, kept = _still_broken(groups, costs, rows, people, prices, tree.k, rest)
-    left = Groups(items, group, number)
+    left = PricedGroups(items, group, number)
     if number and tree.demands is not None:
         return broken_under(tree.demands, tree.counts, left, kept, rest, tree.k)
     return left, kept
 
 
 @kernel
-def _costs_of_groups(groups: Groups, costs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _costs_of_groups(groups: PricedGroups, costs: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the cost of a cell of each group, whose row types share a node."""
     found = np.zeros(groups.groups, dtype=np.int64)
     for position in range(groups.items.size):
@@ -223,7 +225,7 @@ def _costs_of_groups(groups: Groups, costs: NDArray[np.int64]) -> NDArray[np.int
 
 
 @kernel
-def _costs_of_parts(groups: Groups, parts: Groups, costs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _costs_of_parts(groups: PricedGroups, parts: PricedGroups, costs: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return for each part of a group the cost of the group; positions are the same."""
     found = np.zeros(parts.groups, dtype=np.int64)
     for position in range(groups.items.size):
@@ -233,7 +235,7 @@ def _costs_of_parts(groups: Groups, parts: Groups, costs: NDArray[np.int64]) -> 
 
 @kernel
 def _still_broken(
-    groups: Groups,
+    groups: PricedGroups,
     costs: NDArray[np.int64],
     rows: NDArray[np.int64],
     people: NDArray[np.int64],
@@ -312,9 +314,9 @@ def certified_bound_of_levels(
     )
     if highest * 2 * int(rows.sum()) >= NO_CAP:
         return None
-    broken: list[Groups] = []
+    broken: list[PricedGroups] = []
 
-    def stop(groups: Groups, _: NDArray[np.int64]) -> bool:
+    def stop(groups: PricedGroups, _: NDArray[np.int64]) -> bool:
         broken.append(groups)
         return True
 

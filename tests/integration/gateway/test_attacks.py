@@ -11,7 +11,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from kanon_pg.gateway.protocol import Message, notice_fields, startup_packet
+from kanon_pg.gateway.protocol import WireMessage, notice_fields, startup_packet
 from kanon_pg.gateway.state import ClientLimits
 from tests.fixtures.gateways import ANALYST, ClinicGateway, ClinicServer, running
 from tests.fixtures.raw_protocol import CALL, SYNC, RawClient, bind, execute, parse, raw_client
@@ -124,7 +124,7 @@ SMUGGLED = [
 ]  # fmt: skip
 
 
-def codes(replies: list[Message]) -> list[str]:
+def codes(replies: list[WireMessage]) -> list[str]:
     return [notice_fields(one.body)[b"C"].decode() for one in replies if one.kind == b"E"]
 
 
@@ -198,22 +198,22 @@ def test_calls_outside_of_sql_are_refused(raw: RawClient) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        Message(b"Q", b"select 1"),
-        Message(b"Q", b"select 1\0; do 'x'\0"),
-        Message(b"Q", b"\xff\xfe\0"),
-        Message(b"Q", b""),
-        Message(b"P", b"\0select 1"),
-        Message(b"P", b"\0select 1\0\0\1"),
-        Message(b"P", b"\0select 1\0\0\0do 'x'\0"),
-        Message(b"p", b"again\0"),
-        Message(b"y"),
+        WireMessage(b"Q", b"select 1"),
+        WireMessage(b"Q", b"select 1\0; do 'x'\0"),
+        WireMessage(b"Q", b"\xff\xfe\0"),
+        WireMessage(b"Q", b""),
+        WireMessage(b"P", b"\0select 1"),
+        WireMessage(b"P", b"\0select 1\0\0\1"),
+        WireMessage(b"P", b"\0select 1\0\0\0do 'x'\0"),
+        WireMessage(b"p", b"again\0"),
+        WireMessage(b"y"),
         b"Q\0\0\0\3",
         b"Q\x7f\xff\xff\xff",
         b"Q\xff\xff\xff\xff",
         b"\0\0\0\0\0\0\0\0\0\0",
     ],
 )
-def test_malformed_messages_end_the_session(raw: RawClient, message: Message | bytes) -> None:
+def test_malformed_messages_end_the_session(raw: RawClient, message: WireMessage | bytes) -> None:
     raw.send(message, SYNC)
     replies = list(raw.receive())
     assert codes(replies) == ["08P01"]
@@ -237,7 +237,7 @@ def test_debug_messages_stay_in_the_server_whatever_a_role_starts_with(gateway: 
 
 
 def test_data_of_a_copy_that_never_began_is_ignored(raw: RawClient) -> None:
-    raw.send(Message(b"d", b"x"), Message(b"c"), Message(b"f", b"no\0"))
+    raw.send(WireMessage(b"d", b"x"), WireMessage(b"c"), WireMessage(b"f", b"no\0"))
     assert not codes(raw.ask("select 1"))
 
 
@@ -286,7 +286,7 @@ def test_malformed_first_packets_are_refused(gateway: ClinicGateway, packet: byt
 def test_statements_before_the_login_are_refused(gateway: ClinicGateway) -> None:
     with closing(connected(gateway)) as connection:
         parameters = {"user": ANALYST, "database": gateway.clinic.database}
-        connection.sendall(startup_packet((3, 0), parameters) + Message(b"Q", b"select 1\0").encode())
+        connection.sendall(startup_packet((3, 0), parameters) + WireMessage(b"Q", b"select 1\0").encode())
         assert codes(list(RawClient(connection).receive())) == ["08P01"]
 
 
@@ -363,7 +363,7 @@ def test_the_log_has_no_statements_and_no_values(
 def test_what_waits_for_a_slow_client_stays_in_the_server(gateway: ClinicGateway) -> None:
     with raw_client(gateway.dsn()) as slow, psycopg.connect(gateway.clinic.superuser) as admin:
         for _ in range(40):  # 130 megabytes
-            slow.send(Message(b"Q", b"select number, filling from safe.numbers\0"))
+            slow.send(WireMessage(b"Q", b"select number, filling from safe.numbers\0"))
         waiting = "select count(*) from pg_stat_activity where wait_event = 'ClientWrite'"
         while admin.execute(waiting).fetchone() != (1,):
             admin.rollback()

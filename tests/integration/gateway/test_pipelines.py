@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.gateway.protocol import Message, notice_fields, query_message
+from kanon_pg.gateway.protocol import WireMessage, notice_fields, query_message
 from tests.fixtures.examples import examples
 from tests.fixtures.gateways import ANALYST, ClinicGateway
 from tests.fixtures.raw_protocol import CALL, FLUSH, SYNC, extended, raw_client
@@ -21,8 +21,8 @@ from tests.fixtures.raw_protocol import CALL, FLUSH, SYNC, extended, raw_client
 class Step:
     """What a client sends, and what stands for it when the server itself is asked."""
 
-    sent: tuple[Message, ...]
-    direct: tuple[Message, ...]
+    sent: tuple[WireMessage, ...]
+    direct: tuple[WireMessage, ...]
 
 
 WRONG = "wrong word"
@@ -67,7 +67,7 @@ STEPS = [
 ]
 
 
-def shape(replies: list[Message]) -> list[tuple[bytes, bytes]]:
+def shape(replies: list[WireMessage]) -> list[tuple[bytes, bytes]]:
     """Return kinds, rows, tags and states; of refusals only that they are some."""
     found = []
     for message in replies:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from kanon_pg.gateway.protocol import Message, notice_fields, startup_packet
+from kanon_pg.gateway.protocol import WireMessage, notice_fields, startup_packet
 from kanon_pg.gateway.state import ClientLimits
 from tests.fixtures.gateways import ANALYST, ClinicGateway, ClinicServer, running
 from tests.fixtures.raw_protocol import RawClient, raw_client
@@ -38,7 +38,7 @@ def login(gateway: ClinicGateway) -> bytes:
     return startup_packet((3, 0), {"user": ANALYST, "database": gateway.clinic.database})
 
 
-def next_message(connection: socket.socket) -> Message:
+def next_message(connection: socket.socket) -> WireMessage:
     return next(iter(RawClient(connection).receive()))
 
 
@@ -139,7 +139,7 @@ def test_a_place_is_given_back(clinic_server: ClinicServer) -> None:
         for _ in range(3):
             with raw_client(gateway.dsn()) as client:
                 assert client.ask("select 1")
-                client.send(Message(b"X"))
+                client.send(WireMessage(b"X"))
                 assert not list(client.receive())
             while gateway.keys:  # until the session has ended
                 pass

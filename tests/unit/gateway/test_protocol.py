@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kanon_pg.gateway.protocol import (
     CANCEL_REQUEST,
     Incoming,
-    Message,
     Outgoing,
     ProtocolViolation,
+    WireMessage,
     error_message,
     notice_fields,
     parse_message,
@@ -28,7 +28,9 @@ from kanon_pg.gateway.protocol import (
 
 LIMIT = 1000
 messages = st.lists(
-    st.builds(Message, st.sampled_from([bytes([code]) for code in range(65, 123)]), st.binary(max_size=40)),
+    st.builds(
+        WireMessage, st.sampled_from([bytes([code]) for code in range(65, 123)]), st.binary(max_size=40)
+    ),
     max_size=8,
 )
 cuts = st.lists(st.integers(0, 400), max_size=12)
@@ -40,7 +42,9 @@ def pieces(data: bytes, places: list[int]) -> list[bytes]:
 
 
 @given(messages, cuts)
-def test_a_clients_messages_do_not_depend_on_how_bytes_arrive(sent: list[Message], places: list[int]) -> None:
+def test_a_clients_messages_do_not_depend_on_how_bytes_arrive(
+    sent: list[WireMessage], places: list[int]
+) -> None:
     incoming = Incoming(LIMIT)
     wire = b"".join(message.encode() for message in sent)
     got = [message for piece in pieces(wire, places) for message in incoming.feed(piece)]
@@ -49,22 +53,24 @@ def test_a_clients_messages_do_not_depend_on_how_bytes_arrive(sent: list[Message
 
 @given(messages, cuts, st.binary(max_size=4))
 def test_what_the_server_sends_passes_unchanged_and_inspected_messages_are_whole(
-    sent: list[Message], places: list[int], inspected: bytes
+    sent: list[WireMessage], places: list[int], inspected: bytes
 ) -> None:
     outgoing = Outgoing(inspected)
     wire = b"".join(message.encode() for message in sent)
     passed, seen = b"", []
     for piece in pieces(wire, places):
         for item in outgoing.feed(piece):
-            passed += item.encode() if isinstance(item, Message) else item
-            seen += [item] if isinstance(item, Message) else []
+            passed += item.encode() if isinstance(item, WireMessage) else item
+            seen += [item] if isinstance(item, WireMessage) else []
     assert passed == wire
     assert seen == [message for message in sent if message.kind in inspected]
     assert outgoing.between_messages
 
 
 @given(messages, cuts)
-def test_messages_that_are_not_inspected_are_not_held_back(sent: list[Message], places: list[int]) -> None:
+def test_messages_that_are_not_inspected_are_not_held_back(
+    sent: list[WireMessage], places: list[int]
+) -> None:
     outgoing = Outgoing(b"")
     wire = b"".join(message.encode() for message in sent)
     for place in places:
@@ -80,7 +86,7 @@ def test_impossible_and_oversize_lengths_are_refused_before_the_body_comes(lengt
 
 
 def test_the_longest_allowed_message_is_taken() -> None:
-    message = Message(b"Q", bytes(LIMIT - 4))
+    message = WireMessage(b"Q", bytes(LIMIT - 4))
     assert list(Incoming(LIMIT).feed(message.encode())) == [message]
 
 
@@ -115,7 +121,7 @@ def test_a_parse_message_comes_back(name: bytes, text: str, types: list[int]) ->
     body = name + b"\0" + text.encode() + b"\0" + struct.pack(f"!H{len(types)}I", len(types), *types)
     parse = parse_message(body)
     assert (parse.name, parse.text, parse.types) == (name, text, tuple(types))
-    assert parse.with_text(text) == Message(b"P", body)
+    assert parse.with_text(text) == WireMessage(b"P", body)
 
 
 @pytest.mark.parametrize(

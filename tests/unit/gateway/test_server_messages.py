@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kanon_pg.gateway.places import Place, Places
-from kanon_pg.gateway.protocol import Message, ProtocolViolation
+from kanon_pg.gateway.protocol import ProtocolViolation, WireMessage
 from kanon_pg.gateway.server_messages import ServerMessages, SessionState
 from kanon_pg.gateway.state import GatewayState, Upstream
 
@@ -19,8 +19,8 @@ def messages(place: Place | None = None) -> ServerMessages:
     return ServerMessages(shared, SessionState("ada"), place or shared.places.enter("a")[0])
 
 
-def notice(severity: str) -> Message:
-    return Message(b"N", f"S{severity}\0V{severity}\0Mhush\0\0".encode())
+def notice(severity: str) -> WireMessage:
+    return WireMessage(b"N", f"S{severity}\0V{severity}\0Mhush\0\0".encode())
 
 
 @pytest.mark.parametrize("severity", ["DEBUG", "DEBUG1", "DEBUG5", "LOG", "", "ERROR"])
@@ -34,7 +34,7 @@ def test_notices_pass(severity: str) -> None:
 
 
 def test_a_notice_without_a_severity_does_not_pass() -> None:
-    assert messages().translated(Message(b"N", b"Mhush\0\0")) is None
+    assert messages().translated(WireMessage(b"N", b"Mhush\0\0")) is None
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_notice_without_a_severity_does_not_pass() -> None:
     ],
 )
 def test_settings_that_texts_depend_on_are_kept(name: str, value: str, kept: bool) -> None:
-    message = Message(b"S", f"{name}\0{value}\0".encode())
+    message = WireMessage(b"S", f"{name}\0{value}\0".encode())
     if kept:
         assert messages().translated(message) == message
     else:
@@ -61,7 +61,7 @@ def test_a_password_that_is_right_takes_a_place() -> None:
     place, _ = places.enter("a")
     inspecting = messages(place)
     inspecting._shared.places = places
-    inspecting.translated(Message(b"R", (3).to_bytes(4, "big")))
+    inspecting.translated(WireMessage(b"R", (3).to_bytes(4, "big")))
     assert not place.logged_in
-    inspecting.translated(Message(b"R", (0).to_bytes(4, "big")))
+    inspecting.translated(WireMessage(b"R", (0).to_bytes(4, "big")))
     assert place.logged_in

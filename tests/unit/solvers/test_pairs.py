@@ -21,9 +21,9 @@ from kanon_pg.worker.solvers.exact.integer_program import solve_linear_model
 from kanon_pg.worker.solvers.pairs import (
     BOUND_METHOD,
     MOST_ROW_TYPES,
-    ClassCosts,
+    DualPrices,
+    PairCosts,
     PairSearch,
-    Prices,
     Program,
     search_by_pairs,
 )
@@ -117,9 +117,9 @@ def test_triples_are_found_where_pairs_alone_are_bad(copies):
 def priced(random, rows):
     """Return the costs of the classes of some rows, and prices as a linear program could return them."""
     _, table, mask = case(rows)
-    costs = ClassCosts.of(table, mask, Clock())
+    costs = PairCosts.of(table, mask, Clock())
     inside = random.random((len(table), 4)) < 0.4
-    return costs, Prices(random.integers(-2, 6, len(table)) / 2, random.integers(0, 4, 4) / 2, inside)
+    return costs, DualPrices(random.integers(-2, 6, len(table)) / 2, random.integers(0, 4, 4) / 2, inside)
 
 
 def excess_of(costs, prices, members):

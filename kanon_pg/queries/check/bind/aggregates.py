@@ -18,9 +18,9 @@ from kanon_pg.queries.check.functions import AGGREGATES, LIST, LIST_HINT, PAIRS,
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,
+    AllowedCall,
     Bound,
     ColumnRef,
-    Operation,
     TypedConstant,
     constant_value,
     number_type,
@@ -127,7 +127,7 @@ def _pair(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
             "Q211", call.span, f"{call.function} takes two columns.", f"Write {call.function}(a, b)."
         )
     operands = tuple(as_type(bind_expression(argument, rows), "float8") for argument in call.arguments)
-    pair = Operation(type="record", name=PAIR, template="ROW({0}, {1})", operands=operands, span=call.span)
+    pair = AllowedCall(type="record", name=PAIR, template="ROW({0}, {1})", operands=operands, span=call.span)
     return Aggregate(
         type="float8", function=call.function, argument=pair, condition=condition, span=call.span
     )
@@ -144,17 +144,17 @@ def _time_between(call: Call, condition: Bound | None, bound: Bound) -> Bound:
     PostgreSQL adds up days and hours of intervals by themselves, so that its sum also tells how many whole
     days there are. What is returned here equals it, with at most 24 hours beside the days.
     """
-    if isinstance(bound, Operation) and bound.name == "age":
+    if isinstance(bound, AllowedCall) and bound.name == "age":
         # months and days are added up by themselves, and a month that is left is 30 days
         return Aggregate(
             type="interval", function=call.function, argument=bound, condition=condition, span=call.span
         )
-    if not isinstance(bound, Operation) or bound.name != "difference":
+    if not isinstance(bound, AllowedCall) or bound.name != "difference":
         hint = "Write avg(a - b): of dates it is a number of days, of timestamps an interval."
         sentence = f"{call.function} takes an interval as a difference or an age only."
         raise Refusal("Q211", call.span, sentence, hint)
     epoch = TypedConstant(type="text", text="epoch", span=bound.span)
-    seconds = Operation(
+    seconds = AllowedCall(
         type="numeric",
         name="extract",
         template="EXTRACT({0} FROM {1})",
@@ -164,7 +164,7 @@ def _time_between(call: Call, condition: Bound | None, bound: Bound) -> Bound:
     total = Aggregate(
         type="numeric", function=call.function, argument=seconds, condition=condition, span=call.span
     )
-    return Operation(
+    return AllowedCall(
         type="interval", name="seconds", template=_SECONDS_AS_INTERVAL, operands=(total,), span=call.span
     )
 
@@ -238,7 +238,7 @@ def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:
     places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
     # the name in pg_catalog, which callers quote
     kind = f"_{number_type(whole)}"
-    return Operation(type=kind, name="array", template=f"ARRAY[{places}]", operands=parts, span=call.span)
+    return AllowedCall(type=kind, name="array", template=f"ARRAY[{places}]", operands=parts, span=call.span)
 
 
 def _fraction(expression: Expression, rows: Scope) -> str:
@@ -274,14 +274,14 @@ def bind_window(windowed: Windowed, groups: Scope) -> Bound:
     kind, call = _call(windowed, groups, place)
     partition = ", ".join(place(bind_expression(item, groups)) for item in windowed.partition)
     order = ", ".join(_sorted(item, groups, place) for item in windowed.order)
-    if any(isinstance(item, Operation) and item.name == WINDOW for part in operands for item in walk(part)):
+    if any(isinstance(item, AllowedCall) and item.name == WINDOW for part in operands for item in walk(part)):
         raise Refusal("Q217", windowed.span, "A window function has no place inside another one.")
     inside = " ".join(
         part for part in (partition and f"PARTITION BY {partition}", order and f"ORDER BY {order}") if part
     )
     as_numeric = kind in INTEGERS and bool(operands) and operands[0].as_numeric and not call.endswith("()")
     template = f"{call} OVER ({inside})"
-    return Operation(
+    return AllowedCall(
         type=kind,
         as_numeric=as_numeric,
         name=WINDOW,

@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Final
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, constant_value
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, constant_value
 from kanon_pg.queries.check.types import UNKNOWN
 
 _NUMBER = re.compile(r"-?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?")
@@ -305,7 +305,7 @@ _WILDCARDS = 8
 
 def text_of(expression: Bound) -> str | None:
     """Return the text of a constant, through casts to text, or None."""
-    while isinstance(expression, Operation) and expression.name == "cast":
+    while isinstance(expression, AllowedCall) and expression.name == "cast":
         expression = expression.operands[0]
     return expression.text if isinstance(expression, TypedConstant) else None
 
@@ -380,7 +380,7 @@ def check_pattern(expression: Bound) -> None:
 
 def _joined_text(expression: Bound) -> str | None:
     """Return the text of constants joined by ``||``, as some programs write 'abc' || '%'."""
-    if not isinstance(expression, Operation) or expression.name != "||":
+    if not isinstance(expression, AllowedCall) or expression.name != "||":
         return text_of(expression)
     parts = [_joined_text(operand) for operand in expression.operands]
     known = [part for part in parts if part is not None]

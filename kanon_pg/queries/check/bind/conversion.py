@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanon_pg.queries.check.bind.constants import typed_constant
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, number_type
 from kanon_pg.queries.check.types import FLOATS, INTEGERS, NUMBERS, UNKNOWN, common_type
 
 
@@ -34,7 +34,7 @@ def as_type(expression: Bound, target: str) -> Bound:
         sentence = f"A value of type {expression.type} cannot stand where {target} is expected."
         raise Refusal("Q202", expression.span, sentence, "Compare values of the same type.")
     if expression.as_numeric and target in INTEGERS:
-        return Operation(
+        return AllowedCall(
             type=target,
             as_numeric=True,
             name="cast",
@@ -56,7 +56,7 @@ def in_number_type(expression: Bound, target: str) -> Bound:
 def cast(expression: Bound, target: str, span: Span) -> Bound:
     """Return a plain cast; only for pairs of types that cannot fail."""
     template = f"CAST({{0}} AS pg_catalog.{target})"
-    return Operation(type=target, name="cast", template=template, operands=(expression,), span=span)
+    return AllowedCall(type=target, name="cast", template=template, operands=(expression,), span=span)
 
 
 def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
@@ -86,7 +86,7 @@ def in_common_type(expressions: tuple[Bound, ...], span: Span) -> tuple[Bound, .
         return tuple(
             item
             if item.as_numeric
-            else Operation(
+            else AllowedCall(
                 type=target,
                 as_numeric=True,
                 name="cast",
@@ -118,7 +118,7 @@ def written_cast(expression: Bound, target: str, span: Span) -> Bound:
         return _rounded(expression, target, span)
     if source == "bool" and target == "int4":
         template = "CAST({0} AS pg_catalog.int4)"
-        return Operation(type=target, name="cast", template=template, operands=(expression,), span=span)
+        return AllowedCall(type=target, name="cast", template=template, operands=(expression,), span=span)
     if _cannot_fail(source, target):
         return cast(expression, target, span)
     hint = "Compare as text." if source == "text" else "Leave the cast out."
@@ -132,7 +132,7 @@ def _rounded(expression: Bound, target: str, span: Span) -> Bound:
         template = "CAST(pg_catalog.round(CAST({0} AS pg_catalog.float8)) AS pg_catalog.numeric)"
     else:
         template = "pg_catalog.round({0})"
-    return Operation(
+    return AllowedCall(
         type=target, as_numeric=True, name="round", template=template, operands=(expression,), span=span
     )
 

@@ -47,7 +47,7 @@ _STRICT = frozenset({"+", "-", "*", "/", "neg"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _NamedRelation:
     """A relation of FROM with the names that it has there."""
 
     names: frozenset[tuple[str, ...]]
@@ -55,7 +55,7 @@ class _Source:
 
 
 @dataclass(slots=True)
-class _Rewriting:
+class _GroupRewriting:
     """What expressions over the groups become.
 
     Parameters
@@ -72,8 +72,8 @@ class _Rewriting:
         Names of the numbers of different people on the left.
     """
 
-    left: tuple[_Source, ...]
-    joined: _Source
+    left: tuple[_NamedRelation, ...]
+    joined: _NamedRelation
     merged: frozenset[str]
     keys: tuple[Name, ...]
     figures: dict[Call, str] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class _Rewriting:
         known = isinstance(expression, Constant | Apply | Cast | Interval)
         return known and all(map(self.is_left, parts))
 
-    def column(self, name: Name) -> tuple[_Source, str] | None:
+    def column(self, name: Name) -> tuple[_NamedRelation, str] | None:
         """Return the source and the column that a name means, None if that is not certain."""
         *table, column = name.parts
         sources = [item for item in (*self.left, self.joined) if item.relation.column(column)]
@@ -184,7 +184,7 @@ def empty_groups(
     return _rewritten(select, order, rewriting)
 
 
-def _matched(select: Select, environment: CommonTables, snapshot: CatalogSnapshot) -> _Rewriting | None:
+def _matched(select: Select, environment: CommonTables, snapshot: CatalogSnapshot) -> _GroupRewriting | None:
     """Return the parts of a query that may be one about groups and people, None if it is none."""
     *before, last = select.sources
     kinds = [join.kind for join in select.sources]
@@ -198,10 +198,10 @@ def _matched(select: Select, environment: CommonTables, snapshot: CatalogSnapsho
     keys = _keys(select)
     if len(left) != len(sources) or keys is None:
         return None
-    return _Rewriting(left, joined, frozenset(last.using), keys)
+    return _GroupRewriting(left, joined, frozenset(last.using), keys)
 
 
-def _is_never_null(rewriting: _Rewriting) -> Callable[[Name], bool]:
+def _is_never_null(rewriting: _GroupRewriting) -> Callable[[Name], bool]:
     def check(key: Name) -> bool:
         found = rewriting.column(key)
         if found is None or found[0] is rewriting.joined:
@@ -212,7 +212,7 @@ def _is_never_null(rewriting: _Rewriting) -> Callable[[Name], bool]:
     return check
 
 
-def _source(join: Join, environment: CommonTables, snapshot: CatalogSnapshot) -> _Source | None:
+def _source(join: Join, environment: CommonTables, snapshot: CatalogSnapshot) -> _NamedRelation | None:
     table = join.source
     if not isinstance(table, NamedTable) or (table.schema is None and table.name in environment.tables):
         return None
@@ -220,8 +220,8 @@ def _source(join: Join, environment: CommonTables, snapshot: CatalogSnapshot) ->
     if relation is None:
         return None
     if table.alias is not None:
-        return _Source(frozenset({(table.alias,)}), relation)
-    return _Source(frozenset({(table.name,), (relation.schema, table.name)}), relation)
+        return _NamedRelation(frozenset({(table.alias,)}), relation)
+    return _NamedRelation(frozenset({(table.name,), (relation.schema, table.name)}), relation)
 
 
 def _keys(select: Select) -> tuple[Name, ...] | None:
@@ -244,7 +244,7 @@ def _keys(select: Select) -> tuple[Name, ...] | None:
 
 
 def _rewritten(
-    select: Select, order: tuple[OrderItem, ...], rewriting: _Rewriting
+    select: Select, order: tuple[OrderItem, ...], rewriting: _GroupRewriting
 ) -> tuple[Select, tuple[OrderItem, ...]] | None:
     items = []
     for item in select.items:
@@ -295,7 +295,7 @@ def _rewritten(
     return outer, sorting
 
 
-def _sorted(item: OrderItem, names: set[str | None], rewriting: _Rewriting) -> OrderItem:
+def _sorted(item: OrderItem, names: set[str | None], rewriting: _GroupRewriting) -> OrderItem:
     expression = item.expression
     if isinstance(expression, Name) and len(expression.parts) == 1 and expression.parts[0] in names:
         return item

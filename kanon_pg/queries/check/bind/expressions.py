@@ -26,7 +26,7 @@ from kanon_pg.queries.check.bind.operators import (
 )
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import ADVICE, AGGREGATES, FUNCTIONS, Overload
-from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, constant_value
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, constant_value
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     ArrayLiteral,
@@ -132,7 +132,7 @@ def _now(now: Now, scope: Scope) -> Bound:
 
 
 def _time(what: str, span: Span) -> Bound:
-    return Operation(type=_NOW[what], name=what, template=what.upper(), operands=(), span=span)
+    return AllowedCall(type=_NOW[what], name=what, template=what.upper(), operands=(), span=span)
 
 
 def _cast(expression: Cast, scope: Scope) -> Bound:
@@ -214,7 +214,7 @@ def _overloaded(call: Call, arguments: tuple[Bound, ...]) -> Bound:
     kind = chosen.gives
     if chosen.takes_numeric:
         kind = arguments[0].type
-    return Operation(
+    return AllowedCall(
         type=kind,
         as_numeric=chosen.takes_numeric,
         name=call.function,

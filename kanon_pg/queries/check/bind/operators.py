@@ -8,8 +8,8 @@ from kanon_pg.queries.check.bind.constants import check_pattern, check_regular_e
 from kanon_pg.queries.check.bind.conversion import as_type, cast, in_common_type, in_number_type
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.typed import (
+    AllowedCall,
     Bound,
-    Operation,
     ParameterRef,
     TypedConstant,
     constant_value,
@@ -55,7 +55,7 @@ def bind_case(branches: tuple[tuple[Bound, Bound], ...], default: Bound | None, 
         template += f" ELSE {{{len(operands)}}}"
         operands.append(converted[-1])
     kind, as_numeric = converted[0].type, converted[0].as_numeric
-    return Operation(
+    return AllowedCall(
         type=kind,
         as_numeric=as_numeric,
         name="case",
@@ -65,8 +65,8 @@ def bind_case(branches: tuple[tuple[Bound, Bound], ...], default: Bound | None, 
     )
 
 
-def _same(template: str, name: str, parts: tuple[Bound, ...], span: Span) -> Operation:
-    return Operation(
+def _same(template: str, name: str, parts: tuple[Bound, ...], span: Span) -> AllowedCall:
+    return AllowedCall(
         type=parts[0].type,
         as_numeric=parts[0].as_numeric,
         name=name,
@@ -108,10 +108,10 @@ def _compared(operands: tuple[Bound, ...], span: Span) -> tuple[Bound, ...]:
 
 def _whole(expression: Bound) -> Bound:
     """Return a negative whole number as one constant, so that no row has to be compared as numeric."""
-    if not isinstance(expression, Operation) or expression.name != "neg" or expression.type not in INTEGERS:
+    if not isinstance(expression, AllowedCall) or expression.name != "neg" or expression.type not in INTEGERS:
         return expression
     (number,) = expression.operands
-    if isinstance(number, Operation) and number.name == "cast":
+    if isinstance(number, AllowedCall) and number.name == "cast":
         (number,) = number.operands
     if (
         not isinstance(number, TypedConstant)
@@ -122,8 +122,8 @@ def _whole(expression: Bound) -> Bound:
     return TypedConstant(type=number.type, text=f"-{number.text}", span=expression.span)
 
 
-def _truth(name: str, template: str, operands: tuple[Bound, ...], span: Span) -> Operation:
-    return Operation(type="bool", name=name, template=template, operands=operands, span=span)
+def _truth(name: str, template: str, operands: tuple[Bound, ...], span: Span) -> AllowedCall:
+    return AllowedCall(type="bool", name=name, template=template, operands=operands, span=span)
 
 
 def _logic(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
@@ -177,7 +177,7 @@ def _distinct(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 def _like(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     value, pattern = as_type(operands[0], "text"), as_type(operands[1], "text")
     if _is_parameter(pattern):
-        pattern = Operation(
+        pattern = AllowedCall(
             type="text", name="pattern", template=_PATTERN, operands=(pattern,), span=pattern.span
         )
     else:
@@ -191,7 +191,7 @@ def _is_parameter(pattern: Bound) -> bool:
     leaves, pending = [], [pattern]
     while pending:
         found = pending.pop()
-        if isinstance(found, Operation) and found.name in ("||", "cast"):
+        if isinstance(found, AllowedCall) and found.name in ("||", "cast"):
             pending += found.operands
         else:
             leaves.append(found)
@@ -208,7 +208,7 @@ def _matches(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 def _join_texts(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     parts = tuple(_as_shown(operand) for operand in operands)
     template = "({0} OPERATOR(pg_catalog.||) {1})"
-    return Operation(type="text", name=operator, template=template, operands=parts, span=span)
+    return AllowedCall(type="text", name=operator, template=template, operands=parts, span=span)
 
 
 def _as_shown(operand: Bound) -> Bound:
@@ -226,7 +226,7 @@ def _negative(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound:
     if operand.type not in NUMBERS:
         raise Refusal("Q202", span, f"A minus sign before {operand.type} is not allowed.")
     computed_type = "numeric" if operand.type in INTEGERS else operand.type
-    return Operation(
+    return AllowedCall(
         type=operand.type,
         as_numeric=operand.type in INTEGERS,
         name=operator,
@@ -251,7 +251,7 @@ def _arithmetic(operator: str, operands: tuple[Bound, ...], span: Span) -> Bound
     template = _template(operator, right, kind, span)
     parts = in_number_type(left, computed_type), in_number_type(right, computed_type)
     as_numeric = kind in INTEGERS
-    return Operation(
+    return AllowedCall(
         type=kind, as_numeric=as_numeric, name=operator, template=template, operands=parts, span=span
     )
 
@@ -300,7 +300,7 @@ def _with_moments(operator: str, left: Bound, right: Bound, span: Span) -> Bound
         )
     kind = left.type if step == "days" or left.type != "date" else "timestamp"
     template = f"({{0}} OPERATOR(pg_catalog.{operator}) {{1}})"
-    return Operation(type=kind, name=operator, template=template, operands=(left, right), span=span)
+    return AllowedCall(type=kind, name=operator, template=template, operands=(left, right), span=span)
 
 
 def _step(expression: Bound) -> str | None:
@@ -319,7 +319,7 @@ def _difference(left: Bound, right: Bound, span: Span) -> Bound:
         "CASE WHEN pg_catalog.isfinite({0}) AND pg_catalog.isfinite({1})"
         " THEN ({0} OPERATOR(pg_catalog.-) {1}) END"
     )
-    return Operation(type=kind, name="difference", template=template, operands=both, span=span)
+    return AllowedCall(type=kind, name="difference", template=template, operands=both, span=span)
 
 
 def bind_modulo(operands: tuple[Bound, ...], span: Span) -> Bound:

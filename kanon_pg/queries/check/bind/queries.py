@@ -18,9 +18,9 @@ from kanon_pg.queries.check.bind.sources import CommonTables, SourceBinder
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.classes import silent_level
-from kanon_pg.queries.check.plan.levels import Level, Output, Plan, Sorting
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Output, Plan, Sorting
 from kanon_pg.queries.check.plan.safe_sums import with_safe_sums
-from kanon_pg.queries.check.plan.typed import Bound, Operation, ParameterRef, TypedConstant, number_type
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, number_type
 from kanon_pg.queries.check.read.syntax import (
     Apply,
     Cast,
@@ -61,13 +61,13 @@ def is_zero(limit: Expression | None) -> bool:
     return isinstance(limit, Constant) and limit.kind == "number" and limit.text == "0"
 
 
-def without_rows(level: Level) -> Level:
+def without_rows(level: GroupingLevel) -> GroupingLevel:
     """Return a level with the columns of another one, which reads nothing and has no rows."""
     outputs = []
     for output in level.outputs:
         kind = number_type(output.expression)
         template = f"CAST(NULL AS pg_catalog.{kind})"
-        null = Operation(type=kind, name="cast", template=template, operands=(), span=level.span)
+        null = AllowedCall(type=kind, name="cast", template=template, operands=(), span=level.span)
         outputs.append(Output(output.name, null))
     never = TypedConstant(type="bool", text="false", span=level.span)
     one = TypedConstant(type="int4", text="1", span=level.span)
@@ -129,7 +129,7 @@ class Binder:
             offset=_row_count(query.offset),
         )
 
-    def _silent(self, branches: tuple[Level, ...]) -> tuple[Level, ...]:
+    def _silent(self, branches: tuple[GroupingLevel, ...]) -> tuple[GroupingLevel, ...]:
         found = []
         for branch in branches:
             level = silent_level(branch, self._levels + 1)
@@ -156,7 +156,7 @@ class Binder:
 
     def _levels_of(
         self, select: Select, environment: CommonTables, order: tuple[OrderItem, ...], *, never: bool
-    ) -> list[Level]:
+    ) -> list[GroupingLevel]:
         simpler = per_person(select, environment, self._snapshot)
         select = simpler if simpler is not None else select
         select, order = correlated(select, order, environment, self._snapshot)
@@ -177,7 +177,7 @@ class Binder:
         return self._levels
 
 
-def _position(item: OrderItem, level: Level) -> Sorting:
+def _position(item: OrderItem, level: GroupingLevel) -> Sorting:
     names = [output.name for output in level.outputs]
     expression = item.expression
     if isinstance(expression, Name) and len(expression.parts) == 1 and expression.parts[0] in names:
@@ -187,7 +187,7 @@ def _position(item: OrderItem, level: Level) -> Sorting:
     return Sorting(position, item.descending, item.nulls_first)
 
 
-def _check_cut(query: Query, branches: tuple[Level, ...]) -> None:
+def _check_cut(query: Query, branches: tuple[GroupingLevel, ...]) -> None:
     """Refuse LIMIT inside the query unless it cuts finished groups in an order that is always the same.
 
     What runs for the record reads the groups again and has to find the same ones.
@@ -218,7 +218,7 @@ def _row_count(expression: Expression | None) -> Bound | None:
     raise Refusal("Q505", expression.span, "LIMIT and OFFSET take a whole-number constant.", hint)
 
 
-def _united(levels: list[Level], span: Span) -> tuple[Level, ...]:
+def _united(levels: list[GroupingLevel], span: Span) -> tuple[GroupingLevel, ...]:
     if len(levels) == 1:
         return tuple(levels)
     width = len(levels[0].outputs)

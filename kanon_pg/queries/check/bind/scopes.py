@@ -11,7 +11,7 @@ from kanon_pg.queries.check.bind.case_aggregates import as_filtered, rows_with_b
 from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.functions import PAIRS_COUNT
-from kanon_pg.queries.check.plan.typed import Bound, KeyRef, Operation
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, KeyRef
 from kanon_pg.queries.check.read.syntax import (
     Call,
     Constant,
@@ -177,7 +177,7 @@ class GroupScope:
         if not 1 <= len(keys) < 32 or None in keys:
             raise Refusal("Q508", call.span, "grouping takes keys of GROUP BY.", "Write grouping(key).")
         found = tuple(key for key in keys if key is not None)
-        return Operation(type="int4", name=GROUPING, template="", operands=found, span=call.span)
+        return AllowedCall(type="int4", name=GROUPING, template="", operands=found, span=call.span)
 
     def key(self, bound: Bound) -> Bound | None:
         """Return the group key that a row expression equals, or None."""

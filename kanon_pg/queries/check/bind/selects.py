@@ -18,8 +18,8 @@ from kanon_pg.queries.check.bind.expressions import bind_expression
 from kanon_pg.queries.check.bind.scopes import GROUPING, GroupScope, PublicRowScope, RowScope
 from kanon_pg.queries.check.bind.sources import FromClause, named_outputs, output_name
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.levels import Level, Output, Sorting
-from kanon_pg.queries.check.plan.typed import Bound, KeyRef, Operation, TypedConstant, walk
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Output, Sorting
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, KeyRef, TypedConstant, walk
 from kanon_pg.queries.check.read.queries import MOST_GROUPINGS
 from kanon_pg.queries.check.read.syntax import (
     Constant,
@@ -62,7 +62,7 @@ def groupings(
     return tuple(found)
 
 
-def grouped_by(level: Level, keys: tuple[Bound, ...], number: int) -> Level:
+def grouped_by(level: GroupingLevel, keys: tuple[Bound, ...], number: int) -> GroupingLevel:
     """Return a level by some of its keys; the other ones are NULL.
 
     Returns
@@ -86,7 +86,7 @@ def _restricted(expression: Bound, places: Mapping[int, int]) -> Bound:
     if isinstance(expression, KeyRef):
         place = places.get(expression.position)
         return _null(expression) if place is None else replace(expression, position=place)
-    if not isinstance(expression, Operation):
+    if not isinstance(expression, AllowedCall):
         return expression
     if expression.name == GROUPING:
         bits = "".join("1" if _position(key) not in places else "0" for key in expression.operands)
@@ -102,7 +102,7 @@ def _position(key: Bound) -> int:
 def _null(key: KeyRef) -> Bound:
     computed_type = "numeric" if key.as_numeric else key.type
     template = f"CAST(NULL AS pg_catalog.{computed_type})"
-    return Operation(
+    return AllowedCall(
         type=key.type, as_numeric=key.as_numeric, name="cast", template=template, operands=(), span=key.span
     )
 
@@ -113,7 +113,7 @@ _MOST_FIGURES = 400
 
 def bind_select(
     select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: Callable[[], int]
-) -> list[Level]:
+) -> list[GroupingLevel]:
     """Bind a SELECT whose FROM and WHERE are bound.
 
     Parameters
@@ -148,8 +148,8 @@ def is_grouped(select: Select) -> bool:
     return grouped or any(holds_aggregate(item.expression) for item in select.items)
 
 
-def _level(select: Select, collected: FromClause, number: int, keys: tuple[Bound, ...]) -> Level:
-    return Level(
+def _level(select: Select, collected: FromClause, number: int, keys: tuple[Bound, ...]) -> GroupingLevel:
+    return GroupingLevel(
         number=number,
         instances=tuple(collected.instances),
         where=tuple(collected.where),
@@ -163,7 +163,7 @@ def _level(select: Select, collected: FromClause, number: int, keys: tuple[Bound
     )
 
 
-def _rows(select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: int) -> Level:
+def _rows(select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: int) -> GroupingLevel:
     """Bind a selection of rows: groups of equal tuples, each as often as it occurs."""
     named = named_outputs(select, collected.rows)
     groups = GroupScope(collected.rows, tuple(dict.fromkeys(bound for _, bound in named)))
@@ -176,7 +176,9 @@ def _rows(select: Select, collected: FromClause, order: tuple[OrderItem, ...], n
     )
 
 
-def _windowed(select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: int) -> Level:
+def _windowed(
+    select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: int
+) -> GroupingLevel:
     """Bind a selection of rows that belong to nobody, with window functions over them."""
     tuples = PublicRowScope(collected.rows)
     found: list[Output] = []
@@ -195,7 +197,7 @@ def _windowed(select: Select, collected: FromClause, order: tuple[OrderItem, ...
 
 def _groupings(
     select: Select, collected: FromClause, order: tuple[OrderItem, ...], number: Callable[[], int]
-) -> list[Level]:
+) -> list[GroupingLevel]:
     """Bind a SELECT that groups, once for every grouping."""
     keys, sets = _keys(select, collected.rows)
     keys = tuple(dict.fromkeys((*keys, *_answers(select, order, collected))))
@@ -237,7 +239,7 @@ def _answers(select: Select, order: tuple[OrderItem, ...], collected: FromClause
     return tuple(replace(item, span=Span(0, 0)) for item in found)
 
 
-def _checked(level: Level) -> Level:
+def _checked(level: GroupingLevel) -> GroupingLevel:
     if not level.outputs:
         raise Refusal("Q501", level.span, "The query returns nothing.", "Name at least one output.")
     if len(level.outputs) > _MOST_OUTPUTS:
@@ -245,16 +247,16 @@ def _checked(level: Level) -> Level:
     return level
 
 
-def _holds(level: Level, name: str) -> bool:
+def _holds(level: GroupingLevel, name: str) -> bool:
     roots = [output.expression for output in level.outputs]
     roots += [level.having] if level.having is not None else []
     roots += [item.expression for item in level.sorting if not isinstance(item.expression, int)]
-    return any(isinstance(item, Operation) and item.name == name for root in roots for item in walk(root))
+    return any(isinstance(item, AllowedCall) and item.name == name for root in roots for item in walk(root))
 
 
 def _check_having(having: Bound | None) -> None:
     for item in walk(having) if having is not None else ():
-        if isinstance(item, Operation) and item.name == WINDOW:
+        if isinstance(item, AllowedCall) and item.name == WINDOW:
             raise Refusal(
                 "Q217", item.span, "A window function has no place in HAVING.", "Return it instead."
             )

@@ -28,16 +28,16 @@ from typing import Final
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, SUMS, VALUES
 from kanon_pg.queries.check.plan.few_values import takes_few_values
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
-from kanon_pg.queries.check.plan.levels import Level, Output
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Output
 from kanon_pg.queries.check.plan.linear import is_linear, parts_above
 from kanon_pg.queries.check.plan.safe_sums import BOUNDED, is_fraction
 from kanon_pg.queries.check.plan.steps import birthday
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,
+    AllowedCall,
     Bound,
     ColumnRef,
-    Operation,
     columns_in,
     has_value,
     is_constant,
@@ -48,14 +48,14 @@ _FEW_VALUES: Final = frozenset({"int2", "int4", "bool"})
 _PASSED: Final = frozenset({"+", "-", "neg", "cast"})
 
 
-def classes_of(level: Level, aggregate: Aggregate) -> tuple[Bound, ...]:
+def classes_of(level: GroupingLevel, aggregate: Aggregate) -> tuple[Bound, ...]:
     """Return the expressions by whose values an aggregate's rows have to be divided; mostly none."""
     argument = aggregate.argument
     if argument is None or not level.protected():
         return ()
     if aggregate.function in VALUES:
         return (argument,)
-    if aggregate.function in PAIRS and isinstance(argument, Operation):
+    if aggregate.function in PAIRS and isinstance(argument, AllowedCall):
         few = [side for side in reversed(argument.operands) if _has_few_values(side)]
         # the other side has to be a plain column
         found = tuple(sorted(few, key=lambda side: plain_column(side) is not None)[:1])
@@ -65,7 +65,7 @@ def classes_of(level: Level, aggregate: Aggregate) -> tuple[Bound, ...]:
     return _classes_of_sum(level, argument) if aggregate.function in SUMS else ()
 
 
-def _classes_of_sum(level: Level, argument: Bound) -> tuple[Bound, ...]:
+def _classes_of_sum(level: GroupingLevel, argument: Bound) -> tuple[Bound, ...]:
     if _is_public(level, argument):
         return (argument,)
     found = tuple(dict.fromkeys(_weights(level, argument)))
@@ -75,7 +75,7 @@ def _classes_of_sum(level: Level, argument: Bound) -> tuple[Bound, ...]:
     return (argument,) if not is_sum and takes_few_values(argument) else found
 
 
-def _is_public(level: Level, argument: Bound) -> bool:
+def _is_public(level: GroupingLevel, argument: Bound) -> bool:
     columns = columns_in(argument)
     return bool(columns) and all(level.instances[item.instance - 1].protection is None for item in columns)
 
@@ -83,15 +83,15 @@ def _is_public(level: Level, argument: Bound) -> bool:
 def _has_few_values(expression: Bound) -> bool:
     """Return whether an expression is computed from whole numbers alone, rounded to one, or a condition."""
     columns = columns_in(expression)
-    while isinstance(expression, Operation) and expression.name in {"cast", "nullif"}:
+    while isinstance(expression, AllowedCall) and expression.name in {"cast", "nullif"}:
         expression = expression.operands[0]
     made = expression.type == "bool" or getattr(expression, "name", "") == "round"
     return bool(columns) and (made or all(column.type in _FEW_VALUES for column in columns))
 
 
-def _weights(level: Level, item: Bound) -> Iterator[Bound]:
+def _weights(level: GroupingLevel, item: Bound) -> Iterator[Bound]:
     """Yield the divisors and factors that are no constants, where they have few values, and birthdays."""
-    if not isinstance(item, Operation) or is_constant(item):
+    if not isinstance(item, AllowedCall) or is_constant(item):
         return
     moved = birthday(item)
     if moved is not None:
@@ -113,7 +113,7 @@ def _weights(level: Level, item: Bound) -> Iterator[Bound]:
             return
 
 
-def silent_level(level: Level, number: int) -> Level | None:
+def silent_level(level: GroupingLevel, number: int) -> GroupingLevel | None:
     """Return the level of the classes that a level's figures need, None if they need none.
 
     A FILTER divides the rows, too. Where columns beside the classes may be NULL, their sums stand for the
@@ -158,21 +158,21 @@ def weighed_columns(aggregate: Aggregate, classes: tuple[Bound, ...]) -> tuple[C
             continue
         if isinstance(item, ColumnRef):
             found[item] = None
-        if isinstance(item, Operation):
+        if isinstance(item, AllowedCall):
             waiting.extend(item.operands)
     return tuple(found)
 
 
-def _is_true(condition: Bound) -> Operation:
+def _is_true(condition: Bound) -> AllowedCall:
     """Return a condition that is false where another one is NULL: there it holds for nobody."""
-    return Operation(
+    return AllowedCall(
         type="bool", name="is true", template="({0} IS TRUE)", operands=(condition,), span=condition.span
     )
 
 
 def _is_null_by_parts(item: Bound, classes: tuple[Bound, ...]) -> bool:
     """Return whether an expression is NULL only where a column is, or where rows of one class all are."""
-    if not isinstance(item, Operation) or item in classes or birthday(item) in classes:
+    if not isinstance(item, AllowedCall) or item in classes or birthday(item) in classes:
         return True
     known = item.name in {*_PASSED, "*", "/", "round", PAIR, BOUNDED}
     return known and all(_is_null_by_parts(operand, classes) for operand in item.operands)

@@ -35,12 +35,12 @@ from itertools import product
 from kanon_pg.queries.check.catalog import ColumnRole
 from kanon_pg.queries.check.plan.classes import classes_of, weighed_columns
 from kanon_pg.queries.check.plan.joins import conjuncts, determined_columns
-from kanon_pg.queries.check.plan.levels import Instance, Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
+    AllowedCall,
     Bound,
     ColumnRef,
-    Operation,
     columns_in,
     has_value,
     walk,
@@ -49,13 +49,13 @@ from kanon_pg.queries.check.plan.typed import (
 _CONNECTING = frozenset({"and", "or", "not", "is null", "is true", "is false", "case", "||", "cast"})
 
 
-def mixed_parts(level: Level) -> tuple[Bound, ...]:
+def mixed_parts(level: GroupingLevel) -> tuple[Bound, ...]:
     """Return the parts of WHERE that are mixed."""
     kinds = ColumnKinds(level)
     return tuple(part for part in level.where if kinds.are_mixed(part))
 
 
-def known_conditions(level: Level) -> tuple[Bound, ...]:
+def known_conditions(level: GroupingLevel) -> tuple[Bound, ...]:
     """Return the conditions on known columns inside all mixed parts of a level.
 
     Returns
@@ -69,14 +69,14 @@ def known_conditions(level: Level) -> tuple[Bound, ...]:
         waiting = [part] if kinds.are_mixed(part) else []
         while waiting:
             item = waiting.pop()
-            if kinds.are_mixed(item) and isinstance(item, Operation):
+            if kinds.are_mixed(item) and isinstance(item, AllowedCall):
                 waiting.extend(item.operands)
             elif item.type == "bool" and "known" in kinds.of(item):
                 found[item] = None
     return tuple(found)
 
 
-def uncountable_mixtures(level: Level) -> tuple[Bound, ...]:
+def uncountable_mixtures(level: GroupingLevel) -> tuple[Bound, ...]:
     """Return the expressions in which known and sensitive columns meet so that nothing can be counted."""
     kinds = ColumnKinds(level)
     found: dict[Bound, None] = {}
@@ -87,7 +87,7 @@ def uncountable_mixtures(level: Level) -> tuple[Bound, ...]:
         waiting = [part]
         while waiting:
             item = waiting.pop()
-            if not isinstance(item, Operation) or not kinds.are_mixed(item):
+            if not isinstance(item, AllowedCall) or not kinds.are_mixed(item):
                 continue
             if item.name in _CONNECTING:
                 waiting.extend(item.operands)
@@ -96,7 +96,7 @@ def uncountable_mixtures(level: Level) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def _selecting(level: Level) -> tuple[Bound, ...]:
+def _selecting(level: GroupingLevel) -> tuple[Bound, ...]:
     conditions = [
         *level.where,
         *(item.condition for item in level.aggregates() if item.condition is not None),
@@ -112,7 +112,7 @@ class ColumnKinds:
     passes kinds on over every equality, and there are two kinds.
     """
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: GroupingLevel) -> None:
         self._level = level
         self._propagated: dict[int, frozenset[str]] = {}
         links = [
@@ -170,26 +170,26 @@ class Cells:
         Expressions over rows that may be NULL and are aggregated.
     """
 
-    level: Level
+    level: GroupingLevel
     keys: tuple[Bound, ...]
     divisions: tuple[Bound, ...]
     values: tuple[Bound, ...]
 
 
-def filters(level: Level) -> tuple[Bound, ...]:
+def filters(level: GroupingLevel) -> tuple[Bound, ...]:
     """Return the different FILTER conditions of a level."""
     conditions = (aggregate.condition for aggregate in level.aggregates())
     return tuple(dict.fromkeys(condition for condition in conditions if condition is not None))
 
 
-def conjunction(first: Bound, second: Bound) -> Operation:
+def conjunction(first: Bound, second: Bound) -> AllowedCall:
     """Return the condition that two conditions hold."""
-    return Operation(
+    return AllowedCall(
         type="bool", name="and", template="({0} AND {1})", operands=(first, second), span=first.span
     )
 
 
-def cells_of(levels: tuple[Level, ...]) -> Cells | None:
+def cells_of(levels: tuple[GroupingLevel, ...]) -> Cells | None:
     """Return the cells of levels over the same rows, or None if every figure is counted without them.
 
     Returns
@@ -210,7 +210,7 @@ def cells_of(levels: tuple[Level, ...]) -> Cells | None:
     return Cells(level, keys, divided, values)
 
 
-def divisions(level: Level) -> tuple[Bound, ...]:
+def divisions(level: GroupingLevel) -> tuple[Bound, ...]:
     """Return the conditions that divide the groups of a level."""
     found = dict.fromkeys(filters(level))
     for aggregate in level.aggregates():
@@ -227,13 +227,13 @@ def _dividing_columns(aggregate: Aggregate, classes: tuple[Bound, ...]) -> list[
     # where a class has no value is a class, too
     read = weighed_columns(aggregate, classes) if classes else columns_in(argument)
     nullable = list(dict.fromkeys(column for column in read if column.nullable))
-    replaced = any(isinstance(item, Operation) and item.name == "coalesce" for item in walk(argument))
+    replaced = any(isinstance(item, AllowedCall) and item.name == "coalesce" for item in walk(argument))
     counted = aggregate.function == "count" and not aggregate.distinct
     several = len(set(read)) > 1
     return list(nullable) if replaced or counted or several else []
 
 
-def nullable_values(level: Level) -> tuple[Bound, ...]:
+def nullable_values(level: GroupingLevel) -> tuple[Bound, ...]:
     """Return the arguments of aggregates that may be NULL."""
     arguments = (aggregate.argument for aggregate in level.aggregates())
     return tuple(
@@ -243,7 +243,7 @@ def nullable_values(level: Level) -> tuple[Bound, ...]:
 
 def may_be_null(argument: Bound) -> bool:
     """Return whether a value over rows can be NULL, as far as columns and exact arithmetic show."""
-    if not isinstance(argument, Operation):
+    if not isinstance(argument, AllowedCall):
         return bool(getattr(argument, "nullable", getattr(argument, "text", "") is None))
     if argument.name in {"cast", "+", "-", "*", "neg"} and argument.operands:
         return any(may_be_null(operand) for operand in argument.operands)
@@ -262,9 +262,9 @@ def cell_conditions(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def negation(condition: Bound) -> Operation:
+def negation(condition: Bound) -> AllowedCall:
     """Return the condition that another one is false or unknown."""
-    return Operation(
+    return AllowedCall(
         type="bool",
         name="is not true",
         template="(({0}) IS NOT TRUE)",

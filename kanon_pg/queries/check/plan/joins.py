@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TypeAlias
 
-from kanon_pg.queries.check.plan.levels import Instance, Level
-from kanon_pg.queries.check.plan.typed import Bound, ColumnRef, Operation, columns_in
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ColumnRef, columns_in
 from kanon_pg.queries.check.types import FLOATS
 
 
-def fact_instance(level: Level) -> Instance | None:
+def fact_instance(level: GroupingLevel) -> Instance | None:
     """Return the instance whose rows the level counts, or None if no protected instance can be it.
 
     Returns
@@ -37,7 +37,7 @@ Pairs: TypeAlias = dict[int, list[tuple[str, frozenset[int]]]]
 """For every instance its columns, each with the instances of an expression that it is equal to."""
 
 
-def _pairs(level: Level) -> Pairs:
+def _pairs(level: GroupingLevel) -> Pairs:
     pairs: Pairs = {}
     for own, other in determined_columns(level) if len(level.instances) > 1 else ():
         read = frozenset(item.instance for item in columns_in(other))
@@ -45,7 +45,7 @@ def _pairs(level: Level) -> Pairs:
     return pairs
 
 
-def multiplied_instances(level: Level, *, people_only: bool) -> tuple[Instance, ...]:
+def multiplied_instances(level: GroupingLevel, *, people_only: bool) -> tuple[Instance, ...]:
     """Return the instances that may repeat the rows of every protected instance, as few as possible.
 
     Parameters
@@ -61,7 +61,7 @@ def multiplied_instances(level: Level, *, people_only: bool) -> tuple[Instance, 
     return min(found, key=len, default=())
 
 
-def _unreached(level: Level, starts: Set[int], pairs: Pairs) -> tuple[Instance, ...]:
+def _unreached(level: GroupingLevel, starts: Set[int], pairs: Pairs) -> tuple[Instance, ...]:
     """Return the instances that equalities do not reach from some others over unique keys.
 
     Every round adds the instances one of whose unique keys is equated, column by column, with expressions
@@ -82,7 +82,7 @@ def _is_looked_up(instance: Instance, reached: Set[int], pairs: Pairs) -> bool:
     return any(key <= known for key in instance.unique_keys())
 
 
-def _persons(level: Level, starts: Set[frozenset[int]]) -> set[frozenset[int]]:
+def _persons(level: GroupingLevel, starts: Set[frozenset[int]]) -> set[frozenset[int]]:
     """Return the starts, those together that WHERE joins by equality of what identifies people."""
     people = {item.number: item for item in level.protected() if not item.outer}
     parts = set(starts)
@@ -113,7 +113,7 @@ _EXACT_FLOATS = frozenset({("int2", "float4"), ("int2", "float8"), ("int4", "flo
 
 def plain_column(expression: Bound) -> ColumnRef | None:
     """Return the column behind casts that keep different values different, or None."""
-    while isinstance(expression, Operation) and expression.name == "cast":
+    while isinstance(expression, AllowedCall) and expression.name == "cast":
         inner = expression.operands[0]
         if _may_merge(inner.type, expression.type):
             return None
@@ -133,13 +133,13 @@ def _may_merge(source: str, target: str) -> bool:
     }
 
 
-def equalities(level: Level) -> tuple[tuple[ColumnRef, ColumnRef], ...]:
+def equalities(level: GroupingLevel) -> tuple[tuple[ColumnRef, ColumnRef], ...]:
     """Return pairs of columns that every row has equal, so that the second determines the first."""
     found = ((one, plain_column(other)) for one, other in determined_columns(level))
     return tuple((one, other) for one, other in found if other is not None)
 
 
-def determined_columns(level: Level) -> tuple[tuple[ColumnRef, Bound], ...]:
+def determined_columns(level: GroupingLevel) -> tuple[tuple[ColumnRef, Bound], ...]:
     """Return columns with an expression over other instances that every row has equal.
 
     An equality of WHERE holds both ways. That of a LEFT JOIN restricts the rows of the joined instance only,
@@ -166,12 +166,12 @@ def _determined(condition: Bound) -> list[tuple[ColumnRef, Bound]]:
 
 def equated_sides(condition: Bound) -> list[tuple[Bound, Bound]]:
     """Return both sides of every equality that has to hold where the condition holds."""
-    parts = (part for part in conjuncts(condition) if isinstance(part, Operation) and part.name == "=")
+    parts = (part for part in conjuncts(condition) if isinstance(part, AllowedCall) and part.name == "=")
     return [(part.operands[0], part.operands[1]) for part in parts]
 
 
 def conjuncts(condition: Bound) -> tuple[Bound, ...]:
     """Return the parts of a condition that is joined by AND."""
-    if isinstance(condition, Operation) and condition.name == "and":
+    if isinstance(condition, AllowedCall) and condition.name == "and":
         return tuple(part for operand in condition.operands for part in conjuncts(operand))
     return (condition,)

@@ -33,11 +33,11 @@ from kanon_pg.queries.check.plan.divisions import (
     negation,
 )
 from kanon_pg.queries.check.plan.joins import conjuncts
-from kanon_pg.queries.check.plan.levels import Instance, Level, Output
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, Operation, columns_in, has_value
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Output
+from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, columns_in, has_value
 
 
-def chooses_by_secrets(level: Level) -> bool:
+def chooses_by_secrets(level: GroupingLevel) -> bool:
     """Return whether sensitive columns choose rows, groups, or the rows behind a figure.
 
     Values that are missing do not count: whom an aggregate leaves out because they have none, it leaves out
@@ -51,7 +51,7 @@ def chooses_by_secrets(level: Level) -> bool:
     return any(item.argument is not None and kinds.are_secret(item.argument) for item in ordered)
 
 
-def known_level(level: Level, instance: Instance) -> Level | None:
+def known_level(level: GroupingLevel, instance: Instance) -> GroupingLevel | None:
     """Return the known level of one protected instance, None if it is the level itself.
 
     Returns
@@ -63,7 +63,7 @@ def known_level(level: Level, instance: Instance) -> Level | None:
     return _known(level, instance, frozenset()) if chooses_by_secrets(level) else None
 
 
-def level_alone(level: Level, instance: Instance) -> Level | None:
+def level_alone(level: GroupingLevel, instance: Instance) -> GroupingLevel | None:
     """Return whom known columns choose in one protected instance, whoever has rows in the other ones.
 
     That somebody has a row in a second table of people may be a secret, too, and a join by people chooses by
@@ -78,7 +78,7 @@ def level_alone(level: Level, instance: Instance) -> Level | None:
     return _known(level, instance, others) if others else None
 
 
-def _known(level: Level, instance: Instance, without: frozenset[int]) -> Level:
+def _known(level: GroupingLevel, instance: Instance, without: frozenset[int]) -> GroupingLevel:
     """Return what known columns choose, by parts of a level that read none of some instances."""
     kinds = ColumnKinds(level)
     participating = [_participating(item) for item in level.aggregates()]
@@ -113,11 +113,11 @@ class SecretLevel:
         Whether every part that reads a sensitive column is in it; a mixed part is not.
     """
 
-    level: Level
+    level: GroupingLevel
     is_whole: bool
 
 
-def secret_level(level: Level, instance: Instance) -> SecretLevel:
+def secret_level(level: GroupingLevel, instance: Instance) -> SecretLevel:
     """Return the secret level of one protected instance.
 
     A column whose different values are counted is a group key here: each value needs people of its own.
@@ -149,7 +149,7 @@ def secret_level(level: Level, instance: Instance) -> SecretLevel:
     return SecretLevel(found, all(map(is_left, choosing)))
 
 
-def _choices(level: Level, kinds: ColumnKinds) -> Iterator[list[Bound]]:
+def _choices(level: GroupingLevel, kinds: ColumnKinds) -> Iterator[list[Bound]]:
     """Yield what has to hold of sensitive columns in each FILTER, and where values are counted."""
     for item in level.aggregates():
         if item.condition is not None:
@@ -160,12 +160,12 @@ def _choices(level: Level, kinds: ColumnKinds) -> Iterator[list[Bound]]:
 
 
 def _counting(
-    level: Level,
+    level: GroupingLevel,
     instances: tuple[Instance, ...],
     where: tuple[Bound, ...],
     keys: tuple[Bound, ...],
     masks: set[Bound],
-) -> Level:
+) -> GroupingLevel:
     """Return a level of the same number that counts its groups, and the rows of each mask in them."""
     return replace(
         level,
@@ -185,14 +185,14 @@ def _counting(
     )
 
 
-def is_union_of_groups(known: Level, level: Level) -> bool:
+def is_union_of_groups(known: GroupingLevel, level: GroupingLevel) -> bool:
     """Return whether a known level has the rows of all groups of its level, in one group."""
     return (known.where, known.instances) == (level.where, level.instances) and not (
         known.keys or known.aggregates() or len(level.protected()) > 1
     )
 
 
-def is_everybody(level: Level) -> bool:
+def is_everybody(level: GroupingLevel) -> bool:
     """Return whether a known or secret level has all rows of its one instance in one group."""
     return len(level.instances) == 1 and not (level.where or level.keys or level.aggregates())
 
@@ -212,7 +212,9 @@ def _all(parts: list[Bound]) -> Bound:
     return whole
 
 
-def _joined(level: Level, start: Instance, where: list[Bound], kinds: ColumnKinds) -> tuple[Instance, ...]:
+def _joined(
+    level: GroupingLevel, start: Instance, where: list[Bound], kinds: ColumnKinds
+) -> tuple[Instance, ...]:
     """Return the instances that equalities in `where` connect with one of them, in the order of the text."""
     kept = {start.number}
     found = True
@@ -233,7 +235,7 @@ def _is_connected(instance: Instance, kept: set[int], where: list[Bound], kinds:
     else:
         parts = tuple(where)
     for part in parts:
-        if not isinstance(part, Operation) or part.name != "=":
+        if not isinstance(part, AllowedCall) or part.name != "=":
             continue
         sides = [{item.instance for item in columns_in(side)} for side in part.operands]
         for own, other in (sides, sides[::-1]):

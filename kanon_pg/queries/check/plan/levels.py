@@ -95,7 +95,7 @@ class Sorting:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class GroupingLevel:
     """One grouping SELECT.
 
     Parameters
@@ -180,15 +180,15 @@ class Plan:
         Groups that are counted and recorded like those of branches, and not shown (`plan.classes`).
     """
 
-    branches: tuple[Level, ...]
+    branches: tuple[GroupingLevel, ...]
     sorting: tuple[Sorting, ...] = ()
-    silent: tuple[Level, ...] = ()
+    silent: tuple[GroupingLevel, ...] = ()
     limit: Bound | None = None
     offset: Bound | None = None
 
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[GroupingLevel, ...]:
         """Return all levels, inner ones before those that read them, each once."""
-        found: dict[int, Level] = {}
+        found: dict[int, GroupingLevel] = {}
         for branch in self.branches:
             for instance in branch.instances:
                 if instance.plan is not None:
@@ -197,9 +197,9 @@ class Plan:
         found.update((level.number, level) for level in self.silent)
         return tuple(found.values())
 
-    def families(self) -> tuple[tuple[Level, ...], ...]:
+    def families(self) -> tuple[tuple[GroupingLevel, ...], ...]:
         """Return the branches and silent levels, those over the same rows together."""
-        found: dict[int, list[Level]] = {}
+        found: dict[int, list[GroupingLevel]] = {}
         for branch in (*self.branches, *self.silent):
             found.setdefault(branch.family, []).append(branch)
         return tuple(map(tuple, found.values()))
@@ -223,7 +223,7 @@ class Plan:
         return (frozenset(known),) if len(known) == len(names) else ()
 
 
-def _key_references(level: Level) -> tuple[Bound, ...]:
+def _key_references(level: GroupingLevel) -> tuple[Bound, ...]:
     return tuple(
         KeyRef(type=key.type, as_numeric=key.as_numeric, position=position, span=key.span)
         for position, key in enumerate(level.keys)

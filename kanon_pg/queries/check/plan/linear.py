@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.plan.steps import birthday, is_linear_in_time, is_step, is_whole
-from kanon_pg.queries.check.plan.typed import Bound, Operation, is_constant
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, is_constant
 from kanon_pg.queries.check.types import INTEGERS, NUMBERS
 
 
@@ -17,13 +17,13 @@ def parts_above(argument: Bound, classes: tuple[Bound, ...]) -> Iterator[Bound]:
         if item in classes:
             continue
         yield item
-        if isinstance(item, Operation) and not is_step(item) and birthday(item) not in classes:
+        if isinstance(item, AllowedCall) and not is_step(item) and birthday(item) not in classes:
             waiting.extend(item.operands)
 
 
 def is_linear(item: Bound, classes: tuple[Bound, ...]) -> bool:
     """Return whether an operation is linear in its operands where the values of classes are constants."""
-    if not isinstance(item, Operation) or is_constant(item):
+    if not isinstance(item, AllowedCall) or is_constant(item):
         return True
     if is_step(item) or is_linear_in_time(item) or birthday(item) in classes:
         return True

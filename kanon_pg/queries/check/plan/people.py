@@ -17,13 +17,13 @@ from kanon_pg.queries.check.plan.divisions import (
 )
 from kanon_pg.queries.check.plan.few_values import has_default, results_of
 from kanon_pg.queries.check.plan.joins import fact_instance
-from kanon_pg.queries.check.plan.levels import Instance, Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance
 from kanon_pg.queries.check.plan.spreads import is_spread, people_of_spreads, spreads_alone
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
+    AllowedCall,
     Bound,
     ColumnRef,
-    Operation,
     TypedConstant,
     columns_in,
     has_value,
@@ -58,7 +58,7 @@ class PeopleCount:
     what: str
 
 
-def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tuple[PeopleCount, ...]:
+def people_counts(level: GroupingLevel, *, strict: bool, suppress: bool = False) -> tuple[PeopleCount, ...]:
     """Return everything that has to be counted with the groups of a level.
 
     For every protected instance: the people of the group; for every FILTER and every aggregate of a column
@@ -95,7 +95,7 @@ def people_counts(level: Level, *, strict: bool, suppress: bool = False) -> tupl
     return tuple(found)
 
 
-def _of_cells(levels: tuple[Level, ...], instance: Instance, k: int) -> list[PeopleCount]:
+def _of_cells(levels: tuple[GroupingLevel, ...], instance: Instance, k: int) -> list[PeopleCount]:
     """Return what is counted with a group for each of its cells."""
     cells = cells_of(levels)
     if cells is None:
@@ -146,7 +146,7 @@ def _replaced(aggregate: Aggregate) -> list[Bound]:
     """Return "has a value" for every operand that COALESCE replaces inside the aggregate."""
     if aggregate.argument is None:
         return []
-    operations = (item for item in walk(aggregate.argument) if isinstance(item, Operation))
+    operations = (item for item in walk(aggregate.argument) if isinstance(item, AllowedCall))
     return [has_value(item.operands[0]) for item in operations if item.name == "coalesce"]
 
 
@@ -173,7 +173,7 @@ def participation(aggregate: Aggregate) -> Bound | None:
     return parts[0] if parts else None
 
 
-def dominance_aggregates(level: Level) -> tuple[Aggregate, ...]:
+def dominance_aggregates(level: GroupingLevel) -> tuple[Aggregate, ...]:
     """Return the aggregates of a level to which the rule applies."""
     if not level.protected():
         return ()
@@ -184,7 +184,7 @@ def dominance_aggregates(level: Level) -> tuple[Aggregate, ...]:
     )
 
 
-def uneven_percentiles(level: Level) -> tuple[Aggregate, ...]:
+def uneven_percentiles(level: GroupingLevel) -> tuple[Aggregate, ...]:
     """Return the percentiles of a level in which a person may have several rows."""
     if not level.protected():
         return ()
@@ -197,7 +197,7 @@ def uneven_percentiles(level: Level) -> tuple[Aggregate, ...]:
     return tuple(item for item in level.aggregates() if item.function in PERCENTILES)
 
 
-def secret_values(level: Level) -> tuple[Aggregate, ...]:
+def secret_values(level: GroupingLevel) -> tuple[Aggregate, ...]:
     """Return the numbers of different values of sensitive columns, each of which k people must share."""
     if not level.protected():
         return ()
@@ -237,7 +237,7 @@ class NamedGroups:
         return tuple(found)
 
 
-def named_groups(level: Level, *, strict: bool) -> tuple[NamedGroups, ...]:
+def named_groups(level: GroupingLevel, *, strict: bool) -> tuple[NamedGroups, ...]:
     """Return the keys of a level whose values the text names.
 
     Unless `strict`, these are keys by sensitive columns, and nobody has to be without a value.
@@ -257,13 +257,13 @@ def named_values(key: Bound) -> tuple[int, bool] | None:
 
     Parameters count as different values.
     """
-    while isinstance(key, Operation) and key.name == "cast":
+    while isinstance(key, AllowedCall) and key.name == "cast":
         (key,) = key.operands
     if isinstance(key, ColumnRef) or is_constant(key):
         return None
     if key.type == "bool":
         return 2, any(column.nullable for column in columns_in(key))
-    if isinstance(key, Operation) and key.name == "case":
+    if isinstance(key, AllowedCall) and key.name == "case":
         results = results_of(key)
         if all(map(is_constant, results)):
             values = set(results)

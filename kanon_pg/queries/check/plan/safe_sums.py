@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Final
 
 from kanon_pg.queries.check.functions import SUMS
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.steps import UTC_DAY
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation
+from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, ColumnRef
 from kanon_pg.queries.check.types import FLOATS, INTEGERS
 
 BOUNDED: Final = "bounded"
@@ -33,7 +33,7 @@ _FAR_FROM_ZERO: Final = (
 )
 
 
-def with_safe_sums(level: Level, *, in_utc: bool) -> Level:
+def with_safe_sums(level: GroupingLevel, *, in_utc: bool) -> GroupingLevel:
     """Return a level whose sums calculate with numbers in bounds, and with days that are steps.
 
     Parameters
@@ -55,24 +55,24 @@ def with_safe_sums(level: Level, *, in_utc: bool) -> Level:
 
 def is_fraction(divisor: Bound) -> bool:
     """Return whether a divisor is a column of floating point numbers."""
-    while isinstance(divisor, Operation) and divisor.name in {BOUNDED, "cast", "nullif"}:
+    while isinstance(divisor, AllowedCall) and divisor.name in {BOUNDED, "cast", "nullif"}:
         divisor = divisor.operands[0]
     return isinstance(divisor, ColumnRef) and divisor.type in FLOATS
 
 
 def is_bounded(item: Bound) -> bool:
     """Return whether a number has bounds."""
-    return isinstance(item, Operation) and item.name == BOUNDED
+    return isinstance(item, AllowedCall) and item.name == BOUNDED
 
 
 class _SafeSums:
-    def __init__(self, level: Level, *, in_utc: bool) -> None:
+    def __init__(self, level: GroupingLevel, *, in_utc: bool) -> None:
         self._level = level
         self._in_utc = in_utc
 
     def safe(self, item: Bound) -> Bound:
         """Return an expression over groups with its sums changed."""
-        if isinstance(item, Aggregate) and item.function in SUMS and isinstance(item.argument, Operation):
+        if isinstance(item, Aggregate) and item.function in SUMS and isinstance(item.argument, AllowedCall):
             return replace(item, argument=self._inside(item.argument))
         return _over(item, self.safe)
 
@@ -81,22 +81,24 @@ class _SafeSums:
             instance = self._level.instances[item.instance - 1]
             is_chosen = item.type in {*INTEGERS, "numeric"} and instance.protection is None
             return _bounded(item, _IN_BOUNDS) if is_chosen else item
-        if isinstance(item, Operation) and item.name == "cast" and item.type == "date":
+        if isinstance(item, AllowedCall) and item.name == "cast" and item.type == "date":
             is_day = self._in_utc and isinstance(item.operands[0], ColumnRef)
             return replace(item, name=UTC_DAY) if is_day and item.operands[0].type == "timestamptz" else item
         found = _over(item, self._inside)
-        if isinstance(found, Operation) and found.name == "/" and is_fraction(found.operands[1]):
+        if isinstance(found, AllowedCall) and found.name == "/" and is_fraction(found.operands[1]):
             dividend, divisor = found.operands
             return replace(found, operands=(dividend, _bounded(divisor, _FAR_FROM_ZERO)))
         return found
 
 
 def _over(item: Bound, change: Callable[[Bound], Bound]) -> Bound:
-    if not isinstance(item, Operation):
+    if not isinstance(item, AllowedCall):
         return item
     operands = tuple(map(change, item.operands))
     return replace(item, operands=operands) if operands != item.operands else item
 
 
-def _bounded(number: Bound, template: str) -> Operation:
-    return Operation(type=number.type, name=BOUNDED, template=template, operands=(number,), span=number.span)
+def _bounded(number: Bound, template: str) -> AllowedCall:
+    return AllowedCall(
+        type=number.type, name=BOUNDED, template=template, operands=(number,), span=number.span
+    )

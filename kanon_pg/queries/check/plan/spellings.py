@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Final
 
 from kanon_pg.queries.check.functions import EXTREMES, PERCENTILES, SUMS, VALUES
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, number_type
+from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, ColumnRef, number_type
 from kanon_pg.queries.check.types import FLOATS, MOMENTS
 
 _SPELLED: Final = {
@@ -36,7 +36,7 @@ def in_one_spelling(expression: Bound) -> Bound:
     template = _SPELLED.get(number_type(expression))
     if template is None or _has_one_scale(expression):
         return expression
-    return Operation(
+    return AllowedCall(
         type=expression.type,
         as_numeric=expression.as_numeric,
         name="spelling",
@@ -68,6 +68,6 @@ def has_several_spellings(expression: Bound) -> bool:
     """Return whether equal values can look different and nothing gives them one spelling."""
     if expression.type != "interval":
         return False
-    if not isinstance(expression, Operation) or expression.name != "difference":
+    if not isinstance(expression, AllowedCall) or expression.name != "difference":
         return True
     return any(operand.type not in MOMENTS for operand in expression.operands)

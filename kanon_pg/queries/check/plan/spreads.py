@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from kanon_pg.queries.check.functions import SPREADS
-from kanon_pg.queries.check.plan.levels import Level, Output
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Output
 from kanon_pg.queries.check.plan.typed import Aggregate
 
 _MORE_THAN_K: Final = 7
@@ -32,7 +32,7 @@ def is_spread(aggregate: Aggregate) -> bool:
     return aggregate.function in SPREADS
 
 
-def spreads_alone(level: Level) -> Level | None:
+def spreads_alone(level: GroupingLevel) -> GroupingLevel | None:
     """Return a level with its spreads and no other figures, None if it has none."""
     found = tuple(Output("", item) for item in level.aggregates() if is_spread(item))
     return replace(level, outputs=found, having=None, sorting=(), repeated=False) if found else None

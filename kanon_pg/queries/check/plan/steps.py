@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Final
 
 from kanon_pg.queries.check.plan.typed import (
+    AllowedCall,
     Bound,
     ColumnRef,
-    Operation,
     TypedConstant,
     constant_value,
     is_constant,
@@ -33,19 +33,19 @@ _LARGEST_WHOLE: Final = 10**5
 """A sum over millions of people, each with a thousand of these added, still is below 2 ** 53."""
 
 
-def is_linear_in_time(item: Operation) -> bool:
+def is_linear_in_time(item: AllowedCall) -> bool:
     """Return whether an operation on moments is linear in its operands, whatever these are."""
     if item.name == "cast":
         return (item.operands[0].type, item.type) == ("date", "timestamp")
     if item.name in _FIELDS and _field(item) == "epoch":
         inner = item.operands[1]
-        return isinstance(inner, Operation) and inner.name == "difference"
+        return isinstance(inner, AllowedCall) and inner.name == "difference"
     return False
 
 
 def is_step(item: Bound) -> bool:
     """Return whether an expression is a step over plain columns."""
-    if not isinstance(item, Operation):
+    if not isinstance(item, AllowedCall):
         return False
     if item.name == "cast" and item.type == "date":
         return _is_plain(item.operands[0]) and item.operands[0].type == "timestamp"
@@ -59,14 +59,14 @@ def is_step(item: Bound) -> bool:
 def _is_fixed_field(field: str, inner: Bound) -> bool:
     if _is_plain(inner):
         return field == "year" and inner.type in _WITHOUT_ZONE
-    if not isinstance(inner, Operation) or not all(map(_is_plain, inner.operands)):
+    if not isinstance(inner, AllowedCall) or not all(map(_is_plain, inner.operands)):
         return False
     if inner.name == "age" and len(inner.operands) == 2:
         return field == "year" and all(operand.type in _WITHOUT_ZONE for operand in inner.operands)
     return field == "day" and inner.name == "difference"
 
 
-def birthday(item: Bound) -> Operation | None:
+def birthday(item: Bound) -> AllowedCall | None:
     """Return what an age on a day of the query's choice has beside differences of years, or of months.
 
     Of whole years it is -1 for those whose birthday is later in the year, and 0 for others (1 among those not
@@ -79,12 +79,12 @@ def birthday(item: Bound) -> Operation | None:
     Operation or None
         None for everything else.
     """
-    if isinstance(item, Operation) and item.name == "age":
+    if isinstance(item, AllowedCall) and item.name == "age":
         return _day_of_birth(item)
-    if not isinstance(item, Operation) or item.name not in _FIELDS or _field(item) != "year":
+    if not isinstance(item, AllowedCall) or item.name not in _FIELDS or _field(item) != "year":
         return None
     age = item.operands[1]
-    if not isinstance(age, Operation) or age.name != "age" or not _is_plain(age.operands[-1]):
+    if not isinstance(age, AllowedCall) or age.name != "age" or not _is_plain(age.operands[-1]):
         return None
     born = age.operands[-1]
     if born.type not in _WITHOUT_ZONE or (len(age.operands) == 2 and not is_constant(age.operands[0])):
@@ -93,10 +93,10 @@ def birthday(item: Bound) -> Operation | None:
     years = f"(EXTRACT(year FROM {day}) OPERATOR(pg_catalog.-) EXTRACT(year FROM {{1}}))"
     template = f"(CAST({{0}} AS pg_catalog.numeric) OPERATOR(pg_catalog.-) {years})"
     operands = (item, born, *age.operands[:-1])
-    return Operation(type="numeric", name="birthday", template=template, operands=operands, span=item.span)
+    return AllowedCall(type="numeric", name="birthday", template=template, operands=operands, span=item.span)
 
 
-def _day_of_birth(age: Operation) -> Operation | None:
+def _day_of_birth(age: AllowedCall) -> AllowedCall | None:
     *days, born = map(_date_of, age.operands)
     if not isinstance(born, ColumnRef) or (days and not _is_chosen(days[0])):
         return None
@@ -108,31 +108,31 @@ def _day_of_birth(age: Operation) -> Operation | None:
     )
     template = f"({months} OPERATOR(pg_catalog.-) ({on_day} OPERATOR(pg_catalog.-) {at_birth}))"
     operands = (age, born, *(item for item in days if item is not None))
-    return Operation(type="numeric", name="birthday", template=template, operands=operands, span=age.span)
+    return AllowedCall(type="numeric", name="birthday", template=template, operands=operands, span=age.span)
 
 
 def _date_of(moment: Bound) -> Bound | None:
     """Return the day that begins at a moment, None of other moments."""
-    is_day = isinstance(moment, Operation) and moment.name == "cast" and moment.operands[0].type == "date"
-    return moment.operands[0] if isinstance(moment, Operation) and is_day else None
+    is_day = isinstance(moment, AllowedCall) and moment.name == "cast" and moment.operands[0].type == "date"
+    return moment.operands[0] if isinstance(moment, AllowedCall) and is_day else None
 
 
 def _is_chosen(day: Bound | None) -> bool:
     """Return whether a day is the query's choice, for all, or for those without a value."""
-    if isinstance(day, Operation) and day.name == "coalesce":
+    if isinstance(day, AllowedCall) and day.name == "coalesce":
         first, *others = day.operands
         return isinstance(first, ColumnRef) and all(map(is_constant, others))
     return day is not None and is_constant(day)
 
 
-def _field(item: Operation) -> str:
+def _field(item: AllowedCall) -> str:
     field = item.operands[0]
     return (field.text or "").lower() if isinstance(field, TypedConstant) else ""
 
 
 def _is_plain(expression: Bound) -> bool:
     """Return whether an expression is a column, or a day as the moment at which it begins."""
-    if isinstance(expression, Operation) and is_linear_in_time(expression) and expression.name == "cast":
+    if isinstance(expression, AllowedCall) and is_linear_in_time(expression) and expression.name == "cast":
         return isinstance(expression.operands[0], ColumnRef)
     return isinstance(expression, ColumnRef)
 
@@ -144,7 +144,7 @@ def is_whole(expression: Bound) -> bool:
     value = constant_value(expression)
     if value is not None:
         return value == value.to_integral_value() and abs(value) <= _LARGEST_WHOLE
-    if not isinstance(expression, Operation):
+    if not isinstance(expression, AllowedCall):
         return False
     if is_step(expression) or is_constant(expression) or birthday(expression) is not None:
         return expression.name in _FIELDS and _field(expression) in {"year", "day"}
@@ -156,21 +156,21 @@ def is_whole(expression: Bound) -> bool:
     return exact and all(map(is_whole, expression.operands))
 
 
-def duration(expression: Bound) -> Operation | None:
+def duration(expression: Bound) -> AllowedCall | None:
     """Return the difference of two plain columns of one table behind a factor and a unit, or None."""
-    while isinstance(expression, Operation) and expression.name != "difference":
+    while isinstance(expression, AllowedCall) and expression.name != "difference":
         varying = [operand for operand in expression.operands if not is_constant(operand)]
         scaled = expression.name in {"*", "/", "cast"} or is_linear_in_time(expression)
         if not scaled or len(varying) != 1:
             return None
         expression = varying[0]
-    if not isinstance(expression, Operation) or not all(map(_is_plain, expression.operands)):
+    if not isinstance(expression, AllowedCall) or not all(map(_is_plain, expression.operands)):
         return None
     instances = {column.instance for column in map(_column, expression.operands) if column is not None}
     return expression if len(instances) == 1 else None
 
 
 def _column(expression: Bound) -> ColumnRef | None:
-    while isinstance(expression, Operation) and expression.operands:
+    while isinstance(expression, AllowedCall) and expression.operands:
         expression = expression.operands[0]
     return expression if isinstance(expression, ColumnRef) else None

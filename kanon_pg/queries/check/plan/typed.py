@@ -71,7 +71,7 @@ class ParameterRef(Typed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Operation(Typed):
+class AllowedCall(Typed):
     """A call of something on the allowlists.
 
     Parameters
@@ -141,12 +141,12 @@ PAIR: Final = "pair"
 _LARGEST = 3000
 """Most parts of an expression; parts that are written once but used often count each time."""
 
-Bound: TypeAlias = ColumnRef | TypedConstant | ParameterRef | Operation | Aggregate | KeyRef
+Bound: TypeAlias = ColumnRef | TypedConstant | ParameterRef | AllowedCall | Aggregate | KeyRef
 
 
 def size_of(expression: Bound) -> int:
     """Return the number of parts of an expression."""
-    if isinstance(expression, Operation):
+    if isinstance(expression, AllowedCall):
         return expression.size
     if isinstance(expression, Aggregate):
         return 1 + sum(
@@ -161,7 +161,7 @@ def walk(expression: Bound) -> Iterator[Bound]:
     while waiting:
         item = waiting.pop()
         yield item
-        if isinstance(item, Operation):
+        if isinstance(item, AllowedCall):
             waiting.extend(item.operands)
         elif isinstance(item, Aggregate):
             waiting.extend(part for part in (item.argument, item.condition) if part is not None)
@@ -186,22 +186,22 @@ def constant_value(expression: Bound) -> Decimal | None:
     """Return the value of a numeric constant (through casts and a sign), or None."""
     if isinstance(expression, TypedConstant) and expression.type in NUMBERS and expression.text is not None:
         return Decimal(expression.text)
-    if isinstance(expression, Operation) and expression.name in {"cast", "neg"}:
+    if isinstance(expression, AllowedCall) and expression.name in {"cast", "neg"}:
         value = constant_value(expression.operands[0])
         return None if value is None else -value if expression.name == "neg" else value
     return None
 
 
-def has_value(operand: Bound) -> Operation:
+def has_value(operand: Bound) -> AllowedCall:
     """Return the condition that an expression over rows is not NULL."""
-    return Operation(
+    return AllowedCall(
         type="bool", name="not null", template="({0} IS NOT NULL)", operands=(operand,), span=operand.span
     )
 
 
 def present_column(condition: Bound) -> ColumnRef | None:
     """Return the column of which a condition is `has_value`, None if it is another one."""
-    if isinstance(condition, Operation) and condition.name == "not null":
+    if isinstance(condition, AllowedCall) and condition.name == "not null":
         (operand,) = condition.operands
         return operand if isinstance(operand, ColumnRef) else None
     return None

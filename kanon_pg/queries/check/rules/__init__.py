@@ -13,7 +13,7 @@ from typing import Final
 
 from kanon_pg.queries.check.findings import Finding
 from kanon_pg.queries.check.options import Options
-from kanon_pg.queries.check.plan.levels import Level, Plan
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan
 from kanon_pg.queries.check.rules.aggregate_arguments import aggregate_arguments
 from kanon_pg.queries.check.rules.arithmetic import arithmetic
 from kanon_pg.queries.check.rules.collations import collations
@@ -33,7 +33,7 @@ from kanon_pg.queries.check.rules.simulatable import simulatable
 from kanon_pg.queries.check.rules.spellings import spellings
 from kanon_pg.queries.check.rules.suppression import suppressible
 
-LEVEL_RULES: Final[tuple[Callable[[Level], Iterator[Finding]], ...]] = (
+LEVEL_RULES: Final[tuple[Callable[[GroupingLevel], Iterator[Finding]], ...]] = (
     personal_columns,
     joined_rows,
     outer_joins,

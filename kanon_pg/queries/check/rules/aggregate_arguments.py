@@ -98,14 +98,14 @@ from kanon_pg.queries.check.functions import EXTREMES, PAIRS, PERCENTILES, SUMS,
 from kanon_pg.queries.check.plan.classes import classes_of, weighed_columns
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.linear import is_linear, parts_above
 from kanon_pg.queries.check.plan.steps import duration, is_whole
 from kanon_pg.queries.check.plan.typed import (
     Aggregate,
+    AllowedCall,
     Bound,
     ColumnRef,
-    Operation,
     TypedConstant,
     columns_in,
     is_constant,
@@ -130,7 +130,7 @@ _HINTS = {
 }
 
 
-def aggregate_arguments(level: Level) -> Iterator[Finding]:
+def aggregate_arguments(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every argument that is not linear in columns of the fact."""
     rows = fact_instance(level)
     for aggregate in level.aggregates():
@@ -143,13 +143,15 @@ def aggregate_arguments(level: Level) -> Iterator[Finding]:
             # a sum of numbers of people
             continue
         number = rows.number if rows is not None else None
-        if aggregate.function in PAIRS and isinstance(aggregate.argument, Operation):
+        if aggregate.function in PAIRS and isinstance(aggregate.argument, AllowedCall):
             yield from _pair(aggregate, aggregate.argument, level, number)
         else:
             yield from _argument(aggregate, aggregate.argument, level, number, classes)
 
 
-def _pair(aggregate: Aggregate, pair: Operation, level: Level, rows: int | None) -> Iterator[Finding]:
+def _pair(
+    aggregate: Aggregate, pair: AllowedCall, level: GroupingLevel, rows: int | None
+) -> Iterator[Finding]:
     """Yield the findings about both sides: one divides the rows, of the other there are sums and squares."""
     classes = classes_of(level, aggregate)
     if not classes:
@@ -163,7 +165,7 @@ def _pair(aggregate: Aggregate, pair: Operation, level: Level, rows: int | None)
 
 
 def _argument(
-    aggregate: Aggregate, argument: Bound, level: Level, rows: int | None, classes: tuple[Bound, ...]
+    aggregate: Aggregate, argument: Bound, level: GroupingLevel, rows: int | None, classes: tuple[Bound, ...]
 ) -> Iterator[Finding]:
     if aggregate.function == "count" and not isinstance(argument, ColumnRef):
         hint = "Write count(column), or count(*) FILTER (WHERE ...)."
@@ -183,7 +185,7 @@ def _argument(
         return
     wrong = [item for item in parts_above(argument, classes) if not is_linear(item, classes)]
     if wrong:
-        names = [item.name for item in wrong if isinstance(item, Operation)]
+        names = [item.name for item in wrong if isinstance(item, AllowedCall)]
         sentence = f"{names[0]} may not select or weigh people inside an aggregate."
         hints = (_HINTS[name] for name in names if name in _HINTS)
         yield _finding(
@@ -212,12 +214,12 @@ def _argument(
         yield _finding(argument, sentence, hint)
 
 
-def _is_value_like_a_column(argument: Bound, level: Level) -> bool:
+def _is_value_like_a_column(argument: Bound, level: GroupingLevel) -> bool:
     """Return whether an expression is the time between two columns, all known or all sensitive."""
     return duration(argument) is not None and not ColumnKinds(level).are_mixed(argument)
 
 
-def _foreign(column: ColumnRef, level: Level) -> Finding:
+def _foreign(column: ColumnRef, level: GroupingLevel) -> Finding:
     if level.instances[column.instance - 1].protection is None:
         sentence = (
             f"{column.name} is not a column of the protected relation: adding it up would weigh people."
@@ -232,7 +234,7 @@ def _finding(item: Bound, sentence: str, hint: str) -> Finding:
 
 
 def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
-    if not isinstance(item, Operation) or is_constant(item):
+    if not isinstance(item, AllowedCall) or is_constant(item):
         return False
     # numbers of columns may be so large that the sum over all people, where these are added, is rounded
     small = not added or not any(isinstance(part, ColumnRef) for part in parts_above(item, ()))
@@ -244,7 +246,7 @@ def _rounds_a_sum(item: Bound, *, added: bool) -> bool:
     if item.name != "/" and not to_float:
         return False
     return any(
-        isinstance(part, Operation) and part.name in _ADDED and not is_constant(part)
+        isinstance(part, AllowedCall) and part.name in _ADDED and not is_constant(part)
         for operand in item.operands
         for part in walk(operand)
     )

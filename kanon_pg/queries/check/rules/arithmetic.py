@@ -25,11 +25,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.safe_sums import is_bounded
 from kanon_pg.queries.check.plan.typed import (
+    AllowedCall,
     Bound,
-    Operation,
     ParameterRef,
     constant_value,
     is_constant,
@@ -44,12 +44,12 @@ _MOST_FACTORS = 8
 _MOST_SHIFTS = 4
 
 
-def arithmetic(level: Level) -> Iterator[Finding]:
+def arithmetic(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every operation on rows that some value could make fail."""
     for expression in level.row_expressions():
         factors = shifts = 0
         for item in walk(expression):
-            if not isinstance(item, Operation) or item.name not in _ARITHMETIC:
+            if not isinstance(item, AllowedCall) or item.name not in _ARITHMETIC:
                 continue
             factors += item.name in _PRODUCTS
             shifts += item.type in MOMENTS
@@ -65,7 +65,7 @@ def arithmetic(level: Level) -> Iterator[Finding]:
             yield Finding("Q330", place.start, place.end, sentence, "Calculate with aggregates.")
 
 
-def _problem(item: Operation) -> tuple[str, str] | None:
+def _problem(item: AllowedCall) -> tuple[str, str] | None:
     fixed = [operand for operand in item.operands if is_constant(operand)]
     if any(isinstance(part, ParameterRef) for operand in fixed for part in walk(operand)):
         return "A parameter cannot be part of arithmetic on single rows.", "Write the number as a constant."
@@ -75,7 +75,7 @@ def _problem(item: Operation) -> tuple[str, str] | None:
     return _product_of_columns(item)
 
 
-def _product_of_columns(item: Operation) -> tuple[str, str] | None:
+def _product_of_columns(item: AllowedCall) -> tuple[str, str] | None:
     scaled = is_constant(item.operands[-1]) or (item.name == "*" and is_constant(item.operands[0]))
     if item.name not in _PRODUCTS or scaled:
         return None
@@ -88,7 +88,7 @@ def _product_of_columns(item: Operation) -> tuple[str, str] | None:
 
 
 def _is_product(item: Bound) -> bool:
-    if not isinstance(item, Operation) or item.name not in _PRODUCTS:
+    if not isinstance(item, AllowedCall) or item.name not in _PRODUCTS:
         return False
     return not any(is_constant(operand) for operand in item.operands)
 

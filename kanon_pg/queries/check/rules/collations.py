@@ -16,32 +16,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
-from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, KeyRef, Operation, walk
+from kanon_pg.queries.check.plan.levels import GroupingLevel
+from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, ColumnRef, KeyRef, walk
 
 _NEUTRAL = frozenset({0, 100})
 """No collation, and the database's default, which gives way to any other."""
 
 
-def collations(level: Level) -> Iterator[Finding]:
+def collations(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every operation whose texts have two different collations."""
     for expression in level.row_expressions():
         for item in walk(expression):
-            if isinstance(item, Operation) and len(_of_parts(item, level)) > 1:
+            if isinstance(item, AllowedCall) and len(_of_parts(item, level)) > 1:
                 sentence = "Texts of different collations meet here."
                 yield finding_at("Q332", item, sentence, "Compare columns of one collation.")
 
 
-def _of_parts(operation: Operation, level: Level) -> frozenset[int]:
+def _of_parts(operation: AllowedCall, level: GroupingLevel) -> frozenset[int]:
     return frozenset[int]().union(*(_of(operand, level) for operand in operation.operands))
 
 
-def _of(expression: Bound, level: Level) -> frozenset[int]:
+def _of(expression: Bound, level: GroupingLevel) -> frozenset[int]:
     if expression.type != "text":
         return frozenset()
     if isinstance(expression, ColumnRef):
         return _of_column(expression, level)
-    if isinstance(expression, Operation):
+    if isinstance(expression, AllowedCall):
         return _of_parts(expression, level)
     if isinstance(expression, KeyRef):
         return _of(level.keys[expression.position], level)
@@ -50,7 +50,7 @@ def _of(expression: Bound, level: Level) -> frozenset[int]:
     return frozenset()
 
 
-def _of_column(column: ColumnRef, level: Level) -> frozenset[int]:
+def _of_column(column: ColumnRef, level: GroupingLevel) -> frozenset[int]:
     instance = level.instances[column.instance - 1]
     if instance.relation is not None:
         found = instance.relation.column(column.name)

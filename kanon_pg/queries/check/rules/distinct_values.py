@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.typed import ColumnRef
 
 
-def distinct_values(level: Level) -> Iterator[Finding]:
+def distinct_values(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every count(DISTINCT ...) of something else."""
     for aggregate in level.aggregates():
         argument = aggregate.argument

@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.catalog import ColumnRole
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.typed import ColumnRef, columns_in
 from kanon_pg.queries.check.types import NUMBERS
 
 
-def extremes(level: Level) -> Iterator[Finding]:
+def extremes(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every min and max that the protection of its column does not allow."""
     for aggregate in level.aggregates():
         if aggregate.function not in EXTREMES or aggregate.argument is None:
@@ -40,7 +40,7 @@ def extremes(level: Level) -> Iterator[Finding]:
         yield finding_at("Q320", aggregate, sentence, hint)
 
 
-def _is_allowed(level: Level, column: ColumnRef) -> bool:
+def _is_allowed(level: GroupingLevel, column: ColumnRef) -> bool:
     instance = level.instances[column.instance - 1]
     if instance.relation is None or instance.protection is None:
         return True

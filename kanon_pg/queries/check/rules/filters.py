@@ -21,12 +21,12 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.divisions import filters
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 
 _MOST = 12
 
 
-def number_of_filters(level: Level) -> Iterator[Finding]:
+def number_of_filters(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding if a level has too many different FILTERs."""
     found = filters(level)
     if len(found) > _MOST:

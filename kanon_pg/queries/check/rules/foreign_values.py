@@ -22,9 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.safe_sums import is_bounded
-from kanon_pg.queries.check.plan.typed import Bound, ColumnRef, Operation
+from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ColumnRef
 from kanon_pg.queries.check.types import INTEGERS
 
 _HARMLESS = frozenset({"case", "coalesce", "nullif", "greatest", "least"})
@@ -32,13 +32,13 @@ _SLOW = frozenset({"ilike", "~", "~*"})
 _EXACT = (*INTEGERS, "numeric")
 
 
-def foreign_values(level: Level) -> Iterator[Finding]:
+def foreign_values(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every calculation with a column that is not protected."""
     for expression in level.row_expressions():
         waiting: list[Bound] = [expression]
         while waiting:
             item = waiting.pop()
-            if not isinstance(item, Operation):
+            if not isinstance(item, AllowedCall):
                 continue
             if is_bounded(item):
                 continue
@@ -52,17 +52,17 @@ def foreign_values(level: Level) -> Iterator[Finding]:
                 yield finding_at("Q331", item, sentence, hint)
 
 
-def _passes_on(item: Operation) -> bool:
+def _passes_on(item: AllowedCall) -> bool:
     if item.name == "cast":
         source, target = item.operands[0].type, item.type
         return (source in _EXACT and target in _EXACT) or source == "float4"
     return item.name in _HARMLESS or (item.type == "bool" and item.name not in _SLOW)
 
 
-def _holds_foreign(expression: Bound, level: Level) -> bool:
+def _holds_foreign(expression: Bound, level: GroupingLevel) -> bool:
     """Return whether the value of a foreign column can be the value of the expression."""
     if isinstance(expression, ColumnRef):
         return level.instances[expression.instance - 1].protection is None
-    if isinstance(expression, Operation) and expression.type != "bool" and not is_bounded(expression):
+    if isinstance(expression, AllowedCall) and expression.type != "bool" and not is_bounded(expression):
         return any(_holds_foreign(operand, level) for operand in expression.operands)
     return False

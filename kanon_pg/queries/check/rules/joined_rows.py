@@ -21,10 +21,10 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.joins import fact_instance, multiplied_instances
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 
 
-def joined_rows(level: Level) -> Iterator[Finding]:
+def joined_rows(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding if no protected instance reaches all others over unique keys.
 
     Numbers of distinct people do not change when rows repeat, so a level that returns nothing else may start
@@ -41,5 +41,5 @@ def joined_rows(level: Level) -> Iterator[Finding]:
         yield finding_at("Q401", instance, sentence, hint)
 
 
-def _counts_people_only(level: Level) -> bool:
+def _counts_people_only(level: GroupingLevel) -> bool:
     return not level.repeated and all(aggregate.distinct for aggregate in level.aggregates())

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.divisions import uncountable_mixtures
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 
 
-def mixed_columns(level: Level) -> Iterator[Finding]:
+def mixed_columns(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every expression that calculates or compares known columns with sensitive ones."""
     for item in uncountable_mixtures(level):
         sentence = "This condition reads sensitive columns together with others."

@@ -23,7 +23,7 @@ from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.levels import Plan
 from kanon_pg.queries.check.plan.people import named_values
-from kanon_pg.queries.check.plan.typed import ColumnRef, Operation, walk
+from kanon_pg.queries.check.plan.typed import AllowedCall, ColumnRef, walk
 
 
 def named_group_conditions(plan: Plan, options: Options) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def named_group_conditions(plan: Plan, options: Options) -> Iterator[Finding]:
         if named_values(key) is not None or isinstance(key, ColumnRef):
             continue
         for item in walk(key):
-            if isinstance(item, Operation) and (item.type == "bool" or item.name == "case"):
+            if isinstance(item, AllowedCall) and (item.type == "bool" or item.name == "case"):
                 sentence = "A condition inside a calculated group hides which groups there can be."
                 hint = "Group by the condition itself, or by a CASE with constants only."
                 yield finding_at("Q340", item, sentence, hint)

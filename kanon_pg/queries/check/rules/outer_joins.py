@@ -24,10 +24,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 
 
-def outer_joins(level: Level) -> Iterator[Finding]:
+def outer_joins(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every protected relation that is joined by LEFT JOIN."""
     for instance in level.protected():
         if instance.outer:

@@ -26,13 +26,13 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import PERCENTILES
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.typed import columns_in
 
 _MOST = 9
 
 
-def number_of_percentiles(level: Level) -> Iterator[Finding]:
+def number_of_percentiles(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for percentiles of texts, and for more percentiles of one column than deciles.
 
     Percentiles of a column times a number, or plus one, are percentiles of the column.

@@ -24,11 +24,11 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.catalog import ColumnRole
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.joins import conjuncts, plain_column
-from kanon_pg.queries.check.plan.levels import Level
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in
+from kanon_pg.queries.check.plan.levels import GroupingLevel
+from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, ColumnRef, columns_in
 
 
-def personal_columns(level: Level) -> Iterator[Finding]:
+def personal_columns(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every use of a column that names a person or is withheld.
 
     Identifiers of two protected relations may be equated with each other (a join), and the people of a
@@ -39,7 +39,7 @@ def personal_columns(level: Level) -> Iterator[Finding]:
             yield from _column(level, column)
 
 
-def _inspected(level: Level) -> Iterator[Bound]:
+def _inspected(level: GroupingLevel) -> Iterator[Bound]:
     for condition in level.conditions():
         yield from (part for part in conjuncts(condition) if not _is_key_join(level, part))
     yield from level.keys
@@ -50,8 +50,8 @@ def _inspected(level: Level) -> Iterator[Bound]:
             yield aggregate.argument
 
 
-def _is_key_join(level: Level, part: Bound) -> bool:
-    if not isinstance(part, Operation) or part.name != "=":
+def _is_key_join(level: GroupingLevel, part: Bound) -> bool:
+    if not isinstance(part, AllowedCall) or part.name != "=":
         return False
     left, right = (plain_column(operand) for operand in part.operands)
     if left is None or right is None or left.instance == right.instance:
@@ -59,7 +59,7 @@ def _is_key_join(level: Level, part: Bound) -> bool:
     return _is_personal(level, left) and _is_personal(level, right)
 
 
-def _counts_people(level: Level, aggregate: Aggregate) -> bool:
+def _counts_people(level: GroupingLevel, aggregate: Aggregate) -> bool:
     argument = aggregate.argument
     if aggregate.function != "count" or not isinstance(argument, ColumnRef):
         return False
@@ -67,11 +67,11 @@ def _counts_people(level: Level, aggregate: Aggregate) -> bool:
     return protection is not None and protection.entity == argument.name
 
 
-def _is_personal(level: Level, column: ColumnRef) -> bool:
+def _is_personal(level: GroupingLevel, column: ColumnRef) -> bool:
     return level.instances[column.instance - 1].is_personal(column)
 
 
-def _column(level: Level, column: ColumnRef) -> Iterator[Finding]:
+def _column(level: GroupingLevel, column: ColumnRef) -> Iterator[Finding]:
     instance = level.instances[column.instance - 1]
     if instance.relation is None or instance.protection is None:
         return

@@ -38,9 +38,9 @@ from collections.abc import Iterator
 from kanon_pg.queries.check.catalog import RelationKind
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.plan.joins import conjuncts
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.steps import duration
-from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, Operation, columns_in, walk
+from kanon_pg.queries.check.plan.typed import Aggregate, AllowedCall, Bound, ColumnRef, columns_in, walk
 from kanon_pg.queries.check.types import MOMENTS, NUMBERS
 
 _SEVERAL_RANGES = frozenset({"or", "in", "any", "case", "%", "abs", "not", "like", "ilike", "~", "~*"})
@@ -49,7 +49,7 @@ _SEVERAL_RANGES = frozenset({"or", "in", "any", "case", "%", "abs", "not", "like
 _COPIES = frozenset({RelationKind.VIEW, RelationKind.MATERIALIZED})
 
 
-def selected_values(level: Level) -> Iterator[Finding]:
+def selected_values(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every condition that mixes an aggregated column with other columns."""
     for aggregate in level.aggregates():
         measured = _measured(level, aggregate)
@@ -72,10 +72,10 @@ def _ranges(part: Bound, measured: frozenset[ColumnRef]) -> Iterator[Finding]:
     if not any(column.type in (*NUMBERS, *MOMENTS) for column in measured):
         return
     for item in walk(part):
-        if not isinstance(item, Operation) or item.name not in _SEVERAL_RANGES:
+        if not isinstance(item, AllowedCall) or item.name not in _SEVERAL_RANGES:
             continue
         inner = item.operands[0] if item.operands else None
-        if item.name == "not" and isinstance(inner, Operation) and inner.name in {"is null", "="}:
+        if item.name == "not" and isinstance(inner, AllowedCall) and inner.name in {"is null", "="}:
             continue
         names = ", ".join(sorted(column.name for column in measured))
         sentence = f"A condition on {names}, which is aggregated, takes one range."
@@ -85,7 +85,7 @@ def _ranges(part: Bound, measured: frozenset[ColumnRef]) -> Iterator[Finding]:
         return
 
 
-def _measured(level: Level, aggregate: Aggregate) -> frozenset[ColumnRef]:
+def _measured(level: GroupingLevel, aggregate: Aggregate) -> frozenset[ColumnRef]:
     """Return the columns of people whose values an aggregate tells something about."""
     if aggregate.argument is None or aggregate.function == "count":
         return frozenset()
@@ -93,14 +93,14 @@ def _measured(level: Level, aggregate: Aggregate) -> frozenset[ColumnRef]:
     return frozenset(item for item in found if not level.instances[item.instance - 1].is_personal(item))
 
 
-def _selecting(level: Level, aggregate: Aggregate) -> Iterator[Bound]:
+def _selecting(level: GroupingLevel, aggregate: Aggregate) -> Iterator[Bound]:
     conditions = [*level.conditions(), *([aggregate.condition] if aggregate.condition is not None else [])]
     for condition in conditions:
         yield from conjuncts(condition)
     yield from level.keys
 
 
-def _atoms(level: Level, part: Bound, argument: Bound | None) -> set[Bound]:
+def _atoms(level: GroupingLevel, part: Bound, argument: Bound | None) -> set[Bound]:
     """Return what a condition reads: columns, and the aggregated expression as a whole.
 
     Whether a LEFT JOIN found a row depends on all that its condition reads, and so do that row's columns.
@@ -114,7 +114,7 @@ def _atoms(level: Level, part: Bound, argument: Bound | None) -> set[Bound]:
             continue
         if item == argument or (isinstance(item, ColumnRef) and not level.is_fixed(item)):
             found.add(item)
-        if isinstance(item, Operation) and item != argument:
+        if isinstance(item, AllowedCall) and item != argument:
             waiting.extend(item.operands)
         if isinstance(item, ColumnRef):
             condition = level.instances[item.instance - 1].condition
@@ -122,11 +122,11 @@ def _atoms(level: Level, part: Bound, argument: Bound | None) -> set[Bound]:
     return found
 
 
-def _is_measured(level: Level, item: Bound, measured: frozenset[ColumnRef]) -> bool:
+def _is_measured(level: GroupingLevel, item: Bound, measured: frozenset[ColumnRef]) -> bool:
     return any(column in measured or _is_copy(level, column, measured) for column in columns_in(item))
 
 
-def _is_copy(level: Level, column: ColumnRef, measured: frozenset[ColumnRef]) -> bool:
+def _is_copy(level: GroupingLevel, column: ColumnRef, measured: frozenset[ColumnRef]) -> bool:
     """Return whether a column of another protected instance may hold the values of an aggregated one."""
     instance = level.instances[column.instance - 1]
     if instance.relation is None or instance.protection is None:

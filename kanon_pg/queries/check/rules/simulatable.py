@@ -35,7 +35,7 @@ from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import SUMS
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
-from kanon_pg.queries.check.plan.levels import Level, Plan
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, ColumnRef, columns_in, walk
 from kanon_pg.queries.check.types import INTEGERS
 
@@ -58,7 +58,7 @@ def simulatable(plan: Plan, options: Options) -> Iterator[Finding]:
         yield from _level(level)
 
 
-def _level(level: Level) -> Iterator[Finding]:
+def _level(level: GroupingLevel) -> Iterator[Finding]:
     kinds = ColumnKinds(level)
     conditions = [item.condition for item in level.aggregates() if item.condition is not None]
     for part in (*level.conditions(), *level.keys, *conditions):
@@ -90,5 +90,5 @@ def _aggregate(aggregate: Aggregate, argument: Bound) -> Iterator[Finding]:
             yield _finding(item, f"{item.name} is sensitive and not an exact number.", hint)
 
 
-def _finding(item: Level | Bound, sentence: str, hint: str) -> Finding:
+def _finding(item: GroupingLevel | Bound, sentence: str, hint: str) -> Finding:
     return finding_at("Q350", item, sentence, _HINT + hint)

@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
-from kanon_pg.queries.check.plan.levels import Level
+from kanon_pg.queries.check.plan.levels import GroupingLevel
 from kanon_pg.queries.check.plan.spellings import has_several_spellings
 
 
-def spellings(level: Level) -> Iterator[Finding]:
+def spellings(level: GroupingLevel) -> Iterator[Finding]:
     """Yield a finding for every group key of people whose equal values can look different."""
     for key in level.keys:
         if has_several_spellings(key):

@@ -13,7 +13,7 @@ from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.divisions import cells_of, k_of
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.known import chooses_by_secrets
-from kanon_pg.queries.check.plan.levels import Level, Plan, Sorting, parameter_uses
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan, Sorting, parameter_uses
 from kanon_pg.queries.check.plan.people import (
     PeopleCount,
     cell_counts,
@@ -46,7 +46,10 @@ class CanonicalWriter:
     """
 
     def __init__(
-        self, plan: Plan, options: Options, extra_columns: Callable[[Level], Sequence[str]] = lambda level: ()
+        self,
+        plan: Plan,
+        options: Options,
+        extra_columns: Callable[[GroupingLevel], Sequence[str]] = lambda level: (),
     ) -> None:
         self._plan = plan
         self._options = options
@@ -72,7 +75,7 @@ class CanonicalWriter:
         body = self._single() if len(self._plan.branches) == 1 else self._several()
         return ", ".join(self._tables), body
 
-    def writer(self, level: Level) -> Writer:
+    def writer(self, level: GroupingLevel) -> Writer:
         """Return the writer of a level's expressions."""
         positions = {aggregate: position for position, aggregate in enumerate(level.aggregates())}
         return Writer(self._numbers, self._options.limits.rendered, positions)
@@ -81,13 +84,13 @@ class CanonicalWriter:
         """Return the names under which answers of inner queries stand."""
         return self._answers
 
-    def tables_before(self, level: Level) -> tuple[str, ...]:
+    def tables_before(self, level: GroupingLevel) -> tuple[str, ...]:
         """Return the common table expressions that the FROM of a level needs."""
         if all(instance.plan is None for instance in level.instances):
             return ()
         return tuple(self._tables[: self._starts[level.number]])
 
-    def tables_through(self, level: Level) -> tuple[str, ...]:
+    def tables_through(self, level: GroupingLevel) -> tuple[str, ...]:
         """Return the common table expressions up to the groups of a level that are shown."""
         return tuple(self._tables[: self._ends[level.number]])
 
@@ -129,7 +132,7 @@ class CanonicalWriter:
                 if alone:
                     self._cells(alone, of_spreads=True)
 
-    def _cells(self, family: tuple[Level, ...], *, of_spreads: bool = False) -> None:
+    def _cells(self, family: tuple[GroupingLevel, ...], *, of_spreads: bool = False) -> None:
         cells = cells_of(family)
         if cells is None:
             return
@@ -148,7 +151,7 @@ class CanonicalWriter:
         self._tables.append(f"{table} AS MATERIALIZED ({query})")
         self._hide(counts, f'(SELECT pg_catalog.min("h{{0}}") FROM {table})')
 
-    def _level(self, level: Level) -> None:
+    def _level(self, level: GroupingLevel) -> None:
         self._starts[level.number] = len(self._tables)
         writer = self.writer(level)
         keys, aggregates = level.keys, level.aggregates()
@@ -200,7 +203,9 @@ class CanonicalWriter:
             self._tables.append(f"{groups_of(level)} AS (SELECT * FROM {base_of(level)})")
         self._ends[level.number] = len(self._tables)
 
-    def _percentiles(self, level: Level, windows: tuple[Windows, ...], writer: Writer, rest: str) -> None:
+    def _percentiles(
+        self, level: GroupingLevel, windows: tuple[Windows, ...], writer: Writer, rest: str
+    ) -> None:
         """Add the percentiles, which are computed over rows in order, to the other aggregates of groups."""
         columns, joins = ['"g".*'], ""
         for number, item in enumerate(windows):
@@ -221,7 +226,7 @@ class CanonicalWriter:
             hidden = HiddenColumn(self._next(), item.minimum, item.instance.oid, item.what)
             self._hide_one(template.format(position), hidden)
 
-    def _dominance(self, level: Level, writer: Writer) -> None:
+    def _dominance(self, level: GroupingLevel, writer: Writer) -> None:
         if self._options.dominance is None:
             return
         for aggregate in dominance_aggregates(level):
@@ -232,7 +237,7 @@ class CanonicalWriter:
             hidden = HiddenColumn(self._next(), 1, rows.oid if rows is not None else 0, "dominance")
             self._hide_one(share_check(self._options.dominance, table), hidden)
 
-    def _sides(self, level: Level, writer: Writer) -> None:
+    def _sides(self, level: GroupingLevel, writer: Writer) -> None:
         for aggregate in uneven_percentiles(level):
             table = quoted(f"kanon_sides_{len(self._tables)}")
             self._tables.append(
@@ -243,7 +248,7 @@ class CanonicalWriter:
                 hidden = HiddenColumn(self._next(), least, instance.oid, "percentile")
                 self._hide_one(f'(SELECT pg_catalog.min("ratio") FROM {table})', hidden)
 
-    def _values(self, level: Level, writer: Writer) -> None:
+    def _values(self, level: GroupingLevel, writer: Writer) -> None:
         """Count the people of every value that a number of different values counts."""
         rows = fact_instance(level)
         for aggregate in secret_values(level):
@@ -273,11 +278,11 @@ class CanonicalWriter:
         self.hidden.append(hidden)
         self._hidden_sql.append(f"{sql} AS {quoted(hidden.name)}")
 
-    def _named(self, level: Level) -> tuple[tuple[str, int], ...]:
+    def _named(self, level: GroupingLevel) -> tuple[tuple[str, int], ...]:
         found = named_groups(level, strict=self._options.strict)
         return tuple(pair for key in found for pair in key.counts(base_of(level)))
 
-    def _select(self, level: Level, names: list[str]) -> str:
+    def _select(self, level: GroupingLevel, names: list[str]) -> str:
         writer = self.writer(level)
         parts = [
             f"{writer.write(output.expression)} AS {quoted(name)}"
@@ -289,7 +294,7 @@ class CanonicalWriter:
         ]
         return f"SELECT {', '.join(parts)}{self._groups(level)}"
 
-    def _groups(self, level: Level) -> str:
+    def _groups(self, level: GroupingLevel) -> str:
         text = f' FROM {groups_of(level)} AS "l"'
         if level.repeated:
             text += ' CROSS JOIN LATERAL pg_catalog.generate_series(1, "l"."n") AS "r"'
@@ -328,7 +333,7 @@ class CanonicalWriter:
         return text
 
 
-def _numbers_of_people(counts: tuple[PeopleCount, ...], level: Level, writer: Writer) -> list[str]:
+def _numbers_of_people(counts: tuple[PeopleCount, ...], level: GroupingLevel, writer: Writer) -> list[str]:
     """Return the hidden columns of a level; nobody counts as enough where nobody is allowed."""
     rows = fact_instance(level)
     found = []
@@ -357,12 +362,12 @@ def parameters(plan: Plan, numbers: Mapping[int, int]) -> tuple[Parameter, ...]:
     return tuple(Parameter(number, found[number]) for number in sorted(found))
 
 
-def base_of(level: Level) -> str:
+def base_of(level: GroupingLevel) -> str:
     """Return the name under which all groups of a level stand."""
     return f'"kanon_level_{level.number}"'
 
 
-def equal_keys(level: Level, one: str, other: str) -> str:
+def equal_keys(level: GroupingLevel, one: str, other: str) -> str:
     """Return the condition that two aliases of groups of a level have the same keys."""
     positions = range(len(level.keys))
     if not positions:
@@ -374,7 +379,7 @@ def equal_keys(level: Level, one: str, other: str) -> str:
     return " AND ".join([f"{hashes[0]} OPERATOR(pg_catalog.=) {hashes[1]}", *equal])
 
 
-def groups_of(level: Level) -> str:
+def groups_of(level: GroupingLevel) -> str:
     """Return the name under which the groups of a level stand that are shown."""
     return f'"kanon_groups_{level.number}"'
 
@@ -390,7 +395,7 @@ def _sorted(item: Sorting, sql: str) -> str:
 
 
 def kept_groups(
-    level: Level, counts: tuple[PeopleCount, ...], lacking: tuple[str, ...], base: str, table: str
+    level: GroupingLevel, counts: tuple[PeopleCount, ...], lacking: tuple[str, ...], base: str, table: str
 ) -> tuple[str, ...]:
     """Return the common table expressions that reduce the groups of a level to those that may be shown.
 

@@ -15,7 +15,7 @@ from kanon_pg.queries.check.plan.known import (
     level_alone,
     secret_level,
 )
-from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.spreads import is_spread
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound, columns_in
@@ -54,7 +54,7 @@ def combined_sql(plan: Plan, options: Options) -> CombinedSql | None:
     """
     writers: list[_SetWriter] = []
 
-    def extra_columns(level: Level) -> list[str]:
+    def extra_columns(level: GroupingLevel) -> list[str]:
         return [part for item in writers if item.level is level for part in item.columns()]
 
     canonical = CanonicalWriter(plan, options, extra_columns)
@@ -100,7 +100,7 @@ def _known_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> Ite
 
 
 def _secret_sets(
-    plan: Plan, canonical: CanonicalWriter, level: Level, instance: Instance
+    plan: Plan, canonical: CanonicalWriter, level: GroupingLevel, instance: Instance
 ) -> Iterator[EntitySet]:
     secret = secret_level(level, instance)
     if secret.is_whole and is_everybody(secret.level):
@@ -125,7 +125,7 @@ def _window_writers(plan: Plan, canonical: CanonicalWriter, options: Options) ->
     ]
 
 
-def _masks(level: Level) -> dict[Bound | None, tuple[str, ...]]:
+def _masks(level: GroupingLevel) -> dict[Bound | None, tuple[str, ...]]:
     masks: dict[Bound | None, list[str]] = {None: []}
     for aggregate in level.aggregates():
         masks.setdefault(participation(aggregate), []).append(_figure(aggregate))
@@ -142,7 +142,12 @@ class _SetWriter:
     """Writes the statements of one instance of a level."""
 
     def __init__(
-        self, plan: Plan, canonical: CanonicalWriter, level: Level, instance: Instance, suppresses: bool
+        self,
+        plan: Plan,
+        canonical: CanonicalWriter,
+        level: GroupingLevel,
+        instance: Instance,
+        suppresses: bool,
     ) -> None:
         self.level = level
         self._canonical = canonical
@@ -322,7 +327,7 @@ class _WindowWriter(_SetWriter):
 _NAMED = '"row_id"'
 
 
-def _cover(level: Level, instance: Instance) -> int | None:
+def _cover(level: GroupingLevel, instance: Instance) -> int | None:
     """Return the relation whose own sets say all that the sets of an instance would say.
 
     That is so for a table that is only looked up: every figure is a sum over rows of the fact, each of which

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
 from kanon_pg.queries.check.plan.typed import (
     PAIR,
     Aggregate,
+    AllowedCall,
     Bound,
     ColumnRef,
     KeyRef,
-    Operation,
     ParameterRef,
     TypedConstant,
 )
@@ -61,7 +61,7 @@ class Writer:
             return f'"l"."a{self.aggregates[expression]}"'
         return self._operation(expression)
 
-    def _operation(self, operation: Operation) -> str:
+    def _operation(self, operation: AllowedCall) -> str:
         parts = [self.write(operand) for operand in operation.operands]
         if operation.name == "extract" and isinstance(operation.operands[0], TypedConstant):
             parts[0] = literal(operation.operands[0].text or "")
@@ -96,7 +96,7 @@ class Writer:
         return f"{call}{condition}"
 
     def _arguments(self, argument: Bound | None) -> str:
-        if isinstance(argument, Operation) and argument.name == PAIR:
+        if isinstance(argument, AllowedCall) and argument.name == PAIR:
             return ", ".join(map(self.write, argument.operands))
         return self.write(argument) if argument is not None else "*"
 
@@ -169,7 +169,7 @@ def entity_sql(instance: Instance) -> str:
     return f'"{instance.alias}".{quoted(protection.entity)}'
 
 
-def from_and_where(level: Level, writer: Writer, answers: Mapping[Plan, str]) -> str:
+def from_and_where(level: GroupingLevel, writer: Writer, answers: Mapping[Plan, str]) -> str:
     """Return FROM and WHERE of a level.
 
     Parameters

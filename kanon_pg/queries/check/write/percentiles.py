@@ -24,7 +24,7 @@ from decimal import Decimal
 from kanon_pg.queries.check.functions import PERCENTILES
 from kanon_pg.queries.check.plan.divisions import k_of
 from kanon_pg.queries.check.plan.joins import fact_instance
-from kanon_pg.queries.check.plan.levels import Instance, Level, Plan
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance, Plan
 from kanon_pg.queries.check.plan.people import participation, uneven_percentiles
 from kanon_pg.queries.check.plan.typed import Aggregate, Bound
 from kanon_pg.queries.check.types import FLOATS, INTEGERS
@@ -56,7 +56,7 @@ class Windows:
         With their positions among the aggregates of the level.
     """
 
-    level: Level
+    level: GroupingLevel
     argument: Bound
     mask: Bound | None
     percentiles: tuple[tuple[Aggregate, int], ...]
@@ -71,7 +71,7 @@ class Windows:
         return tuple(item for item in self.level.protected() if rows is None or item.number != rows.number)
 
 
-def windows_of(level: Level) -> tuple[Windows, ...]:
+def windows_of(level: GroupingLevel) -> tuple[Windows, ...]:
     """Return the percentiles of a level over people, those of the same values together."""
     if not level.protected():
         return ()
@@ -182,7 +182,7 @@ def _inside(number: int) -> str:
     )
 
 
-def _grouping(level: Level) -> str:
+def _grouping(level: GroupingLevel) -> str:
     if not level.keys:
         return ""
     return " GROUP BY " + ", ".join(f'"k{position}"' for position in range(len(level.keys)))

@@ -14,13 +14,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kanon_pg.queries.check.plan.joins import fact_instance
-from kanon_pg.queries.check.plan.levels import Level, Plan
+from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan
 from kanon_pg.queries.check.plan.people import participation
 from kanon_pg.queries.check.plan.typed import Aggregate
 from kanon_pg.queries.check.write.expressions import Writer, entity_sql, from_and_where
 
 
-def largest_shares(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
+def largest_shares(
+    level: GroupingLevel, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]
+) -> str:
     """Return a SELECT with the largest person's total (``top``) and that of all (``total``) per group."""
     if aggregate.argument is None:
         raise TypeError("only aggregates of a column have shares")
@@ -45,14 +47,21 @@ def share_check(share: float, table: str) -> str:
     return f"(SELECT COALESCE({smallest}, 1) FROM {table})"
 
 
-def person_ratio(level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]) -> str:
+def person_ratio(
+    level: GroupingLevel, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str]
+) -> str:
     """Return a SELECT with rows over the most rows of one person (``ratio``, rounded down) per group."""
     ratio = 'CAST(pg_catalog.div(pg_catalog.sum("n"), pg_catalog.max("n")) AS pg_catalog.int8)'
     return _by_person(level, aggregate, writer, answers, 'pg_catalog.count(*) AS "n"', f'{ratio} AS "ratio"')
 
 
 def _by_person(
-    level: Level, aggregate: Aggregate, writer: Writer, answers: Mapping[Plan, str], figure: str, result: str
+    level: GroupingLevel,
+    aggregate: Aggregate,
+    writer: Writer,
+    answers: Mapping[Plan, str],
+    figure: str,
+    result: str,
 ) -> str:
     """Return a SELECT of a result per group over a figure per person who takes part."""
     rows = fact_instance(level)

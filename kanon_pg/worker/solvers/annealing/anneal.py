@@ -10,7 +10,7 @@ from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.annealing.assignment import (
-    Assignment,
+    InstanceAssignment,
     Problem,
     assign,
     assignment_of,
@@ -21,7 +21,14 @@ from kanon_pg.worker.solvers.annealing.assignment import (
     unassign,
 )
 from kanon_pg.worker.solvers.annealing.draw import random_state, share
-from kanon_pg.worker.solvers.annealing.steps import Buffers, Taken, buffers_for, repair, ruin, taken_for
+from kanon_pg.worker.solvers.annealing.steps import (
+    RepairBuffers,
+    TakenItems,
+    buffers_for,
+    repair,
+    ruin,
+    taken_for,
+)
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.local_search.partition import NOBODY
 
@@ -30,7 +37,7 @@ _TINY = 1e-9
 
 
 @kernel
-def _rise(problem: Problem, taken: Taken, buffers: Buffers) -> float:
+def _rise(problem: Problem, taken: TakenItems, buffers: RepairBuffers) -> float:
     """Return by how much the cost rises in the new places, infinite if an item has none."""
     rise = 0.0
     for place in range(taken.length[0]):
@@ -41,7 +48,9 @@ def _rise(problem: Problem, taken: Taken, buffers: Buffers) -> float:
 
 
 @kernel
-def _assign_taken(problem: Problem, assignment: Assignment, taken: Taken, places: NDArray[np.int32]) -> None:
+def _assign_taken(
+    problem: Problem, assignment: InstanceAssignment, taken: TakenItems, places: NDArray[np.int32]
+) -> None:
     for place in range(taken.length[0]):
         item = taken.item[place]
         taken.flag[item] = False
@@ -50,7 +59,7 @@ def _assign_taken(problem: Problem, assignment: Assignment, taken: Taken, places
 
 @kernel
 def _are_large_enough(
-    problem: Problem, assignment: Assignment, places: NDArray[np.int32], count: int
+    problem: Problem, assignment: InstanceAssignment, places: NDArray[np.int32], count: int
 ) -> bool:
     """Count the distinct people of some classes anew; return whether all of them have enough."""
     enough = True
@@ -62,7 +71,9 @@ def _are_large_enough(
 
 
 @kernel
-def _undo(problem: Problem, assignment: Assignment, taken: Taken, buffers: Buffers) -> None:
+def _undo(
+    problem: Problem, assignment: InstanceAssignment, taken: TakenItems, buffers: RepairBuffers
+) -> None:
     for place in range(taken.length[0]):
         unassign(problem, assignment, taken.item[place])
     _assign_taken(problem, assignment, taken, taken.source)
@@ -71,9 +82,9 @@ def _undo(problem: Problem, assignment: Assignment, taken: Taken, buffers: Buffe
 @kernel
 def anneal_steps(
     problem: Problem,
-    assignment: Assignment,
-    taken: Taken,
-    buffers: Buffers,
+    assignment: InstanceAssignment,
+    taken: TakenItems,
+    buffers: RepairBuffers,
     random: NDArray[np.uint64],
     temperature: float,
     unit: float,
@@ -207,7 +218,7 @@ def _unit(table: RowTypeTable) -> float:
 
 def _search(
     problem: Problem,
-    assignment: Assignment,
+    assignment: InstanceAssignment,
     clock: Clock,
     effort: int,
     seed: int,

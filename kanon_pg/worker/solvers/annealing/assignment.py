@@ -46,7 +46,7 @@ class Problem(NamedTuple):
     price: NDArray[np.float64]
 
 
-class Assignment(NamedTuple):
+class InstanceAssignment(NamedTuple):
     """Which instance holds each item: linked lists per instance, and the people in each.
 
     `people` is exact, or with shared people between moves at most what there are.
@@ -107,10 +107,10 @@ def _instances_for(table: RowTypeTable, problem: Problem, solution: Solution) ->
     return place[classes.class_of]
 
 
-def assignment_of(problem: Problem, held_by: NDArray[np.int32]) -> Assignment:
+def assignment_of(problem: Problem, held_by: NDArray[np.int32]) -> InstanceAssignment:
     """Return the linked lists of an assignment of items to instances."""
     instances, items = problem.cost.size, held_by.size
-    assignment = Assignment(
+    assignment = InstanceAssignment(
         np.full(items, NOBODY, dtype=np.int32), np.full(instances, NOBODY, dtype=np.int32),
         np.full(items, NOBODY, dtype=np.int32), np.full(items, NOBODY, dtype=np.int32),
         np.zeros(instances, dtype=np.int64),
@@ -158,7 +158,7 @@ def _cheapest_common(
 
 
 @kernel
-def _assign_all(problem: Problem, assignment: Assignment, held_by: NDArray[np.int32]) -> None:
+def _assign_all(problem: Problem, assignment: InstanceAssignment, held_by: NDArray[np.int32]) -> None:
     for item in range(held_by.size - 1, -1, -1):
         assign(problem, assignment, item, held_by[item])
     for number in range(problem.cost.size):
@@ -166,7 +166,7 @@ def _assign_all(problem: Problem, assignment: Assignment, held_by: NDArray[np.in
 
 
 @inner_kernel
-def assign(problem: Problem, assignment: Assignment, item: int, into: int) -> None:
+def assign(problem: Problem, assignment: InstanceAssignment, item: int, into: int) -> None:
     """Give an item that nobody holds to an instance."""
     push(assignment.head, assignment.following, assignment.previous, item, into)
     assignment.held_by[item] = into
@@ -174,7 +174,7 @@ def assign(problem: Problem, assignment: Assignment, item: int, into: int) -> No
 
 
 @inner_kernel
-def unassign(problem: Problem, assignment: Assignment, item: int) -> None:
+def unassign(problem: Problem, assignment: InstanceAssignment, item: int) -> None:
     """Take an item out of the instance that holds it; `held_by` still names that instance."""
     source = assignment.held_by[item]
     remove(assignment.head, assignment.following, assignment.previous, item, source)
@@ -182,7 +182,7 @@ def unassign(problem: Problem, assignment: Assignment, item: int) -> None:
 
 
 @kernel
-def count_again(problem: Problem, assignment: Assignment, number: int) -> None:
+def count_again(problem: Problem, assignment: InstanceAssignment, number: int) -> None:
     """Set the people of an instance to the exact count of distinct people."""
     if problem.shared.size == 0:
         return

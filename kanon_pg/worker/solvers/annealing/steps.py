@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import mix
-from kanon_pg.worker.solvers.annealing.assignment import Assignment, Problem, limit_of, unassign
+from kanon_pg.worker.solvers.annealing.assignment import InstanceAssignment, Problem, limit_of, unassign
 from kanon_pg.worker.solvers.annealing.draw import below, share
 from kanon_pg.worker.solvers.local_search.partition import NOBODY
 
@@ -28,7 +28,7 @@ _CLASSES = 2
 _TINY = 1e-9
 
 
-class Taken(NamedTuple):
+class TakenItems(NamedTuple):
     """Items that were taken out and where they came from (`length` of them), and a flag for each item."""
 
     item: NDArray[np.int32]
@@ -37,11 +37,11 @@ class Taken(NamedTuple):
     flag: NDArray[np.bool_]
 
 
-def taken_for(problem: Problem, most: int) -> Taken:
+def taken_for(problem: Problem, most: int) -> TakenItems:
     """Return room for some items."""
     flag = np.zeros(problem.type_of.size, dtype=np.bool_)
     room = np.empty(most, dtype=np.int32)
-    return Taken(room, room.copy(), np.zeros(1, dtype=np.int64), flag)
+    return TakenItems(room, room.copy(), np.zeros(1, dtype=np.int64), flag)
 
 
 @kernel
@@ -58,7 +58,7 @@ def cheaper_edges(problem: Problem, row_type: int, cost: float) -> int:
 
 
 @kernel
-def _take(problem: Problem, assignment: Assignment, taken: Taken, item: int) -> None:
+def _take(problem: Problem, assignment: InstanceAssignment, taken: TakenItems, item: int) -> None:
     place = taken.length[0]
     taken.item[place] = item
     taken.source[place] = assignment.held_by[item]
@@ -68,7 +68,7 @@ def _take(problem: Problem, assignment: Assignment, taken: Taken, item: int) -> 
 
 
 @kernel
-def take_class(problem: Problem, assignment: Assignment, taken: Taken, number: int) -> bool:
+def take_class(problem: Problem, assignment: InstanceAssignment, taken: TakenItems, number: int) -> bool:
     """Take all items of a class; do nothing and return False if there is no room for them."""
     room = taken.item.size - taken.length[0]
     item = assignment.head[number]
@@ -84,7 +84,7 @@ def take_class(problem: Problem, assignment: Assignment, taken: Taken, number: i
 
 
 @kernel
-def take_spare(problem: Problem, assignment: Assignment, taken: Taken, item: int) -> bool:
+def take_spare(problem: Problem, assignment: InstanceAssignment, taken: TakenItems, item: int) -> bool:
     """Take one item if its class stays large enough without it."""
     number = assignment.held_by[item]
     spare = assignment.people[number] - limit_of(problem, number)
@@ -95,7 +95,7 @@ def take_spare(problem: Problem, assignment: Assignment, taken: Taken, item: int
 
 
 @kernel
-def _draw_improvable(problem: Problem, assignment: Assignment, random: NDArray[np.uint64]) -> int:
+def _draw_improvable(problem: Problem, assignment: InstanceAssignment, random: NDArray[np.uint64]) -> int:
     """Draw an item that pays more than its cheapest instance."""
     item = 0
     for _ in range(_TRIES):
@@ -109,8 +109,8 @@ def _draw_improvable(problem: Problem, assignment: Assignment, random: NDArray[n
 @kernel
 def _ruin_around(
     problem: Problem,
-    assignment: Assignment,
-    taken: Taken,
+    assignment: InstanceAssignment,
+    taken: TakenItems,
     random: NDArray[np.uint64],
     target: int,
     classes: int,
@@ -135,8 +135,8 @@ def _ruin_around(
 @kernel
 def _ruin_neighbours(
     problem: Problem,
-    assignment: Assignment,
-    taken: Taken,
+    assignment: InstanceAssignment,
+    taken: TakenItems,
     random: NDArray[np.uint64],
     row_type: int,
     classes: int,
@@ -155,7 +155,11 @@ def _ruin_neighbours(
 
 @kernel
 def ruin(
-    problem: Problem, assignment: Assignment, taken: Taken, random: NDArray[np.uint64], unit: float
+    problem: Problem,
+    assignment: InstanceAssignment,
+    taken: TakenItems,
+    random: NDArray[np.uint64],
+    unit: float,
 ) -> None:
     """Take a few items out that might be better off together.
 
@@ -182,8 +186,8 @@ def ruin(
 @kernel
 def _ruin_more(
     problem: Problem,
-    assignment: Assignment,
-    taken: Taken,
+    assignment: InstanceAssignment,
+    taken: TakenItems,
     random: NDArray[np.uint64],
     item: int,
     unit: float,
@@ -219,7 +223,7 @@ On CMC (k = 5, 25; 2 seconds of `refine`, one seed) half: 0 and -0.30 % cells; t
 """
 
 
-class Buffers(NamedTuple):
+class RepairBuffers(NamedTuple):
     """Working arrays of a repair.
 
     Per item taken: the open class it would go to (`fallback`) and what it pays there (`worth`), its turn,
@@ -246,10 +250,10 @@ class Buffers(NamedTuple):
     last_stamp: NDArray[np.int64]
 
 
-def buffers_for(problem: Problem, most: int) -> Buffers:
+def buffers_for(problem: Problem, most: int) -> RepairBuffers:
     """Return working arrays for repairs of up to `most` items."""
     instances = problem.cost.size
-    return Buffers(
+    return RepairBuffers(
         np.empty(most, dtype=np.int32), np.empty(most, dtype=np.float64), np.empty(most, dtype=np.int64),
         np.empty(most, dtype=np.bool_), np.zeros(instances, dtype=np.int64),
         np.empty(instances, dtype=np.int64), np.empty(instances, dtype=np.uint64),
@@ -263,7 +267,7 @@ def buffers_for(problem: Problem, most: int) -> Buffers:
 
 @kernel
 def _find_fallbacks(
-    problem: Problem, assignment: Assignment, taken: Taken, buffers: Buffers, unit: float
+    problem: Problem, assignment: InstanceAssignment, taken: TakenItems, buffers: RepairBuffers, unit: float
 ) -> int:
     """Find the cheapest open class for each item; return how many instances were looked at."""
     looked = 0
@@ -283,7 +287,7 @@ def _find_fallbacks(
 
 @kernel
 def _list_pairs(
-    problem: Problem, assignment: Assignment, taken: Taken, buffers: Buffers, margin: float
+    problem: Problem, assignment: InstanceAssignment, taken: TakenItems, buffers: RepairBuffers, margin: float
 ) -> int:
     """List the closed instances that each item could join, dearest items first."""
     count = taken.length[0]
@@ -317,7 +321,7 @@ def _list_pairs(
 
 
 @kernel
-def _slot_of(problem: Problem, buffers: Buffers, number: int, slots: int) -> int:
+def _slot_of(problem: Problem, buffers: RepairBuffers, number: int, slots: int) -> int:
     """Return the slot of the instances that the same items could join, or `slots` if there is none."""
     sign = buffers.sign[number]
     place = np.int64(sign >> np.uint64(48))
@@ -331,7 +335,7 @@ def _slot_of(problem: Problem, buffers: Buffers, number: int, slots: int) -> int
 
 
 @kernel
-def _list_slots(problem: Problem, buffers: Buffers, pairs: int) -> int:
+def _list_slots(problem: Problem, buffers: RepairBuffers, pairs: int) -> int:
     """List the instances that the items can fill, of those with the same items the cheapest."""
     slots, room = 0, 0
     for pair in range(pairs):
@@ -363,7 +367,9 @@ def _list_slots(problem: Problem, buffers: Buffers, pairs: int) -> int:
 
 
 @kernel
-def _value(problem: Problem, taken: Taken, buffers: Buffers, slot: int) -> tuple[float, int, float]:
+def _value(
+    problem: Problem, taken: TakenItems, buffers: RepairBuffers, slot: int
+) -> tuple[float, int, float]:
     """Return what opening an instance gains, its people, and what they pay in excess of their prices.
 
     Nothing is gained if the people would be too few.
@@ -387,7 +393,7 @@ def _value(problem: Problem, taken: Taken, buffers: Buffers, slot: int) -> tuple
 
 
 @kernel
-def _open(problem: Problem, taken: Taken, buffers: Buffers, slot: int) -> None:
+def _open(problem: Problem, taken: TakenItems, buffers: RepairBuffers, slot: int) -> None:
     """Send the items of a slot to its instance."""
     number = buffers.slot_instance[slot]
     cost, limit = problem.cost[number], limit_of(problem, number)
@@ -415,9 +421,9 @@ def _score(value: float, people: int, excess: float, way: int) -> float:
 @kernel
 def repair(
     problem: Problem,
-    assignment: Assignment,
-    taken: Taken,
-    buffers: Buffers,
+    assignment: InstanceAssignment,
+    taken: TakenItems,
+    buffers: RepairBuffers,
     random: NDArray[np.uint64],
     unit: float,
 ) -> int:

@@ -27,9 +27,9 @@ from kanon_pg.worker.verification.certificate import (
     NO_CAP,
     NO_MODELS,
     PRICE_UNIT,
-    Groups,
     GroupVisit,
     Priced,
+    PricedGroups,
     list_members,
     price_cap,
     unit_costs,
@@ -185,7 +185,7 @@ def ascend(
     Prices
         They prove at least what `start` proves.
     """
-    search = _Search(table, costs, start, clock, Collected() if collected is None else collected, wanted)
+    search = _PriceSearch(table, costs, start, clock, Collected() if collected is None else collected, wanted)
     complete = False
     try:
         search.begin()
@@ -198,7 +198,7 @@ def ascend(
     return Prices(search.best, _worth(table, search.best) / PRICE_UNIT, complete, search.pass_seconds)
 
 
-class _Search:
+class _PriceSearch:
     """Ascents, each followed by a pass over all classes that makes its prices valid.
 
     `best` are the best valid prices, `length` the steps of the next ascent, and `pass_seconds` how long the
@@ -318,7 +318,7 @@ class ClassCosts(NamedTuple):
     def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
         """Visit the groups of each vector."""
 
-        def visit_vector(_: int, cost: int, groups: Groups) -> bool:
+        def visit_vector(_: int, cost: int, groups: PricedGroups) -> bool:
             return visit(groups, np.full(groups.groups, cost, dtype=np.int64))
 
         visit_broken_groups(priced, self.vectors, self.costs, self.k, visit_vector, heartbeat, self.demands)
@@ -423,7 +423,7 @@ def collect_and_repair(
     repaired = prices.copy()
     marks = mix(np.arange(1, len(table) + 1, dtype=np.uint64))
 
-    def visit(groups: Groups, cost: NDArray[np.int64]) -> bool:
+    def visit(groups: PricedGroups, cost: NDArray[np.int64]) -> bool:
         begin, members = list_members(groups)
         signs = np.add.reduceat(marks[members], begin[:-1])
         if costs.demands is None:

@@ -19,7 +19,7 @@ from kanon_pg.worker.models.evaluator import may_hold_class
 from kanon_pg.worker.patterns import few_changes, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
-    Grouping,
+    GroupingBuffers,
     Marks,
     filter_bits,
     filter_marked,
@@ -38,7 +38,7 @@ EFFORT = 20_000_000
 _WORK_PER_STEP = 10_000_000
 
 
-class Reach(NamedTuple):
+class PatternReach(NamedTuple):
     """Working arrays; `cost` is infinite while a row type waits, `waiting` lists those that do.
 
     `all_types` lists all row types; `state` holds the vector of `keys` and how many row types wait.
@@ -48,7 +48,7 @@ class Reach(NamedTuple):
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
     marks: Marks
-    grouping: Grouping
+    grouping: GroupingBuffers
     all_types: NDArray[np.int32]
     cost: NDArray[np.float64]
     waiting: NDArray[np.int32]
@@ -57,7 +57,7 @@ class Reach(NamedTuple):
 
 @kernel
 def _may_hold(
-    reach: Reach, found: int, groups: int, k: int, models: ModelEvaluator | None
+    reach: PatternReach, found: int, groups: int, k: int, models: ModelEvaluator | None
 ) -> NDArray[np.bool_]:
     """Return which groups of candidates a class can be part of."""
     candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
@@ -77,7 +77,7 @@ def _may_hold(
 
 @kernel
 def _reach_range(
-    reach: Reach,
+    reach: PatternReach,
     vectors: NDArray[np.int64],
     costs: NDArray[np.float64],
     begin: int,
@@ -150,7 +150,7 @@ def cheapest_reach(
     vectors = few_changes(vectors, suppression_costs(vectors, table.weights))
     costs = suppression_costs(vectors, table.weights)
     count = len(table)
-    reach = Reach(
+    reach = PatternReach(
         table.hashes, table.hashes.sum(axis=0, dtype=np.uint64), table.people, marks_for(count),
         grouping_for(count), np.arange(count, dtype=np.int32), np.full(count, np.inf),
         np.arange(count, dtype=np.int32), np.array([0, count], dtype=np.int64),

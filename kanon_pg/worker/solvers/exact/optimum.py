@@ -213,7 +213,7 @@ ALL_PATTERNS_NOT_SEARCHED = (
 
 
 @dataclass(frozen=True)
-class Demands:
+class ProgramDemands:
     """What classes must satisfy beside k people.
 
     Parameters
@@ -246,7 +246,7 @@ class Search:
     request: SolveRequest
     clock: Clock
     nodes: int | None
-    demands: Demands | None
+    demands: ProgramDemands | None
     gap: float = 0.0
 
     @property
@@ -292,7 +292,7 @@ def search_exactly(
     start: SearchResult | None = None,
     prices: Numbers | None = None,
     *,
-    demands: Demands | None = None,
+    demands: ProgramDemands | None = None,
     nodes: int | None = None,
     gap: float = 0.0,
 ) -> SearchResult:

@@ -26,7 +26,7 @@ from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.exact.integer_program import Rows
-from kanon_pg.worker.solvers.exact.optimum import Demands, search_exactly
+from kanon_pg.worker.solvers.exact.optimum import ProgramDemands, search_exactly
 from kanon_pg.worker.solvers.exact.sub_problem import Demand
 from kanon_pg.worker.solvers.heuristics import search_greedily
 
@@ -229,7 +229,7 @@ def search_exactly_with_models(
         known = len(constraints.cuts)
         best = search_exactly(
             table, mask, request, clock, best, prices,
-            demands=Demands(constraints.rows_of, are_met), nodes=nodes, gap=gap,
+            demands=ProgramDemands(constraints.rows_of, are_met), nodes=nodes, gap=gap,
         )  # fmt: skip
         if len(constraints.cuts) == known or clock.is_over():
             break

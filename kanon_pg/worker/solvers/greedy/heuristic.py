@@ -19,7 +19,7 @@ from kanon_pg.worker.models.class_counts import ModelEvaluator, count_own, leave
 from kanon_pg.worker.models.evaluator import is_class, surplus
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
-    Grouping,
+    GroupingBuffers,
     Living,
     count_shared,
     counters_for,
@@ -57,7 +57,7 @@ class Shared(NamedTuple):
     last: NDArray[np.int64]
 
 
-class Scan(NamedTuple):
+class PatternScan(NamedTuple):
     """Everything a scan over the pattern vectors works on.
 
     `state` holds the places of `living` in use, the living items among them, and the vector that the
@@ -65,13 +65,13 @@ class Scan(NamedTuple):
     """
 
     living: Living
-    grouping: Grouping
+    grouping: GroupingBuffers
     counters: NDArray[np.uint16]
     shared: Shared
     state: NDArray[np.int64]
 
 
-def scan_of(table: RowTypeTable) -> Scan:
+def scan_of(table: RowTypeTable) -> PatternScan:
     """Return working arrays in which all row types are to be assigned."""
     count = len(table)
     living = Living(
@@ -84,11 +84,11 @@ def scan_of(table: RowTypeTable) -> Scan:
     stamps = np.zeros(table.shared_total + 1, dtype=np.int64)
     shared = Shared(table.shared_start, table.shared_people, stamps, np.zeros(1, dtype=np.int64))
     state = np.array([count, count, 0], dtype=np.int64)
-    return Scan(living, grouping_for(count), counters_for(count), shared, state)
+    return PatternScan(living, grouping_for(count), counters_for(count), shared, state)
 
 
 @kernel
-def group_sizes(scan: Scan, found: int, groups: int, k: int) -> NDArray[np.int64]:
+def group_sizes(scan: PatternScan, found: int, groups: int, k: int) -> NDArray[np.int64]:
     """Count the people of each group of candidates; exactly where that decides whether there are k."""
     living, grouping, shared = scan.living, scan.grouping, scan.shared
     sizes = np.zeros(groups, dtype=np.int64)
@@ -203,7 +203,7 @@ def thin_out(models: ModelEvaluator, items: NDArray[np.int32], places: NDArray[n
 
 @kernel
 def _assign_groups(
-    scan: Scan,
+    scan: PatternScan,
     found: int,
     groups: int,
     vector: int,
@@ -243,7 +243,7 @@ def _assign_groups(
 
 @kernel
 def _assign_range(
-    scan: Scan,
+    scan: PatternScan,
     vectors: NDArray[np.int64],
     begin: int,
     work: int,

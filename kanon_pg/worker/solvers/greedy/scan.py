@@ -130,7 +130,7 @@ def filter_marked(
     return found
 
 
-class Grouping(NamedTuple):
+class GroupingBuffers(NamedTuple):
     """Working arrays that group items by key.
 
     `group_of` numbers the group of each candidate; `table_keys` and `table_groups` are an open
@@ -144,17 +144,17 @@ class Grouping(NamedTuple):
     members: NDArray[np.int32]
 
 
-def grouping_for(count: int) -> Grouping:
+def grouping_for(count: int) -> GroupingBuffers:
     """Return working arrays for up to `count` items."""
     size = 1 << max(4, (2 * count - 1).bit_length())
-    return Grouping(
+    return GroupingBuffers(
         np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32), np.empty(size, dtype=np.uint64),
         np.empty(size, dtype=np.int32), np.empty(count, dtype=np.int32),
     )  # fmt: skip
 
 
 @kernel
-def group_candidates(keys: NDArray[np.uint64], found: int, grouping: Grouping) -> int:
+def group_candidates(keys: NDArray[np.uint64], found: int, grouping: GroupingBuffers) -> int:
     """Number the groups of the first `found` candidates from 0; return how many groups there are."""
     candidates, group_of = grouping.candidates, grouping.group_of
     table_keys, table_groups = grouping.table_keys, grouping.table_groups
@@ -178,7 +178,7 @@ def group_candidates(keys: NDArray[np.uint64], found: int, grouping: Grouping) -
 
 
 @kernel
-def list_groups(grouping: Grouping, found: int, groups: int) -> NDArray[np.int64]:
+def list_groups(grouping: GroupingBuffers, found: int, groups: int) -> NDArray[np.int64]:
     """List the candidates group by group, in their order; return where each group begins."""
     first = np.zeros(groups + 1, dtype=np.int64)
     for position in range(found):

@@ -23,8 +23,8 @@ from kanon_pg.worker.solvers.greedy.heuristic import thin_out
 from kanon_pg.worker.solvers.local_search.partition import (
     NOBODY,
     Members,
+    MoveBuffers,
     Partition,
-    Scratch,
     distinct_people,
     move,
     open_class,
@@ -56,7 +56,7 @@ _LEAST_LACK = 1e-6
 
 
 @inner_kernel
-def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch: Scratch) -> int:
+def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch: MoveBuffers) -> int:
     """Add up per class what the items hold of it; return how many classes there are."""
     scratch.stamp[0] += 1
     stamp = scratch.stamp[0]
@@ -80,7 +80,7 @@ def _tally(items: NDArray[np.int32], parts: Partition, members: Members, scratch
 
 
 @inner_kernel
-def _class_under(vector: int, touched: int, parts: Partition, scratch: Scratch) -> int:
+def _class_under(vector: int, touched: int, parts: Partition, scratch: MoveBuffers) -> int:
     """Return the class under a vector among those touched, `NOBODY` if there is none."""
     target = NOBODY
     for position in range(touched):
@@ -91,7 +91,7 @@ def _class_under(vector: int, touched: int, parts: Partition, scratch: Scratch) 
 
 @inner_kernel
 def _breaking_cost(
-    number: int, parts: Partition, members: Members, scratch: Scratch, elsewhere: NDArray[np.int32]
+    number: int, parts: Partition, members: Members, scratch: MoveBuffers, elsewhere: NDArray[np.int32]
 ) -> float:
     """Return what it costs to move the row types outside the items to other open classes."""
     stamp = scratch.stamp[0]
@@ -116,7 +116,7 @@ def _admit_gainers(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
     elsewhere: NDArray[np.int32],
 ) -> float:
     """Decide how many people each dearer class may lose; return what breaking classes costs."""
@@ -154,7 +154,7 @@ def _stays(
     k: int,
     models: ModelEvaluator,
     parts: Partition,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> bool:
     """Return whether a class satisfies everything, or is empty, without the stamped and one more row type."""
     count = 0
@@ -176,7 +176,7 @@ def _may_leave(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> bool:
     """Return whether a gainer may leave its class; if so, later questions are answered without it."""
     if models is None:
@@ -201,7 +201,7 @@ def _take_gainers(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> tuple[int, float]:
     """List the gainers that may come; return how many and what they gain."""
     taken = 0
@@ -236,7 +236,7 @@ def _missing(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> float:
     """Return what the class of the target and those taken lacks, 0 if it satisfies everything."""
     if models is None:
@@ -258,7 +258,7 @@ def _missing(
 
 @inner_kernel
 def _cheapest_absorption(
-    touched: int, target: int, cost: float, parts: Partition, scratch: Scratch
+    touched: int, target: int, cost: float, parts: Partition, scratch: MoveBuffers
 ) -> tuple[int, float]:
     """Return the class that loses least if it comes as a whole, and its loss."""
     best, least = NOBODY, np.inf
@@ -281,7 +281,7 @@ def _lessened(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> float:
     """Return by how much a donor lessens what is missing; below 0 if its class cannot spare it then."""
     if models is None:
@@ -318,7 +318,7 @@ def _take_donors(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> tuple[int, float]:
     """Add row types that cheaper classes can spare; return the new length of the list and their loss.
 
@@ -361,7 +361,7 @@ def _fill_up(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> tuple[int, float]:
     """Add donors in the cheapest way; return the new length of the list and the loss."""
     whole, least = _cheapest_absorption(touched, target, cost, parts, scratch)
@@ -384,7 +384,7 @@ def _stay_away(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> tuple[int, float]:
     """Let donors and gainers stay away until the other gainers satisfy everything.
 
@@ -422,7 +422,7 @@ def _satisfy(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
 ) -> tuple[int, float]:
     """Add donors, or leave gainers out, until the class satisfies everything.
 
@@ -452,7 +452,7 @@ def _carry_out(
     target: int,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
     elsewhere: NDArray[np.int32],
 ) -> None:
     """Move everything that was decided, and count people anew."""
@@ -479,7 +479,7 @@ def try_class(
     models: ModelEvaluator | None,
     parts: Partition,
     members: Members,
-    scratch: Scratch,
+    scratch: MoveBuffers,
     elsewhere: NDArray[np.int32],
 ) -> float:
     """Open or enlarge the class of some row types under a vector if that lowers the cost.

@@ -186,7 +186,7 @@ def distinct_people(members: Members, items: NDArray[np.int32], length: int) -> 
     return people
 
 
-class Scratch(NamedTuple):
+class MoveBuffers(NamedTuple):
     """Working arrays of moves: per class (`seen` to `touched`), per row type, and stamps.
 
     Row types of the move's group have the stamp in `item_seen`, those that join its class in `joins`;
@@ -211,12 +211,12 @@ class Scratch(NamedTuple):
     evaluated: NDArray[np.int64]
 
 
-def scratch_for(parts: Partition, models: ModelEvaluator | None) -> Scratch:
+def scratch_for(parts: Partition, models: ModelEvaluator | None) -> MoveBuffers:
     """Return working arrays for a partition."""
     room, count = parts.vector.size, parts.class_of.size
     lists = count if models is not None else 0
     sizes = (0, 0) if models is None else (models.codes.shape[0], int(models.first[-1]))
-    return Scratch(
+    return MoveBuffers(
         np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64),
         np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64),
         np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int32),

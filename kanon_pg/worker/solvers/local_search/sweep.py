@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.solvers.greedy.scan import (
-    Grouping,
+    GroupingBuffers,
     Marks,
     filter_bits,
     filter_marked,
@@ -26,7 +26,13 @@ from kanon_pg.worker.solvers.greedy.scan import (
     update_keys,
 )
 from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, try_class
-from kanon_pg.worker.solvers.local_search.partition import NOBODY, Members, Partition, Scratch, scratch_for
+from kanon_pg.worker.solvers.local_search.partition import (
+    NOBODY,
+    Members,
+    MoveBuffers,
+    Partition,
+    scratch_for,
+)
 
 _KEYS_PER_WORK = 4
 _WORK_PER_FOUND = 5
@@ -55,8 +61,8 @@ class Sweep(NamedTuple):
 
     parts: Partition
     members: Members
-    scratch: Scratch
-    grouping: Grouping
+    scratch: MoveBuffers
+    grouping: GroupingBuffers
     hashes: NDArray[np.uint64]
     keys: NDArray[np.uint64]
     reach: NDArray[np.float64]
@@ -167,7 +173,7 @@ def _group_losses(
 
 @kernel
 def _keep_groups(
-    grouping: Grouping,
+    grouping: GroupingBuffers,
     found: int,
     gain: NDArray[np.float64],
     missing: NDArray[np.int64],
@@ -192,7 +198,7 @@ def _keep_groups(
 
 @kernel
 def _shortlist(
-    grouping: Grouping,
+    grouping: GroupingBuffers,
     found: int,
     groups: int,
     vector: int,

@@ -23,7 +23,7 @@ class Items(NamedTuple):
     people: NDArray[np.int64]
 
 
-class Assignment(NamedTuple):
+class ClassAssignment(NamedTuple):
     """Who is in which class; all arrays change in place.
 
     The first six arrays are per class: levels, some member, cost of a row, rows, people, first member.
@@ -43,13 +43,13 @@ class Assignment(NamedTuple):
     state: NDArray[np.int64]
 
 
-def assignment_of(forest: Forest, items: Items, class_of: NDArray[np.int64]) -> Assignment:
+def assignment_of(forest: Forest, items: Items, class_of: NDArray[np.int64]) -> ClassAssignment:
     """Return the assignment of some classes, numbered from 0 without gaps."""
     count, width = items.codes.shape
     classes = int(class_of.max()) + 1
     level = np.zeros((count, width), dtype=np.int16)
     level[:classes] = levels_of_classes(forest, items.codes, class_of)
-    assignment = Assignment(
+    assignment = ClassAssignment(
         level, np.zeros(count, dtype=np.int32), np.zeros(count), np.zeros(count, dtype=np.int64),
         np.zeros(count, dtype=np.int64), np.full(count, NOBODY, dtype=np.int32),
         np.full(count, NOBODY, dtype=np.int32), np.full(count, NOBODY, dtype=np.int32),
@@ -61,7 +61,7 @@ def assignment_of(forest: Forest, items: Items, class_of: NDArray[np.int64]) -> 
 
 
 @inner_kernel
-def _fill(assignment: Assignment, forest: Forest, items: Items, class_of: NDArray[np.int64]) -> None:
+def _fill(assignment: ClassAssignment, forest: Forest, items: Items, class_of: NDArray[np.int64]) -> None:
     for item in range(class_of.size):
         assign(assignment, items, item, class_of[item])
         assignment.member[class_of[item]] = item
@@ -72,7 +72,7 @@ def _fill(assignment: Assignment, forest: Forest, items: Items, class_of: NDArra
 
 
 @inner_kernel
-def assign(assignment: Assignment, items: Items, item: int, number: int) -> None:
+def assign(assignment: ClassAssignment, items: Items, item: int, number: int) -> None:
     """Put a row type into a class, whose levels must fit already."""
     push(assignment.head, assignment.following, assignment.previous, item, number)
     assignment.class_of[item] = number
@@ -81,7 +81,7 @@ def assign(assignment: Assignment, items: Items, item: int, number: int) -> None
 
 
 @inner_kernel
-def unassign(assignment: Assignment, items: Items, item: int) -> None:
+def unassign(assignment: ClassAssignment, items: Items, item: int) -> None:
     """Take a row type out of its class, whose levels stay as they are."""
     number = assignment.class_of[item]
     remove(assignment.head, assignment.following, assignment.previous, item, number)
@@ -92,7 +92,7 @@ def unassign(assignment: Assignment, items: Items, item: int) -> None:
 
 
 @inner_kernel
-def covers(assignment: Assignment, forest: Forest, items: Items, number: int, item: int) -> bool:
+def covers(assignment: ClassAssignment, forest: Forest, items: Items, number: int, item: int) -> bool:
     """Return whether a row type shares all nodes that a class publishes."""
     member = assignment.member[number]
     for column in range(assignment.level.shape[1]):
@@ -110,7 +110,7 @@ def items_of(table: RowTypeTable, codes: NDArray[np.int32]) -> Items:
     return Items(codes, table.rows, table.people)
 
 
-def cost_of(assignment: Assignment) -> float:
+def cost_of(assignment: ClassAssignment) -> float:
     """Return the cost of all rows."""
     return float((assignment.cost * assignment.rows).sum())
 
@@ -121,7 +121,7 @@ MOST_RUINED = 8
 _LOOKS_PER_CLASS = 8
 
 
-class Taken(NamedTuple):
+class TakenTypes(NamedTuple):
     """Row types that are taken out of their classes, and these classes.
 
     `length` holds the number of row types, of classes taken apart, and whether the row types are only
@@ -134,16 +134,16 @@ class Taken(NamedTuple):
     length: NDArray[np.int64]
 
 
-def taken_for(classes: int, room: int) -> Taken:
+def taken_for(classes: int, room: int) -> TakenTypes:
     """Return room for so many row types out of so many classes."""
-    return Taken(
+    return TakenTypes(
         np.zeros(room, dtype=np.int32), np.zeros(MOST_RUINED, dtype=np.int32),
         np.zeros(classes, dtype=np.bool_), np.zeros(3, dtype=np.int64),
     )  # fmt: skip
 
 
 @inner_kernel
-def _take_class(assignment: Assignment, taken: Taken, number: int) -> bool:
+def _take_class(assignment: ClassAssignment, taken: TakenTypes, number: int) -> bool:
     """Take a whole class if there is room for its row types."""
     length = taken.length[0]
     item = assignment.head[number]
@@ -162,7 +162,12 @@ def _take_class(assignment: Assignment, taken: Taken, number: int) -> bool:
 
 @inner_kernel
 def _take_part(
-    assignment: Assignment, items: Items, demands: Demands, taken: Taken, order: NDArray[np.int32], place: int
+    assignment: ClassAssignment,
+    items: Items,
+    demands: Demands,
+    taken: TakenTypes,
+    order: NDArray[np.int32],
+    place: int,
 ) -> None:
     """Take row types of one large class that stand together, as long as k people stay in it."""
     number = assignment.class_of[order[place]]
@@ -185,10 +190,10 @@ def _take_part(
 
 @inner_kernel
 def ruin(
-    assignment: Assignment,
+    assignment: ClassAssignment,
     items: Items,
     demands: Demands,
-    taken: Taken,
+    taken: TakenTypes,
     orders: NDArray[np.int32],
     places: NDArray[np.int32],
     random: NDArray[np.uint64],
@@ -237,7 +242,7 @@ def ruin(
 
 
 @inner_kernel
-def forget(taken: Taken) -> None:
+def forget(taken: TakenTypes) -> None:
     """Clear the flags of the classes that were taken."""
     for position in range(taken.length[1]):
         taken.is_taken[taken.number[position]] = False

@@ -27,16 +27,16 @@ from kanon_pg.worker.solvers.recoding.forest import (
     row_cost,
     vectors_of_levels,
 )
-from kanon_pg.worker.solvers.recoding.task import Task
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.row_assignment import (
     BOUND_METHOD,
     METHOD,
     MOST_ROW_TYPES,
     MOST_WORK,
+    AssignmentTask,
     OutputType,
     search_sets,
 )
-from kanon_pg.worker.solvers.row_assignment import Task as RowTask
 
 MOST_ITEMS = 14
 """Row types of tables for which all partitions are tried: some hundredths of a second."""
@@ -130,7 +130,7 @@ _MOST_UNITS = 10**12
 _ROUNDED = 1e-9
 
 
-def search_small(task: Task) -> SearchResult | None:
+def search_small(task: RecodingTask) -> SearchResult | None:
     """Find a cheapest solution of a table with few row types, and prove that it is one.
 
     Returns
@@ -150,7 +150,7 @@ def search_small(task: Task) -> SearchResult | None:
         return None
     unit = _unit(task.forest.loss)
     outputs = _output_types(task, unit)
-    node = search_sets(RowTask(task.table.rows, outputs, 1, len(task.table)), task.clock)
+    node = search_sets(AssignmentTask(task.table.rows, outputs, 1, len(task.table)), task.clock)
     if node is None:
         return None
     vector = np.array([output.vector for output in outputs], dtype=np.int64)
@@ -173,7 +173,7 @@ def _unit(losses: NDArray[np.float64]) -> float:
     return float(divisor) if divisor and 1 / divisor <= _MOST_UNITS else _ROUNDED
 
 
-def _output_types(task: Task, unit: float) -> list[OutputType]:
+def _output_types(task: RecodingTask, unit: float) -> list[OutputType]:
     """List the output row types, cheapest first; of those with the same members the cheapest alone."""
     forest, k = task.forest, task.request.k
     levels = cheapest_levels_first(forest, task.table)
@@ -199,7 +199,7 @@ def _output_types(task: Task, unit: float) -> list[OutputType]:
     return [OutputType(cost, vector, members, k) for cost, vector, members in sorted(whole)]
 
 
-def _by_partitions(task: Task) -> SearchResult | None:
+def _by_partitions(task: RecodingTask) -> SearchResult | None:
     table, row_type = task.table, np.arange(len(task.table))
     if not table.has_entity:
         if table.total_rows > MOST_ITEMS:

@@ -16,7 +16,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.recoding.demands import Demands, find_forbidden
 from kanon_pg.worker.solvers.recoding.forest import Forest, marginal_costs
 from kanon_pg.worker.solvers.recoding.groups import (
-    Groups,
+    NodeGroups,
     costs_of_groups,
     finest_groups,
     project,
@@ -57,7 +57,7 @@ class FullDomain:
 
 
 @dataclass
-class _Search:
+class _NodeSearch:
     forest: Forest
     codes: NDArray[np.int32]
     table: RowTypeTable
@@ -67,7 +67,7 @@ class _Search:
     marginal: list[NDArray[np.float64]]
     max_cost_per_row: float
     columns: NDArray[np.int64]
-    finest: list[Groups]
+    finest: list[NodeGroups]
     cost: float = np.inf
     bound: float = np.inf
     levels: tuple[int, ...] = ()
@@ -76,7 +76,7 @@ class _Search:
     complete: bool = True
     hopeless: dict[tuple[int, ...], bool] = field(default_factory=dict)
 
-    def climb(self, groups: Groups, of: NDArray[np.int32], level: NDArray[np.int16]) -> None:
+    def climb(self, groups: NodeGroups, of: NDArray[np.int32], level: NDArray[np.int16]) -> None:
         """Look at the level vectors around one way up, whatever the time: a first recoding to fall back on.
 
         Each step raises the column after which rows cost least. O(n m) for each of at most h m steps.
@@ -92,7 +92,7 @@ class _Search:
                 steps.append((self._weigh(above, into[of], raised), above, into[of], raised))
             _, groups, of, level = min(steps, key=lambda step: step[0])
 
-    def visit(self, groups: Groups, of: NDArray[np.int32], level: NDArray[np.int16], first: int) -> None:
+    def visit(self, groups: NodeGroups, of: NDArray[np.int32], level: NDArray[np.int16], first: int) -> None:
         """Look at a level vector and at those that raise columns from place `first` on."""
         self.visited += 1
         if self.visited % _VECTORS_PER_REPORT == 0:
@@ -129,7 +129,7 @@ class _Search:
         """Return the cost of all rows at a level vector; it is no less at any vector above."""
         return sum(float(costs[at]) for costs, at in zip(self.marginal, level.tolist(), strict=True))
 
-    def _weigh(self, groups: Groups, of: NDArray[np.int32], level: NDArray[np.int16]) -> float:
+    def _weigh(self, groups: NodeGroups, of: NDArray[np.int32], level: NDArray[np.int16]) -> float:
         """Keep a level vector if it is the best so far; return what it costs."""
         costs = costs_of_groups(self.forest, self.codes, groups, level)
         hidden = self._forbidden(groups, of)
@@ -151,7 +151,7 @@ class _Search:
             self.cost, self.levels, self.hidden = cost, tuple(level.tolist()), hidden[of]
         return cost
 
-    def _forbidden(self, groups: Groups, of: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _forbidden(self, groups: NodeGroups, of: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Return which groups may not be classes."""
         if self.demands.is_simple == 1:
             small: NDArray[np.bool_] = groups.people < self.demands.k
@@ -216,7 +216,7 @@ def best_full_domain(
     columns = np.argsort(-forest.values, kind="stable").astype(np.int64)
     lowest = forest.lowest.astype(np.int16)
     finest = [project(forest, codes, groups, columns[:place], lowest)[0] for place in range(table.width)]
-    search = _Search(
+    search = _NodeSearch(
         forest, codes, table, demands, clock, most_suppressed * table.total_rows + 1e-9, marginal,
         max_cost_per_row, columns, finest,
     )  # fmt: skip

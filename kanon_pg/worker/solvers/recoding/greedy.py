@@ -18,7 +18,7 @@ from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.heuristic import compact
 from kanon_pg.worker.solvers.greedy.scan import (
-    Grouping,
+    GroupingBuffers,
     Living,
     counters_for,
     filter_living,
@@ -43,7 +43,7 @@ UNASSIGNED = -1
 """Class of a row type that has none yet."""
 
 
-class Scan(NamedTuple):
+class LevelScan(NamedTuple):
     """Row types that wait for a class, and working arrays.
 
     `living` has no hashes: keys are those of `forest` at `level`, kept up to date from the `codes`, shape
@@ -53,14 +53,14 @@ class Scan(NamedTuple):
 
     living: Living
     codes: NDArray[np.int32]
-    grouping: Grouping
+    grouping: GroupingBuffers
     counters: NDArray[np.uint16]
     class_of: NDArray[np.int64]
     level: NDArray[np.int16]
     state: NDArray[np.int64]
 
 
-def scan_for(forest: Forest, table: RowTypeTable) -> Scan:
+def scan_for(forest: Forest, table: RowTypeTable) -> LevelScan:
     """Return a scan of a table all of whose row types wait, at the lowest levels."""
     count = len(table)
     codes = table.codes.copy()
@@ -68,14 +68,14 @@ def scan_for(forest: Forest, table: RowTypeTable) -> Scan:
         np.empty((0, 0), dtype=np.uint64), keys_at(forest, codes, forest.lowest), table.people.copy(),
         np.arange(count, dtype=np.int32), np.ones(count, dtype=np.bool_),
     )  # fmt: skip
-    return Scan(
+    return LevelScan(
         living, codes, grouping_for(count), counters_for(count), np.full(count, UNASSIGNED, dtype=np.int64),
         forest.lowest.astype(np.int16), np.array([count, count, 0], dtype=np.int64),
     )  # fmt: skip
 
 
 @kernel
-def _assign_groups(scan: Scan, demands: Demands, found: int, groups: int) -> None:
+def _assign_groups(scan: LevelScan, demands: Demands, found: int, groups: int) -> None:
     """Make classes of the groups of candidates that may be some."""
     living, grouping, people = scan.living, scan.grouping, np.zeros(groups, dtype=np.int64)
     for position in range(found):
@@ -96,7 +96,7 @@ def _assign_groups(scan: Scan, demands: Demands, found: int, groups: int) -> Non
 
 
 @kernel
-def _close_gaps(scan: Scan) -> None:
+def _close_gaps(scan: LevelScan) -> None:
     """Drop the row types that have a class from the living."""
     for column in range(scan.codes.shape[0]):
         place = 0
@@ -109,7 +109,7 @@ def _close_gaps(scan: Scan) -> None:
 
 @kernel
 def scan_levels(
-    scan: Scan, forest: Forest, demands: Demands, levels: NDArray[np.int16], turn: int, work: int
+    scan: LevelScan, forest: Forest, demands: Demands, levels: NDArray[np.int16], turn: int, work: int
 ) -> int:
     """Form classes under level vectors from `turn` on until nobody waits or some work is done.
 

@@ -20,7 +20,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.recoding.forest import Forest
 
 
-class Groups(NamedTuple):
+class NodeGroups(NamedTuple):
     """Per group: the key of what it shows, some member, the sum of its people and its rows."""
 
     key: NDArray[np.uint64]
@@ -31,18 +31,18 @@ class Groups(NamedTuple):
 
 def finest_groups(
     forest: Forest, codes: NDArray[np.int32], table: RowTypeTable
-) -> tuple[Groups, NDArray[np.int32]]:
+) -> tuple[NodeGroups, NDArray[np.int32]]:
     """Return the groups at the lowest levels of all columns, and the group of each row type, shape (n,)."""
     key = np.zeros(len(table), dtype=np.uint64)
     for column in range(table.width):
         start = int(forest.begin[column] + forest.lowest[column] * forest.values[column])
         key += forest.keys[start + codes[:, column]]
-    items = Groups(key, np.arange(len(table), dtype=np.int32), table.people, table.rows)
+    items = NodeGroups(key, np.arange(len(table), dtype=np.int32), table.people, table.rows)
     return _united(items, key)
 
 
 @kernel
-def _united(groups: Groups, key: NDArray[np.uint64]) -> tuple[Groups, NDArray[np.int32]]:
+def _united(groups: NodeGroups, key: NDArray[np.uint64]) -> tuple[NodeGroups, NDArray[np.int32]]:
     """Unite the groups with equal keys; return them and which one each becomes part of."""
     count = key.size
     size = 16
@@ -69,13 +69,13 @@ def _united(groups: Groups, key: NDArray[np.uint64]) -> tuple[Groups, NDArray[np
         into[group] = number
         people[number] += groups.people[group]
         rows[number] += groups.rows[group]
-    return Groups(new_key[:made], member[:made], people[:made], rows[:made]), into
+    return NodeGroups(new_key[:made], member[:made], people[:made], rows[:made]), into
 
 
 @kernel
 def raise_column(
-    forest: Forest, codes: NDArray[np.int32], groups: Groups, column: int, level: int
-) -> tuple[Groups, NDArray[np.int32]]:
+    forest: Forest, codes: NDArray[np.int32], groups: NodeGroups, column: int, level: int
+) -> tuple[NodeGroups, NDArray[np.int32]]:
     """Return the groups one level higher in a column, and which one each group becomes part of.
 
     Parameters
@@ -100,10 +100,10 @@ def raise_column(
 def project(
     forest: Forest,
     codes: NDArray[np.int32],
-    groups: Groups,
+    groups: NodeGroups,
     columns: NDArray[np.int64],
     level: NDArray[np.int16],
-) -> tuple[Groups, NDArray[np.int32]]:
+) -> tuple[NodeGroups, NDArray[np.int32]]:
     """Return the groups of what some columns alone show, and which one each group becomes part of.
 
     Parameters
@@ -126,7 +126,7 @@ def project(
 
 @kernel
 def costs_of_groups(
-    forest: Forest, codes: NDArray[np.int32], groups: Groups, level: NDArray[np.int16]
+    forest: Forest, codes: NDArray[np.int32], groups: NodeGroups, level: NDArray[np.int16]
 ) -> NDArray[np.float64]:
     """Return the cost of one row of each group at a level vector."""
     costs = np.zeros(groups.member.size, dtype=np.float64)
@@ -171,7 +171,7 @@ class _Walk:
     work: int = 0
 
     def reach(
-        self, groups: Groups, level: NDArray[np.int16], first: int, known: NDArray[np.float64]
+        self, groups: NodeGroups, level: NDArray[np.int16], first: int, known: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return per group the least cost at or above a level vector, infinite where it is not below `known`.
 

@@ -15,7 +15,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.annealing.draw import random_state
 from kanon_pg.worker.solvers.recoding.assignment import (
     MOST_RUINED,
-    Assignment,
+    ClassAssignment,
     Items,
     assignment_of,
     cost_of,
@@ -178,7 +178,7 @@ def _anneal(
     items: Items,
     table: RowTypeTable,
     demands: Demands,
-    assignment: Assignment,
+    assignment: ClassAssignment,
     seed: int,
     schedule: Schedule,
 ) -> NDArray[np.int32]:

@@ -27,7 +27,7 @@ from kanon_pg.worker.solvers.recoding.reach import BOUND_METHOD as BOUND_METHOD_
 from kanon_pg.worker.solvers.recoding.reach import cheapest_levels_in_order
 from kanon_pg.worker.solvers.recoding.refinement import refined
 from kanon_pg.worker.solvers.recoding.starts import Start, along_hierarchies, start_of
-from kanon_pg.worker.solvers.recoding.task import Task, task_of
+from kanon_pg.worker.solvers.recoding.task import RecodingTask, task_of
 
 FULL_DOMAIN_BOUND = "search of all level vectors, rows suppressed by whole combinations"
 """What proves a bound over full-domain recodings; local ones may cost less."""
@@ -58,7 +58,7 @@ A walk that ends looks at an eighth to a fifth of them (Adult, 19,805 row types,
 100); one that does not proves nothing.
 """
 
-Recoding = Callable[[Task], SearchResult]
+Recoding = Callable[[RecodingTask], SearchResult]
 
 
 def search_with_hierarchies(
@@ -108,7 +108,7 @@ def _require_meaning(request: SolveRequest) -> None:
         raise InputError("With hierarchies no class may be small.", hint="Leave out the paper's rule.")
 
 
-def _found(whole: Task, start: Start) -> SearchResult:
+def _found(whole: RecodingTask, start: Start) -> SearchResult:
     """Return classes as a solution, with what can be proven in a moment.
 
     Parameters
@@ -120,7 +120,7 @@ def _found(whole: Task, start: Start) -> SearchResult:
     return SearchResult(start.task.solution_of(start.class_of), start.method, bound, name)
 
 
-def _bound_in_a_moment(task: Task, known: NDArray[np.float64]) -> tuple[float | None, str | None]:
+def _bound_in_a_moment(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float | None, str | None]:
     """Return a bound and what proves it; `known` has the cost of a row of each row type in some solution."""
     forest, table, k = task.forest, task.table, task.request.k
     reach, name = None, BOUND_METHOD
@@ -133,7 +133,7 @@ def _bound_in_a_moment(task: Task, known: NDArray[np.float64]) -> tuple[float | 
     return float((reach * table.rows).sum()) * (1 - _MARGIN), name
 
 
-def _known(whole: Task, start: Start) -> NDArray[np.float64]:
+def _known(whole: RecodingTask, start: Start) -> NDArray[np.float64]:
     """Return what a row of each row type costs at most in some classes."""
     place = np.empty(int(whole.order.max()) + 1, dtype=np.intp)
     place[whole.order] = np.arange(whole.order.size)
@@ -142,22 +142,22 @@ def _known(whole: Task, start: Start) -> NDArray[np.float64]:
     return known
 
 
-def _greedy(task: Task) -> SearchResult:
+def _greedy(task: RecodingTask) -> SearchResult:
     return _found(task, start_of(task))
 
 
-def _mondrian(task: Task) -> SearchResult:
+def _mondrian(task: RecodingTask) -> SearchResult:
     return _found(task, along_hierarchies(task))
 
 
-def _local(whole: Task) -> SearchResult:
+def _local(whole: RecodingTask) -> SearchResult:
     """Improve classes, then prove a bound by prices."""
     start = _improved(start_of(whole), whole.clock.part(_SHARE_FOR_SEARCH))
     raised = None if whole.clock.is_over() else _raised(whole, start, whole.clock.part(_SHARE_FOR_PRICES))
     return _found(whole, start) if raised is None else _certified(whole, start, raised.found)
 
 
-def _thorough(whole: Task, goal: float, times: int = 1) -> SearchResult:
+def _thorough(whole: RecodingTask, goal: float, times: int = 1) -> SearchResult:
     """Improve classes, prove a bound by prices, and search among the classes that the prices favour.
 
     Parameters
@@ -185,11 +185,11 @@ def _thorough(whole: Task, goal: float, times: int = 1) -> SearchResult:
     return replace(found, termination=Termination.GOAL) if is_enough else found
 
 
-def _raised(whole: Task, start: Start, clock: Clock) -> LevelPrices | None:
+def _raised(whole: RecodingTask, start: Start, clock: Clock) -> LevelPrices | None:
     return raise_level_prices(whole, _known(whole, start), start.cost, clock)
 
 
-def _certified(whole: Task, start: Start, found: Prices) -> SearchResult:
+def _certified(whole: RecodingTask, start: Start, found: Prices) -> SearchResult:
     """Return classes as a solution with prices that prove a bound."""
     prices = np.empty_like(found.prices)
     prices[whole.order] = found.prices
@@ -208,15 +208,15 @@ def _improved(start: Start, clock: Clock, times: int = 1) -> Start:
     return start._replace(class_of=improved, method=f"{method}, improved")
 
 
-def _auto(task: Task) -> SearchResult:
+def _auto(task: RecodingTask) -> SearchResult:
     return search_small(task) or _thorough(task, GOAL)
 
 
-def _exact(task: Task) -> SearchResult:
+def _exact(task: RecodingTask) -> SearchResult:
     return search_small(task) or _thorough(task, 0.0, _LONG)
 
 
-def _row_assignment(task: Task) -> SearchResult:
+def _row_assignment(task: RecodingTask) -> SearchResult:
     found = None if task.table.has_entity or task.request.models else search_small(task)
     if found is None and task.clock.has_cut:
         return _local(task)
@@ -228,7 +228,7 @@ def _row_assignment(task: Task) -> SearchResult:
     return found
 
 
-def _full_domain(task: Task) -> SearchResult:
+def _full_domain(task: RecodingTask) -> SearchResult:
     share = task.request.suppressed_rows
     best = best_full_domain(
         task.forest, task.codes, task.table, task.demands, task.clock,

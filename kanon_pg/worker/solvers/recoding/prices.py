@@ -15,7 +15,7 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.solvers.bounds.prices import Collected, Prices, ascend, fits
 from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
-from kanon_pg.worker.solvers.recoding.task import Task
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 from kanon_pg.worker.verification.demanded_classes import demands_of
 from kanon_pg.worker.verification.level_certificate import LevelClasses, read_levels
@@ -45,7 +45,7 @@ class LevelPrices:
 
 
 def raise_level_prices(
-    task: Task, known: NDArray[np.float64], target: float, clock: Clock
+    task: RecodingTask, known: NDArray[np.float64], target: float, clock: Clock
 ) -> LevelPrices | None:
     """Search for prices that prove a high lower bound.
 

@@ -15,7 +15,7 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
-    Grouping,
+    GroupingBuffers,
     Marks,
     filter_bits,
     filter_marked,
@@ -43,7 +43,7 @@ _ROUNDING = 1e-9
 """What sums of losses may be wrong by, as a share."""
 
 
-class Reach(NamedTuple):
+class LevelReach(NamedTuple):
     """Working arrays: `cost` is the least cost of a row known so far, `waiting` lists what may cost less.
 
     `keys` are those of all row types at `level`; `state` holds how many wait.
@@ -53,7 +53,7 @@ class Reach(NamedTuple):
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
     marks: Marks
-    grouping: Grouping
+    grouping: GroupingBuffers
     all_types: NDArray[np.int32]
     cost: NDArray[np.float64]
     waiting: NDArray[np.int32]
@@ -62,7 +62,7 @@ class Reach(NamedTuple):
 
 
 @kernel
-def _settle(reach: Reach, least: float) -> None:
+def _settle(reach: LevelReach, least: float) -> None:
     """Drop the row types that cost no more than all that is to come."""
     kept = 0
     for position in range(reach.state[0]):
@@ -73,7 +73,7 @@ def _settle(reach: Reach, least: float) -> None:
 
 
 @kernel
-def _lower_costs(reach: Reach, forest: Forest, k: int, found: int, groups: int) -> None:
+def _lower_costs(reach: LevelReach, forest: Forest, k: int, found: int, groups: int) -> None:
     """Note what the candidates cost whose group has enough people."""
     candidates, group_of = reach.grouping.candidates, reach.grouping.group_of
     people = np.zeros(groups, dtype=np.int64)
@@ -92,7 +92,7 @@ def _lower_costs(reach: Reach, forest: Forest, k: int, found: int, groups: int) 
 
 @kernel
 def _reach_range(
-    reach: Reach,
+    reach: LevelReach,
     forest: Forest,
     levels: NDArray[np.int16],
     least: NDArray[np.float64],
@@ -155,7 +155,7 @@ def cheapest_levels_in_order(
     levels, least = _cheapest_first(forest)
     count = len(table)
     codes = np.ascontiguousarray(table.codes)
-    reach = Reach(
+    reach = LevelReach(
         codes, keys_at(forest, codes, forest.lowest), table.people, marks_for(count), grouping_for(count),
         np.arange(count, dtype=np.int32), known.astype(np.float64), np.arange(count, dtype=np.int32),
         forest.lowest.astype(np.int16), np.array([count], dtype=np.int64),

@@ -11,9 +11,9 @@ from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.solvers.annealing.draw import below, share
 from kanon_pg.worker.solvers.local_search.partition import NOBODY
 from kanon_pg.worker.solvers.recoding.assignment import (
-    Assignment,
+    ClassAssignment,
     Items,
-    Taken,
+    TakenTypes,
     assign,
     covers,
     forget,
@@ -30,7 +30,7 @@ UNPLACEABLE = -2
 """New class of a row type around which none can be formed."""
 
 
-class Buffers(NamedTuple):
+class RecreateBuffers(NamedTuple):
     """Row types taken out of their classes, and new classes.
 
     Per row type taken out: its new class (`assign`), the class outside that it joins instead (`outside`,
@@ -52,9 +52,9 @@ class Buffers(NamedTuple):
     joined: NDArray[np.int16]
 
 
-def buffers_for(room: int, width: int) -> Buffers:
+def buffers_for(room: int, width: int) -> RecreateBuffers:
     """Return buffers for so many row types and columns."""
-    return Buffers(
+    return RecreateBuffers(
         np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int32),
         np.zeros((room, width), dtype=np.int16), np.zeros((room, width), dtype=np.int16),
         np.zeros(room, dtype=np.int32), np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64),
@@ -63,7 +63,7 @@ def buffers_for(room: int, width: int) -> Buffers:
 
 
 @inner_kernel
-def is_new_class_allowed(buffers: Buffers, demands: Demands, taken: Taken, made: int) -> bool:
+def is_new_class_allowed(buffers: RecreateBuffers, demands: Demands, taken: TakenTypes, made: int) -> bool:
     """Return whether the row types placed in a new class may be one."""
     if demands.is_simple == 1:
         return bool(buffers.people[made] >= demands.k)
@@ -76,7 +76,9 @@ def is_new_class_allowed(buffers: Buffers, demands: Demands, taken: Taken, made:
 
 
 @inner_kernel
-def _find_needs(buffers: Buffers, forest: Forest, items: Items, taken: Taken, member: int) -> None:
+def _find_needs(
+    buffers: RecreateBuffers, forest: Forest, items: Items, taken: TakenTypes, member: int
+) -> None:
     """Note at which levels each unplaced row type shows the same as another one."""
     nodes, begin, values, lowest = forest.nodes, forest.begin, forest.values, forest.lowest
     codes, assign, needs, in_hand = items.codes, buffers.assign, buffers.needs, taken.item
@@ -96,7 +98,7 @@ def _find_needs(buffers: Buffers, forest: Forest, items: Items, taken: Taken, me
 
 
 @inner_kernel
-def _nearest(buffers: Buffers, forest: Forest, items: Items, taken: Taken, made: int) -> int:
+def _nearest(buffers: RecreateBuffers, forest: Forest, items: Items, taken: TakenTypes, made: int) -> int:
     """Return the position of the unplaced row type that makes a new class least dear, negative if none."""
     loss, begin, values = forest.loss, forest.begin, forest.values
     assign, needs, level, price, codes = (
@@ -121,7 +123,7 @@ def _nearest(buffers: Buffers, forest: Forest, items: Items, taken: Taken, made:
 
 
 @inner_kernel
-def _place_covered(buffers: Buffers, items: Items, taken: Taken, made: int) -> None:
+def _place_covered(buffers: RecreateBuffers, items: Items, taken: TakenTypes, made: int) -> None:
     """Place every unplaced row type that a new class covers in it."""
     assign, needs, level, in_hand = buffers.assign, buffers.needs, buffers.level, taken.item
     item_rows, item_people = items.rows, items.people
@@ -145,11 +147,11 @@ def _place_covered(buffers: Buffers, items: Items, taken: Taken, made: int) -> N
 
 @inner_kernel
 def grow_class(
-    buffers: Buffers,
+    buffers: RecreateBuffers,
     forest: Forest,
     items: Items,
     demands: Demands,
-    taken: Taken,
+    taken: TakenTypes,
     made: int,
     first: int,
     random: NDArray[np.uint64],
@@ -186,7 +188,9 @@ def grow_class(
 
 
 @inner_kernel
-def least_rise(buffers: Buffers, forest: Forest, items: Items, item: int, made: int) -> tuple[int, float]:
+def least_rise(
+    buffers: RecreateBuffers, forest: Forest, items: Items, item: int, made: int
+) -> tuple[int, float]:
     """Return the new class whose cost rises least if a row type joins it, negative if none, and the rise."""
     best, lowest = -1, np.inf
     for number in range(made):
@@ -199,7 +203,9 @@ def least_rise(buffers: Buffers, forest: Forest, items: Items, item: int, made: 
 
 
 @inner_kernel
-def join_cheapest(buffers: Buffers, forest: Forest, items: Items, item: int, place: int, made: int) -> float:
+def join_cheapest(
+    buffers: RecreateBuffers, forest: Forest, items: Items, item: int, place: int, made: int
+) -> float:
     """Place a row type in the new class whose cost rises least, and raise that class; return by how much."""
     best, lowest = least_rise(buffers, forest, items, item, made)
     join_levels(forest, items.codes, buffers.level[best], buffers.member[best], item, buffers.level[best])
@@ -225,10 +231,10 @@ _TINY = 1e-12
 
 @inner_kernel
 def _cheapest_outside(
-    assignment: Assignment,
+    assignment: ClassAssignment,
     forest: Forest,
     items: Items,
-    taken: Taken,
+    taken: TakenTypes,
     orders: NDArray[np.int32],
     places: NDArray[np.int32],
     random: NDArray[np.uint64],
@@ -252,11 +258,11 @@ def _cheapest_outside(
 
 @inner_kernel
 def _form_classes(
-    buffers: Buffers,
+    buffers: RecreateBuffers,
     forest: Forest,
     items: Items,
     demands: Demands,
-    taken: Taken,
+    taken: TakenTypes,
     random: NDArray[np.uint64],
     noise: float,
 ) -> tuple[int, int]:
@@ -291,12 +297,12 @@ def _form_classes(
 
 @inner_kernel
 def _place_others(
-    assignment: Assignment,
-    buffers: Buffers,
+    assignment: ClassAssignment,
+    buffers: RecreateBuffers,
     forest: Forest,
     items: Items,
     demands: Demands,
-    taken: Taken,
+    taken: TakenTypes,
     orders: NDArray[np.int32],
     places: NDArray[np.int32],
     random: NDArray[np.uint64],
@@ -325,7 +331,9 @@ def _place_others(
 
 
 @inner_kernel
-def _apply(assignment: Assignment, buffers: Buffers, items: Items, taken: Taken, made: int) -> None:
+def _apply(
+    assignment: ClassAssignment, buffers: RecreateBuffers, items: Items, taken: TakenTypes, made: int
+) -> None:
     """Replace the classes taken apart by the new ones."""
     for place in range(taken.length[0]):
         unassign(assignment, items, taken.item[place])
@@ -351,7 +359,7 @@ def _apply(assignment: Assignment, buffers: Buffers, items: Items, taken: Taken,
 
 
 @inner_kernel
-def _are_allowed(buffers: Buffers, demands: Demands, taken: Taken, made: int) -> bool:
+def _are_allowed(buffers: RecreateBuffers, demands: Demands, taken: TakenTypes, made: int) -> bool:
     if demands.is_simple == 1:
         return True
     allowed = True
@@ -362,9 +370,9 @@ def _are_allowed(buffers: Buffers, demands: Demands, taken: Taken, made: int) ->
 
 @inner_kernel
 def anneal_classes(
-    assignment: Assignment,
-    buffers: Buffers,
-    taken: Taken,
+    assignment: ClassAssignment,
+    buffers: RecreateBuffers,
+    taken: TakenTypes,
     forest: Forest,
     items: Items,
     demands: Demands,

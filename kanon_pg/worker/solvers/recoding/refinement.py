@@ -29,7 +29,7 @@ from kanon_pg.worker.solvers.recoding.forest import (
 )
 from kanon_pg.worker.solvers.recoding.prices import LevelPrices
 from kanon_pg.worker.solvers.recoding.starts import Start
-from kanon_pg.worker.solvers.recoding.task import Task
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.refinement.refine import refine
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
@@ -69,7 +69,7 @@ class _NamedByInstance(RowTypeTable):
         return np.zeros(self.cells.shape, dtype=np.uint64)
 
 
-def refined(whole: Task, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
+def refined(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:
     """Search for a cheaper solution in rounds, until it is good enough, rounds are in vain, or time is over.
 
     Parameters
@@ -118,7 +118,7 @@ def _named_by_instance(table: RowTypeTable, usual: float) -> RowTypeTable:
     return _NamedByInstance(**{**parts, "columns": columns})
 
 
-def _graph_around(task: Task, start: Start, collected: Collected) -> tuple[NodeVectors, Solution]:
+def _graph_around(task: RecodingTask, start: Start, collected: Collected) -> tuple[NodeVectors, Solution]:
     """Return the collected instances with those of a solution, and the solution in their numbers."""
     pool, own = collected.pool(), _instances_of(task, start)
     everybody = np.arange(len(task.table), dtype=np.int64)
@@ -148,7 +148,7 @@ class _Own:
     member: NDArray[np.int64]
 
 
-def _instances_of(task: Task, start: Start) -> _Own:
+def _instances_of(task: RecodingTask, start: Start) -> _Own:
     level = levels_of_classes(task.forest, task.codes, start.class_of)
     _, anyone = np.unique(start.class_of, return_index=True)
     vectors, of_vector = np.unique(vectors_of_levels(task.fields, level), return_inverse=True)

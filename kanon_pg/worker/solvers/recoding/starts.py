@@ -20,7 +20,7 @@ from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.portfolio import search_until_good
 from kanon_pg.worker.solvers.recoding.demands import find_forbidden
 from kanon_pg.worker.solvers.recoding.greedy import assign_rest, greedy_classes, is_lattice_small
-from kanon_pg.worker.solvers.recoding.task import Task
+from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.solvers.recoding.top_down import top_down_classes
 
 _SHARE_FOR_SUPPRESSION = 0.3
@@ -33,7 +33,7 @@ class Start(NamedTuple):
     The task may have parts of the row types that were asked about.
     """
 
-    task: Task
+    task: RecodingTask
     class_of: NDArray[np.int64]
     method: str
     by_suppression: bool = False
@@ -44,7 +44,7 @@ class Start(NamedTuple):
         return self.task.cost_of(self.class_of)
 
 
-def start_of(task: Task, *, is_thorough: bool = False) -> Start:
+def start_of(task: RecodingTask, *, is_thorough: bool = False) -> Start:
     """Return the cheapest of some starts; the first is made whatever the time.
 
     Parameters
@@ -65,7 +65,7 @@ def start_of(task: Task, *, is_thorough: bool = False) -> Start:
     return best
 
 
-def along_hierarchies(task: Task) -> Start:
+def along_hierarchies(task: RecodingTask) -> Start:
     """Return what splitting the table along the hierarchies gives."""
     class_of = top_down_classes(task.forest, task.codes, task.table, task.demands, task.clock)
     is_forbidden = find_forbidden(task.demands, class_of)
@@ -74,20 +74,20 @@ def along_hierarchies(task: Task) -> Start:
     return Start(task, class_of, "mondrian along hierarchies")
 
 
-def _by_levels(task: Task) -> Start:
+def _by_levels(task: RecodingTask) -> Start:
     class_of, rest = greedy_classes(task.forest, task.table, task.demands, task.clock)
     class_of = assign_rest(task.forest, task.codes, task.table, task.demands, class_of, rest)
     return Start(task, class_of, "greedy over level vectors")
 
 
-def _by_suppression(task: Task, *, is_thorough: bool) -> Start:
+def _by_suppression(task: RecodingTask, *, is_thorough: bool) -> Start:
     found = _suppressed(task, is_thorough=is_thorough)
     parts = task.divided(found.solution)
     class_of = classes_of(parts.table, found.solution.vector).class_of
     return Start(parts, class_of, f"suppression alone ({found.method})", by_suppression=True)
 
 
-def _suppressed(task: Task, *, is_thorough: bool) -> SearchResult:
+def _suppressed(task: RecodingTask, *, is_thorough: bool) -> SearchResult:
     request = replace(task.request, method="auto", suppressed_rows=None)
     clock = task.clock.part(_SHARE_FOR_SUPPRESSION) if is_thorough else task.clock
     mask = mask_of_all(task.table, request.k, clock)

@@ -29,7 +29,7 @@ from kanon_pg.worker.solvers.recoding.forest import (
 
 
 @dataclass(frozen=True)
-class Task:
+class RecodingTask:
     """What a method works on.
 
     Parameters
@@ -67,7 +67,7 @@ class Task:
         """Return the weighted cost of all rows in classes that publish what their members share."""
         return float((self.row_costs_of(class_of) * self.table.rows).sum())
 
-    def divided(self, solution: Solution) -> Task:
+    def divided(self, solution: Solution) -> RecodingTask:
         """Return the task whose row types are the parts of a solution for `table`."""
         if not solution.is_divided:
             return self
@@ -114,7 +114,7 @@ class Task:
         return Solution.of_parts(self.order, vector, self.table.rows)
 
 
-def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, clock: Clock) -> Task:
+def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, clock: Clock) -> RecodingTask:
     """Return the task of a request.
 
     Parameters
@@ -136,7 +136,7 @@ def task_of(packed: PackedRowTypes, table: RowTypeTable, request: SolveRequest, 
     forest = forest_of(packed, ordered)
     clock.heartbeat()
     demands = demands_of(ordered, request.k, request.models)
-    return Task(
+    return RecodingTask(
         ordered, order, packed.hierarchies, forest, codes_of(ordered), packed.level_fields, demands, request,
         clock,
     )  # fmt: skip

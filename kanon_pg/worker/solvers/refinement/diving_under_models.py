@@ -30,8 +30,8 @@ from kanon_pg.worker.solvers.row_assignment import is_solved
 from kanon_pg.worker.verification.certificate import (
     NO_MODELS,
     PRICE_UNIT,
-    Groups,
     Priced,
+    PricedGroups,
     list_members,
     unit_costs,
     unit_weights,
@@ -186,7 +186,7 @@ def _instances(
     vector, cost, length, member = [], [], [], []
     room = _MOST_MEMBERS
 
-    def visit(of: int, cost_of_row: int, groups: Groups) -> bool:
+    def visit(of: int, cost_of_row: int, groups: PricedGroups) -> bool:
         nonlocal room
         begin, members = list_members(groups)
         vector.append(np.full(groups.groups, of, dtype=np.int64))

@@ -112,7 +112,7 @@ def refine(
     Solution
         Never dearer than `solution`.
     """
-    search = _Search(table, graph, k, clock, prices, rest_may_be_small)
+    search = _Refinement(table, graph, k, clock, prices, rest_may_be_small)
     if anew:
         solution = search.anew(solution, seconds * _ANNEALING_SHARE, 0 if seed is None else seed)
         seconds *= 1 - _ANNEALING_SHARE
@@ -128,7 +128,7 @@ def refine(
 
 
 @dataclass(frozen=True)
-class _Search:
+class _Refinement:
     """What the steps of one refinement have in common."""
 
     table: RowTypeTable
