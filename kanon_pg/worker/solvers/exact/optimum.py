@@ -372,6 +372,10 @@ def _solve(search: Search, network: Network, start: Solution | None) -> Piece:
     return Piece(joint.parts if is_valid else None, max(bound, joint.bound), is_cut or joint.is_cut)
 
 
+_LEAST_SHARE = 0.25
+"""Share of the time that is left which a component may take at least: some small ones take long."""
+
+
 def _pieces(search: Search, network: Network, start: Solution | None) -> list[Piece]:
     """Solve the components, the smallest first; what time one of them leaves goes to the others."""
     networks = list(components(network))
@@ -379,7 +383,7 @@ def _pieces(search: Search, network: Network, start: Solution | None) -> list[Pi
     pieces = []
     for number, part in enumerate(networks):
         search.clock.report("exact", number / len(networks))
-        effort = search.effort(part.member.size / left)
+        effort = search.effort(max(_LEAST_SHARE, part.member.size / left))
         pieces.append(solve_network(part, search.rules, Need(), effort, start))
         left -= part.member.size
     return pieces
