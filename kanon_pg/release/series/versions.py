@@ -324,6 +324,7 @@ def _let_leave(version: _Version) -> None:
         leavers=rules.leavers,
         longest_retain=rules.longest_retain,
         whole=1 if version.plan.models else None,
+        entity=None if version.plan.entity is None else 1,
     )
     version.run("insert_departed", version.number, fates=fates)
     version.run("delete_departed_members", fates=fates)
@@ -529,6 +530,7 @@ def _store_members(
     try:
         if cohorts_ever is None:
             version.run("index_members")
+            version.run("index_left")
         else:
             version.run("insert_members", **parts)
     except DatabaseError as error:
