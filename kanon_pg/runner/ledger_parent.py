@@ -84,7 +84,7 @@ def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], No
     names : sequence of str
         Those of records that the database knows; others that were never used are removed.
     checkpoint : callable
-        As in `kanon_pg.runner.session.Job`.
+        As in `kanon_pg.runner.session.Caller`.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def states(
     names : sequence of str
         The records'.
     checkpoint : callable
-        As in `kanon_pg.runner.session.Job`.
+        As in `kanon_pg.runner.session.Caller`.
 
     Raises
     ------

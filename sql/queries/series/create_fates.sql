@@ -17,34 +17,24 @@ SELECT
     END AS fate
 FROM (
     SELECT
-        held.cohort,
-        sum(held.present)::bigint AS present_rows,
-        sum(held.gone)::bigint AS left_rows,
+        m.cohort,
+        count(*) FILTER (WHERE m.left_in IS NULL) AS present_rows,
+        count(*) FILTER (WHERE m.left_in IS NOT NULL) AS left_rows,
+        -- a DISTINCT count sorts the rows of these cohorts
 {% if entity %}
-        count(held.person) FILTER (WHERE held.present > 0) AS present_people,
-        count(held.person) FILTER (WHERE held.gone > 0) AS left_people,
+        count(DISTINCT m.person) FILTER (WHERE m.left_in IS NULL) AS present_people,
+        count(DISTINCT m.person) FILTER (WHERE m.left_in IS NOT NULL) AS left_people,
 {% else %}
-        sum(held.present)::bigint AS present_people,
-        sum(held.gone)::bigint AS left_people,
+        count(*) FILTER (WHERE m.left_in IS NULL) AS present_people,
+        count(*) FILTER (WHERE m.left_in IS NOT NULL) AS left_people,
 {% endif %}
-        min(held.first_left) AS first_left,
-        pg_catalog.bool_or(held.erased) AS erased
-    FROM (
-        -- by person first: a DISTINCT count would sort all rows of these cohorts
-        SELECT
-            m.cohort{% if entity %}, m.person{% endif %},
-            count(*) FILTER (WHERE m.left_in IS NULL) AS present,
-            count(m.left_in) AS gone,
-            min(m.left_in) AS first_left,
-            pg_catalog.bool_or(m.erased) AS erased
-        FROM {{ members }} AS m
-        WHERE m.cohort IN (
-            SELECT a.cohort FROM {{ members }} AS a WHERE a.left_in IS NOT NULL
-            UNION
-            SELECT c.cohort FROM {{ cohorts }} AS c WHERE NOT c.is_shown
-        )
-        GROUP BY m.cohort{% if entity %}, m.person{% endif %}
-
-    ) AS held
-    GROUP BY held.cohort
+        min(m.left_in) AS first_left,
+        pg_catalog.bool_or(m.erased) AS erased
+    FROM {{ members }} AS m
+    WHERE m.cohort IN (
+        SELECT a.cohort FROM {{ members }} AS a WHERE a.left_in IS NOT NULL
+        UNION
+        SELECT c.cohort FROM {{ cohorts }} AS c WHERE NOT c.is_shown
+    )
+    GROUP BY m.cohort
 ) AS counted
