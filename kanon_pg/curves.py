@@ -38,7 +38,7 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
+from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_worker, start_worker
 from kanon_pg.runner.session import Caller
 
 _ROUNDING = 1e-12
@@ -423,7 +423,7 @@ class _Solving:
             seconds=seconds,
         )
         before = time.monotonic()
-        outcome = solve_in_child(
+        outcome = solve_in_worker(
             self.counted.row_types, request, Caller(self.memory, self.db.checkpoint, progress)
         )
         return SolvedPoint(outcome, time.monotonic() - before)

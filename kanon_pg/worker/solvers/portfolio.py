@@ -19,8 +19,8 @@ from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import STEPS, raise_prices
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
+from kanon_pg.worker.solvers.exact.model_constraints import search_exactly_with_models
 from kanon_pg.worker.solvers.exact.optimum import search_exactly
-from kanon_pg.worker.solvers.exact.privacy_models import search_exactly_with_models
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.refinement.diving_under_models import dive_under_models, refine_under_models
 from kanon_pg.worker.solvers.refinement.refine import refine
@@ -68,7 +68,7 @@ _SHARE_FOR_PRICES = 0.4
 """Share of the time that is left which the bound takes at most."""
 
 _SHARE_FOR_PROGRAMS = 0.2
-"""Share of the time that is left which integer programs before the local search take at most."""
+"""Share of the time that is left which integer programs before the refinement take at most."""
 
 _SHARE_FOR_PROOFS = 0.5
 """The same where the optimum is wanted. With 0.2 a curve of 13 k within 300 s (Adult with 9 columns, the
@@ -83,7 +83,7 @@ and strike out not one pair more of k = 3, 6, 10 and 25.
 """
 
 _FEW_PAIRS = 300_000
-"""Pairs of a row type and an instance up to which the integer programs come before the local search."""
+"""Pairs of a row type and an instance up to which the integer programs come before the refinement."""
 
 _FEW_NODES = 200
 """Most nodes of an integer program's search tree, where a solution near the optimum will do."""
@@ -277,7 +277,7 @@ def _dived(context: SearchContext, found: SearchResult, prices: NDArray[np.int64
 
 
 def _without_models(context: SearchContext, found: SearchResult) -> SearchResult:
-    """Let integer programs and local search take turns."""
+    """Run an integer program if the graph is small, then refine in rounds; at the end prove."""
     graph = _graph(context, found)
     if isinstance(graph, Termination):
         # Too many classes to search among; prices need no such graph, so the time goes to the proof.

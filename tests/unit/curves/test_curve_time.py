@@ -73,7 +73,7 @@ class Solver:
 def solve_all(
     monkeypatch: pytest.MonkeyPatch, solver: Solver, ks: list[int], seconds: float
 ) -> tuple[dict[int, Any], Notes]:
-    monkeypatch.setattr(curves, "solve_in_child", solver.solve)
+    monkeypatch.setattr(curves, "solve_in_worker", solver.solve)
     monkeypatch.setattr(curves.time, "monotonic", solver.monotonic)
     db = Notes()
     counted: Any = type("Counted", (), {"row_types": None})

@@ -236,7 +236,7 @@ class Search:
     ----------
     nodes : int or None
         Most nodes of each integer program's search tree.
-    demands : Demands or None
+    demands : ProgramDemands or None
         What classes must satisfy beside k people.
     gap : float
         Relative gap at which a solution is good enough.
@@ -305,7 +305,7 @@ def search_exactly(
     prices : ndarray of int64, shape (n,), optional
         Prices that prove a lower bound (see `kanon_pg.worker.verification.certificate`); they strike out
         pairs of a row type and an instance that no better solution uses.
-    demands : Demands, optional
+    demands : ProgramDemands, optional
         What classes must satisfy beside k people.
     nodes : int, optional
         Most nodes of each search tree: a limit that does not depend on the machine.
