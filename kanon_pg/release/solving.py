@@ -11,7 +11,7 @@ from kanon_pg.relations.counting import Counted, count_row_types
 from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.request import AnonymizeRequest, require_classes
-from kanon_pg.runner.parent import compile_once, solve_in_child, start_worker
+from kanon_pg.runner.parent import compile_once, solve_in_worker, start_worker
 from kanon_pg.runner.session import Caller
 
 
@@ -77,7 +77,7 @@ def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, Solv
         suppressed_rows=request.suppressed_rows,
     )
     db.progress("solving")
-    outcome = solve_in_child(row_types, asked, Caller.of(db, work.memory))
+    outcome = solve_in_worker(row_types, asked, Caller.of(db, work.memory))
     require_classes(request, outcome.classes)
     for note in outcome.notes:
         db.notice(note)

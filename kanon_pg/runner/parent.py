@@ -64,7 +64,7 @@ def worker_pid() -> int | None:
     return _session.pid()
 
 
-def solve_in_child(
+def solve_in_worker(
     row_types: PackedRowTypes,
     request: SolveRequest,
     caller: Caller,
@@ -87,7 +87,7 @@ def solve_in_child(
     return _done(job, "row types", lambda answer: _solved(answer, row_types, caller.checkpoint))
 
 
-def audit_in_child(
+def audit_in_worker(
     tables: Sequence[PackedRowTypes],
     task: str,
     arguments: Mapping[str, Any],
@@ -108,7 +108,7 @@ def audit_in_child(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     buffers = [list(table.buffers()) for table in tables]
     headers = [[table.header(), len(own)] for table, own in zip(tables, buffers, strict=True)]
@@ -118,7 +118,7 @@ def audit_in_child(
     return _done(job, "row types", lambda answer: _audited(answer, caller.checkpoint))
 
 
-def group_in_child(
+def group_in_worker(
     task: GroupingTask,
     caller: Caller,
 ) -> GroupingAnswer:
@@ -127,7 +127,7 @@ def group_in_child(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     parts = [json.dumps(task.header()).encode(), *task.buffers()]
     values = len(task.arrays["weights"][1])
@@ -135,7 +135,7 @@ def group_in_child(
     return _done(job, "values", lambda answer: _grouped(answer, values, caller.checkpoint))
 
 
-def certify_in_child(
+def certify_in_worker(
     row_types: PackedRowTypes,
     task: CertificateTask,
     caller: Caller,
@@ -145,7 +145,7 @@ def certify_in_child(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     header = json.dumps([row_types.header(), task.header()]).encode()
     parts = [header, *row_types.buffers(), *task.mapping.buffers()]
@@ -157,7 +157,7 @@ def compile_solvers(
     kernels: str,
     caller: Caller,
 ) -> None:
-    """Compile solvers for this account unless that was done before; takes up to a minute then.
+    """Compile solvers for this account unless that was done before; takes a minute or two then.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def compile_solvers(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     if not solvers_are_compiled(kernels):
         job = Job("compile", [b""], caller, {"kernels": kernels})

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from kanon_pg.cli import app
 from kanon_pg.cli.commands import COMMANDS, loaded
-from kanon_pg.gateway.server import GatewayOptions
+from kanon_pg.gateway.listener import GatewayOptions
 from tests.docs.databases import DATABASES, environment, psql, refusal
 from tests.docs.pages import ROOT, Block, Page, pages
 from tests.docs.sessions import Sessions, sessions

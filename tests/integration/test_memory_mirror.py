@@ -226,7 +226,7 @@ def test_what_a_refresh_withholds(mirror: Mirror, models: dict[str, Any], of_peo
 
 def divide(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide row types: which rows a part has is left to chance in PostgreSQL, what is seen of them not."""
-    monkeypatch.setattr(solving, "solve_in_child", dividing_solver.solve)
+    monkeypatch.setattr(solving, "solve_in_worker", dividing_solver.solve)
     services = mirror.services()
     services.anonymize("t", 4, quasi_identifiers=["a", "b"], seed=1)
     services.certificate("t")

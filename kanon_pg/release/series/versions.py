@@ -24,7 +24,7 @@ from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
-from kanon_pg.release.generalized import number
+from kanon_pg.release.generalized import float_literal
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
@@ -498,7 +498,7 @@ def _let_wait(version: _Version, storage: Identifier, waits: Identifier) -> None
         "create_waits",
         waits=waits,
         losses=losses,
-        share=number(rules.waiting),
+        share=float_literal(rules.waiting),
         longest_wait=rules.longest_wait,
         version=version.number,
         release=Literal(plan.name),

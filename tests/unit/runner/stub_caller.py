@@ -41,7 +41,7 @@ class Call:
         self.checkpoints = 0
 
     def __call__(self, behaviour: str, *, memory_bytes: int = 2**30, **request: object):
-        return parent.solve_in_child(
+        return parent.solve_in_worker(
             self.table,
             SolveRequest(k=5, method=behaviour, **request),
             Caller(memory_bytes, self.checkpoint, lambda phase, share: self.progress.append((phase, share))),

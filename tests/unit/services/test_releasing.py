@@ -355,13 +355,13 @@ def test_a_solver_that_suppresses_too_little_publishes_nothing(
     services: MemoryServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The guard withholds its small classes, and the recount sees that rows are missing."""
-    solve = solving.solve_in_child
+    solve = solving.solve_in_worker
 
     def too_little(*arguments: Any, **options: Any) -> Any:
         outcome = solve(*arguments, **options)
         return replace(outcome, patterns=bytes(len(outcome.patterns)))
 
-    monkeypatch.setattr(solving, "solve_in_child", too_little)
+    monkeypatch.setattr(solving, "solve_in_worker", too_little)
     before = services.state.recorded()
     with pytest.raises(VerificationFailed):
         services.anonymize("people", 5, quasi_identifiers=COLUMNS, method="greedy")

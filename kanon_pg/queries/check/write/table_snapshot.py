@@ -119,8 +119,8 @@ def fingerprint_sql(relation: Relation, horizon: int) -> str | None:
     """Return the statement that tells whether rows changed since the snapshot.
 
     The horizon is the oldest transaction that ran at the time of the snapshot. Only rows of it and later ones
-    are in the ``fingerprint_sql``: a row that was not there is the work of a transaction that had not ended
-    then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint_sql``
+    are in the ``fingerprint``: a row that was not there is the work of a transaction that had not ended
+    then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint``
     and the same files and columns (``relation_files``) hold the same rows, but for a collision of 64-bit
     hashes: a TID that is visible with the same ``xmin`` holds the same version, because a transaction cannot
     write after its end, and whatever moves rows without writing them makes a new file. A query reads the
@@ -137,7 +137,7 @@ def fingerprint_sql(relation: Relation, horizon: int) -> str | None:
     Returns
     -------
     str or None
-        Returns one row, ``rows`` and ``fingerprint_sql``; None for a view.
+        Returns one row, ``rows`` and ``fingerprint``; None for a view.
     """
     if not has_tids(relation):
         return None

@@ -215,7 +215,7 @@ def _shortlist(
 
     Parameters
     ----------
-    grouping : Grouping
+    grouping : GroupingBuffers
         Changed in place: only kept candidates and groups remain, in their order.
     found, groups : int
         Candidates and groups.
