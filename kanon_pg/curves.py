@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from kanon_pg.core.request import PrivacyModels, SolveOutcome, SolveRequest, kernels_for
@@ -38,7 +38,7 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_child, start_worker
+from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_worker, start_worker
 from kanon_pg.runner.session import Caller
 
 _ROUNDING = 1e-12
@@ -377,12 +377,15 @@ class _Solving:
     def all(self, ks: Sequence[int]) -> dict[int, SolvedPoint]:
         """Solve for each k, the largest first; what one does not use of its time goes to the others.
 
+        What all leave goes once more to those whose time ended, as far as it is more than they had.
+
         Raises
         ------
         MemoryExceeded
             Memory did not suffice for the largest k; any other k can do with the solution of a larger one.
         """
         solved: dict[int, SolvedPoint] = {}
+        given: dict[int, float] = {}
         left = self.request.time_limit
         for done, k in enumerate(reversed(ks)):
             seconds = left / (len(ks) - done)
@@ -394,8 +397,22 @@ class _Solving:
                 self.db.notice(f"k = {k} has the solution of a larger k: {error.message}")
                 continue
             left -= min(seconds, solved[k].seconds)
+            given[k] = seconds
+        self._again(solved, given, left)
         self._notify(solved)
         return solved
+
+    def _again(self, solved: dict[int, SolvedPoint], given: Mapping[int, float], left: float) -> None:
+        """Search again for those k whose time ended, if there is more time left for each than it had."""
+        ended = [k for k in given if solved[k].outcome.termination is Termination.TIME]
+        for number, k in enumerate(ended):
+            seconds = left / (len(ended) - number)
+            if seconds <= given[k]:
+                continue
+            before = solved[k]
+            found = self._one(k, seconds, self._progress(k, len(given), len(given)))
+            left -= min(seconds, found.seconds)
+            solved[k] = SolvedPoint(_better(before.outcome, found.outcome), before.seconds + found.seconds)
 
     def _one(self, k: int, seconds: float, progress: Callable[[str, float | None], None]) -> SolvedPoint:
         request = SolveRequest(
@@ -406,7 +423,7 @@ class _Solving:
             seconds=seconds,
         )
         before = time.monotonic()
-        outcome = solve_in_child(
+        outcome = solve_in_worker(
             self.counted.row_types, request, Caller(self.memory, self.db.checkpoint, progress)
         )
         return SolvedPoint(outcome, time.monotonic() - before)
@@ -418,7 +435,7 @@ class _Solving:
 
         def report(_: str, share: float | None) -> None:
             nonlocal furthest  # each phase of a solver counts anew
-            furthest = max(furthest, (done + (share or 0.0)) / total)
+            furthest = max(furthest, min(1.0, (done + (share or 0.0)) / total))
             self.db.progress(phase, furthest)
 
         return report
@@ -430,6 +447,13 @@ class _Solving:
                 notes.setdefault(note, []).append(k)
         for note, of in notes.items():
             self.db.notice(f"k = {_listed(of)}: {note}")
+
+
+def _better(one: SolveOutcome, other: SolveOutcome) -> SolveOutcome:
+    """Return the cheaper one of two outcomes for the same k, with the greater bound of both."""
+    bounds = [found.lower_bound for found in (one, other) if found.lower_bound is not None]
+    best = one if one.weighted_cost < other.weighted_cost else other
+    return replace(best, lower_bound=max(bounds, default=None))
 
 
 def _listed(ks: Sequence[int]) -> str:

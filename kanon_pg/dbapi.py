@@ -44,7 +44,7 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 _PLACEHOLDER = re.compile(r"%(?:(%)|([sbt])|\((\w+)\)[sbt]|())")
 
 
-def numbered(query: str, parameters: Parameters) -> tuple[str, list[Any]]:
+def with_numbered_parameters(query: str, parameters: Parameters) -> tuple[str, list[Any]]:
     """Return a text with numbered parameters in place of psycopg's, and their values in order.
 
     Parameters
@@ -226,7 +226,7 @@ class Cursor:
     def _run(self, query: str, parameters: Parameters | None) -> _ResultSet:
         text, values = query, list[Any]()
         if parameters is not None:
-            text, values = numbered(query, parameters)
+            text, values = with_numbered_parameters(query, parameters)
         raw = self.connection.raw
         names, types, *lines = (
             row["line"] for row in self.connection.call("call_query_lines", text, as_texts(raw, values))

@@ -27,7 +27,7 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.runner.parent import audit_in_child, compile_once, memory_budget, start_worker
+from kanon_pg.runner.parent import audit_in_worker, compile_once, memory_budget, start_worker
 from kanon_pg.runner.session import Caller
 
 
@@ -290,7 +290,7 @@ class AuditSession:
         """Have the worker do a task, and search within a share of the time that is left."""
         seconds = share * self.left
         before = time.monotonic()
-        answer = audit_in_child(
+        answer = audit_in_worker(
             tables, task, {"seconds": seconds, **arguments}, Caller.of(self.db, self.memory)
         )
         self.left -= min(seconds, time.monotonic() - before)

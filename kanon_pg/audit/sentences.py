@@ -164,12 +164,12 @@ def next_steps(result: AuditResult) -> tuple[Step, ...]:
 
 def about_together(whole: Composition) -> str:
     """Return what the readers of several releases see together, in a sentence."""
-    releases = column_list(whole.releases)
+    releases = names_in_words(whole.releases)
     if not whole.people_below:
         found = f"leave nobody among fewer than {whole.k} people"
     else:
         found = (
-            f"leave {share(whole.people_below, whole.people)} among fewer than {whole.k}, "
+            f"leave {share_in_words(whole.people_below, whole.people)} among fewer than {whole.k}, "
             f"somebody among {whole.smallest}"
         )
     unseen = f"; {counted(whole.unseen_rows, 'row')} could not be compared" if whole.unseen_rows else ""
@@ -179,23 +179,23 @@ def about_together(whole: Composition) -> str:
     return f"Side by side, the releases {releases} {found}{unseen}."
 
 
-def share(part: int, whole: int) -> str:
+def share_in_words(part: int, whole: int) -> str:
     """Return a part and its share in words.
 
     Examples
     --------
-    >>> share(354, 3000)
+    >>> share_in_words(354, 3000)
     '354 of 3,000 people (11.8%)'
     """
     return f"{part:,} of {whole:,} people ({percent(part / whole)})" if whole else f"{part:,} people"
 
 
-def column_list(columns: tuple[str, ...]) -> str:
+def names_in_words(columns: tuple[str, ...]) -> str:
     """Return names as a sentence has them.
 
     Examples
     --------
-    >>> column_list(("zip", "age", "sex"))
+    >>> names_in_words(("zip", "age", "sex"))
     'zip, age and sex'
     """
     *others, last = columns
@@ -223,7 +223,7 @@ def _all(result: AuditResult) -> Iterator[str]:
     if result.together:
         yield about_together(result.together[0])
     if result.left_out:
-        yield f"Nothing is known of {column_list(result.left_out)}: the types have no equality."
+        yield f"Nothing is known of {names_in_words(result.left_out)}: the types have no equality."
     limitation = result.limitation()
     if limitation is not None:
         yield limitation
@@ -274,7 +274,7 @@ def _undeclared(found: ViolatingSet, result: AuditResult) -> str:
 def _share_of(people: int, result: AuditResult) -> str:
     if people == result.people:
         return f"All {counted(people, 'person', 'people')}"
-    return share(people, result.people)
+    return share_in_words(people, result.people)
 
 
 def _together(columns: tuple[str, ...]) -> str:
@@ -284,8 +284,9 @@ def _together(columns: tuple[str, ...]) -> str:
 def _about_set(found: ViolatingSet, result: AuditResult) -> str:
     together = "alone exposes" if found.size == 1 else "together expose"
     return (
-        f"{column_list(found.columns)} {together} {share(found.people_at_risk or 0, result.people)}; the "
-        f"smallest class has {counted(found.smallest_class or 0, 'person', 'people')}"
+        f"{names_in_words(found.columns)} {together} "
+        f"{share_in_words(found.people_at_risk or 0, result.people)}; the smallest "
+        f"class has {counted(found.smallest_class or 0, 'person', 'people')}"
         f"{_undeclared(found, result)}."
     )
 
@@ -295,7 +296,7 @@ def _about_quasi_identifiers(result: AuditResult) -> Iterator[str]:
     if whole is None or not whole.columns:
         return
     yield (
-        f"By {_few(whole.columns)} together, {share(whole.people_at_risk, result.people)} are in "
+        f"By {_few(whole.columns)} together, {share_in_words(whole.people_at_risk, result.people)} are in "
         f"classes of fewer than {result.k}."
     )
 
@@ -317,13 +318,13 @@ def _about_risk(result: AuditResult) -> Iterator[str]:
     for one in risk.homogeneous:
         if one.people:
             yield (
-                f"For {share(one.people, risk.people)} the class alone tells the value of {one.column}: "
-                "everybody in it has the same."
+                f"For {share_in_words(one.people, risk.people)} the class alone tells the value of "
+                f"{one.column}: everybody in it has the same."
             )
 
 
 def _few(columns: tuple[str, ...]) -> str:
-    return column_list(columns) if len(columns) <= _MOST_IN_A_SENTENCE else f"{len(columns)} columns"
+    return names_in_words(columns) if len(columns) <= _MOST_IN_A_SENTENCE else f"{len(columns)} columns"
 
 
 def _about_release(release: ReleaseRisk) -> str:

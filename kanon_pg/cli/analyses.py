@@ -20,7 +20,7 @@ from kanon_pg.cli.arguments import (
     Patterns,
     Relation,
     Seed,
-    column_list,
+    column_option,
     fields_in,
     read_patterns,
     split_items,
@@ -35,11 +35,12 @@ from kanon_pg.cli.output import (
     show,
     write_plot,
 )
+from kanon_pg.core.grouping import DEFAULT_EPSILON
 from kanon_pg.core.risk import THRESHOLD
 from kanon_pg.curves import CURVE, DEFAULT_KS, Curve, CurvePoint
 from kanon_pg.errors import InputError
 from kanon_pg.grouping.found import Grouped
-from kanon_pg.grouping.request import DEFAULT_EPSILON, GROUPS, INTERVALS, RECTANGLES, REGIONS
+from kanon_pg.grouping.request import GROUPS, INTERVALS, RECTANGLES, REGIONS
 from kanon_pg.measures import MEASURE, Measures
 from kanon_pg.relations.arguments import DEFAULT_SECONDS
 
@@ -99,7 +100,7 @@ def regions(
     k: K,
     neighbours: Annotated[
         list[str] | None,
-        column_list("--neighbours", "Its two columns; its first two otherwise.", metavar="COLUMN,COLUMN"),
+        column_option("--neighbours", "Its two columns; its first two otherwise.", metavar="COLUMN,COLUMN"),
     ] = None,
     method: Annotated[str, typer.Option(metavar="moves|tree|exact", help="How.")] = "moves",
     on_light: Annotated[
@@ -109,7 +110,7 @@ def regions(
     cost: Cost = "max",
     plot: Plot = None,
     at: Annotated[
-        list[str] | None, column_list("--at", "Columns with the place on the map to draw.", metavar="X,Y")
+        list[str] | None, column_option("--at", "Columns with the place on the map to draw.", metavar="X,Y")
     ] = None,
     time_limit: TimeLimit = DEFAULT_SECONDS,
     dsn: Dsn = None,
@@ -187,10 +188,10 @@ def risk(
     relation: AnyRelation,
     columns: Annotated[
         list[str] | None,
-        column_list("--column", "What an attacker knows, in place of the quasi-identifiers."),
+        column_option("--column", "What an attacker knows, in place of the quasi-identifiers."),
     ] = None,
     sensitive: Annotated[
-        list[str] | None, column_list("--sensitive", "In place of the declared ones.")
+        list[str] | None, column_option("--sensitive", "In place of the declared ones.")
     ] = None,
     threshold: Annotated[
         float, typer.Option(metavar="SHARE", help="Risk above which a record counts as being at risk.")
@@ -283,7 +284,7 @@ _RISK_HEADINGS = ("columns", "size", "kind", "at least", "distinct rows", "disti
 def identify(
     relation: AnyRelation,
     columns: Annotated[
-        list[str] | None, column_list("--column", "What to choose from, in place of all but identifiers.")
+        list[str] | None, column_option("--column", "What to choose from, in place of all but identifiers.")
     ] = None,
     time_limit: Annotated[
         float,
@@ -349,7 +350,7 @@ def curve(
         Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")
     ] = None,
     quasi_identifiers: Annotated[
-        list[str] | None, column_list("--quasi-identifier", "In place of the declared ones.")
+        list[str] | None, column_option("--quasi-identifier", "In place of the declared ones.")
     ] = None,
     method: Method = "auto",
     patterns: Patterns = None,
@@ -415,10 +416,10 @@ def measure(
     relation: AnyRelation,
     quasi_identifiers: Annotated[
         list[str] | None,
-        column_list("--quasi-identifier", "In place of the declared ones.", "--qi"),
+        column_option("--quasi-identifier", "In place of the declared ones.", "--qi"),
     ] = None,
     sensitive: Annotated[
-        list[str] | None, column_list("--sensitive", "In place of the declared ones.")
+        list[str] | None, column_option("--sensitive", "In place of the declared ones.")
     ] = None,
     dsn: Dsn = None,
     as_json: Json = False,

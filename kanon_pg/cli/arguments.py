@@ -38,7 +38,9 @@ Patterns = Annotated[
 Seed = Annotated[int | None, typer.Option(help="Break ties at random, reproducibly.")]
 
 
-def column_list(option: str, help_text: str, *more: str, metavar: str = "COLUMN,...", **settings: Any) -> Any:
+def column_option(
+    option: str, help_text: str, *more: str, metavar: str = "COLUMN,...", **settings: Any
+) -> Any:
     """Return an option that names columns: with commas between them, in several options, or both.
 
     Parameters

@@ -22,7 +22,7 @@ from kanon_pg import client
 from kanon_pg.audit.findings import AuditResult, Suggestion, ViolatingSet, Whole
 from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.audit.sentences import headline, next_steps, sentences
-from kanon_pg.cli.arguments import AnyRelation, Relation, column_list, fields_in
+from kanon_pg.cli.arguments import AnyRelation, Relation, column_option, fields_in
 from kanon_pg.cli.connection import Dsn, answer_of, connected
 from kanon_pg.cli.interfaces import ClientInterface, ServerInterface
 from kanon_pg.cli.output import Json, errors_as, listing, note, progress_bar, show, with_notes
@@ -218,7 +218,7 @@ K = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    column_list("--column", "What to audit, in place of all but identifiers."),
+    column_option("--column", "What to audit, in place of all but identifiers."),
 ]
 MostColumns = Annotated[
     int | None, typer.Option(metavar="NUMBER", help="Most columns of a set; any number unless given.")

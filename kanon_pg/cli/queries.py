@@ -22,7 +22,7 @@ from kanon_pg.cli.connection import Dsn, chosen_dsn
 from kanon_pg.cli.output import Json, errors_as, lay_out
 from kanon_pg.dbapi import Connection, connect
 from kanon_pg.errors import QueryRefused
-from kanon_pg.gateway.server import GatewayOptions, run_gateway
+from kanon_pg.gateway.listener import GatewayOptions, run_gateway
 from kanon_pg.gateway.state import ClientLimits
 
 QueryText = Annotated[
@@ -205,8 +205,8 @@ _Trust = Annotated[
 ]
 _Connections = Annotated[int, typer.Option("--connections", min=1, help="Most clients at a time.")]
 _PerAddress = Annotated[int, typer.Option("--per-address", min=1, help="Most clients of one address.")]
-_Strangers = Annotated[
-    int, typer.Option("--strangers", min=1, help="Most connections that have not logged in yet.")
+_Unauthenticated = Annotated[
+    int, typer.Option("--unauthenticated", min=1, help="Most connections that have not logged in yet.")
 ]
 _Login = Annotated[float, typer.Option("--login", min=0.1, help="Seconds until a login must be complete.")]
 _Message = Annotated[
@@ -225,7 +225,7 @@ def gateway(
     trust: _Trust = False,
     connections: _Connections = 100,
     per_address: _PerAddress = 50,
-    strangers: _Strangers = 50,
+    unauthenticated: _Unauthenticated = 50,
     login: _Login = 60.0,
     message: _Message = 16,
     idle: _Idle = 3600.0,
@@ -250,7 +250,7 @@ def gateway(
         limits=ClientLimits(
             connections=connections,
             per_address=per_address,
-            strangers=strangers,
+            unauthenticated=unauthenticated,
             message_bytes=message * _MEBIBYTE,
             login_seconds=login,
             idle_seconds=idle,

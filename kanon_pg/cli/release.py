@@ -20,7 +20,7 @@ from kanon_pg.cli.arguments import (
     Relation,
     Release,
     Seed,
-    column_list,
+    column_option,
     fields_in,
     read_json,
     read_patterns,
@@ -50,24 +50,24 @@ class Done:
 def declare(
     relation: Relation,
     identifiers: Annotated[
-        list[str] | None, column_list("--identifier", "Names a person; never published.")
+        list[str] | None, column_option("--identifier", "Names a person; never published.")
     ] = None,
     quasi_identifiers: Annotated[
-        list[str] | None, column_list("--quasi-identifier", "Can be linked with other sources.")
+        list[str] | None, column_option("--quasi-identifier", "Can be linked with other sources.")
     ] = None,
     sensitive: Annotated[
         list[str] | None,
-        column_list("--sensitive", "Must not be learned about a person; published unchanged."),
+        column_option("--sensitive", "Must not be learned about a person; published unchanged."),
     ] = None,
     insensitive: Annotated[
-        list[str] | None, column_list("--insensitive", "Tells nothing about a person; published unchanged.")
+        list[str] | None, column_option("--insensitive", "Tells nothing about a person; published unchanged.")
     ] = None,
     entity: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Identifies a person who may have several rows.")
     ] = None,
     weights: Annotated[
         list[str] | None,
-        column_list("--weight", "Cost of a suppressed cell.", metavar="COLUMN=NUMBER,..."),
+        column_option("--weight", "Cost of a suppressed cell.", metavar="COLUMN=NUMBER,..."),
     ] = None,
     client: Client = False,
     dsn: Dsn = None,
@@ -223,9 +223,9 @@ def _gap(gap: float | None, optimal: bool, ended: Termination | None = None) -> 
 
 People = Annotated[int, typer.Argument(help="Fewest people per class, at least 2.", metavar="K")]
 QuasiIdentifiers = Annotated[
-    list[str] | None, column_list("--quasi-identifier", "In place of the declared ones.")
+    list[str] | None, column_option("--quasi-identifier", "In place of the declared ones.")
 ]
-Sensitive = Annotated[list[str] | None, column_list("--sensitive", "In place of the declared ones.")]
+Sensitive = Annotated[list[str] | None, column_option("--sensitive", "In place of the declared ones.")]
 L = Annotated[int | None, typer.Option("--l", metavar="NUMBER", help="l-diversity of the sensitive columns.")]
 Diversity = Annotated[
     str | None, typer.Option(help=f"What l means: {', '.join(DIVERSITIES)}.", show_default="frequency")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from kanon_pg.cli.arguments import column_list
+from kanon_pg.cli.arguments import column_option
 from kanon_pg.cli.connection import Dsn, connected
 from kanon_pg.cli.output import Json, errors_as, facts, progress_bar, show
 from kanon_pg.tables.csv_file import CsvFile
@@ -37,7 +37,7 @@ def load(
             show_default="what separates the header's names",
         ),
     ] = None,
-    text: Annotated[list[str] | None, column_list("--text", "Keep these columns as text.")] = None,
+    text: Annotated[list[str] | None, column_option("--text", "Keep these columns as text.")] = None,
     all_text: Annotated[bool, typer.Option("--all-text", help="Keep every column as text.")] = False,
     if_exists: Annotated[IfExists, typer.Option(help="What to do with an existing table.")] = IfExists.FAIL,
     dsn: Dsn = None,

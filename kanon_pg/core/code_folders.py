@@ -136,7 +136,7 @@ def is_complete(kernels: str, among: tuple[Path, ...]) -> bool:
     return bool(names) and names <= {name for folder in among for name in _listed(folder)}
 
 
-def publish(sets: Sequence[str], among: tuple[Path, ...], store: Path) -> None:
+def copy_to_store(sets: Sequence[str], among: tuple[Path, ...], store: Path) -> None:
     """Copy sets of kernels into a store, and remove from it what is outdated.
 
     Parameters

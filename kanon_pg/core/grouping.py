@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kanon_pg.core.termination import Termination
 
@@ -18,6 +18,17 @@ Kind = Literal["<i8", "<f8"]
 
 _CODES: dict[Kind, str] = {"<i8": "q", "<f8": "d"}
 ITEM_BYTES = 8
+
+LABEL_METHODS = ("spread", "fold", "exact", "relaxed")
+REGION_METHODS = ("moves", "tree", "exact")
+RECTANGLE_METHODS = ("kd", "exact")
+
+OnLight = Literal["other", "refuse"]
+ON_LIGHT: tuple[OnLight, ...] = get_args(OnLight)
+"""What becomes of parts of a map that have less than k."""
+
+DEFAULT_EPSILON = 0.25
+"""Of method ``relaxed``; below 1/2."""
 
 
 def packed(kind: Kind, numbers: Sequence[float]) -> bytes:

@@ -403,7 +403,7 @@ class PsycopgDatabase:
         self._phase, self._shown_at = phase, now
 
     def notice(self, message: str) -> None:
-        """See `Database.notice`; handed to psycopg's notice handlers' place: the progress callback."""
+        """See `Database.notice`; given to the progress callback as a phase that begins with ``notice:``."""
         if self._on_progress is not None:
             self._on_progress(f"notice: {message}", None)
 

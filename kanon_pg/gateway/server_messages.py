@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kanon_pg.gateway import protocol
-from kanon_pg.gateway.places import Place
+from kanon_pg.gateway.connection_slots import ConnectionSlot
 from kanon_pg.gateway.protocol import Fields, ProtocolViolation, WireMessage, error_message
 from kanon_pg.gateway.state import GatewayState
 from kanon_pg.queries.check.findings import Finding
@@ -116,10 +116,10 @@ class ServerMessages:
         Keys for cancelling that the client got.
     """
 
-    def __init__(self, shared: GatewayState, state: SessionState, place: Place) -> None:
+    def __init__(self, shared: GatewayState, state: SessionState, slot: ConnectionSlot) -> None:
         self._shared = shared
         self.state = state
-        self._place = place
+        self._slot = slot
         self.keys: list[bytes] = []
 
     def translated(self, message: WireMessage) -> WireMessage | None:
@@ -159,7 +159,7 @@ class ServerMessages:
                 hint="Let pg_hba.conf ask connections from the gateway for scram-sha-256.",
             )
         if code == _OK:
-            self._shared.places.log_in(self._place)
+            self._shared.slots.log_in(self._slot)
         if code != _SASL:
             return message
         # the channel that a client could bind to ends at the gateway

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kanon_pg.errors import DatabaseError, KanonError, NotPermitted
 from kanon_pg.gateway import protocol
-from kanon_pg.gateway.places import Place, TooManyClients
+from kanon_pg.gateway.connection_slots import ConnectionSlot, TooManyClients
 from kanon_pg.gateway.protocol import Incoming, Outgoing, ProtocolViolation, WireMessage
 from kanon_pg.gateway.rewrite import Refused, Rewritten, rewrite
 from kanon_pg.gateway.scanned_text import scan_text
@@ -45,7 +45,7 @@ async def accept_login(client: Wire, shared: GatewayState, address: str) -> Clie
     Parameters
     ----------
     address : str
-        The client's, as `kanon_pg.gateway.places.client_address` gives it.
+        The client's, as `kanon_pg.gateway.connection_slots.client_address` gives it.
 
     Returns
     -------
@@ -101,7 +101,7 @@ async def _login(client: Wire, packet: bytes, shared: GatewayState, address: str
     given = protocol.startup_parameters(packet)
     parameters = start_parameters(given, shared.upstream.database)
     path = parameters.get("search_path")
-    shared.places.require_free(address)
+    shared.slots.require_free(address)
     server = await _connect_upstream(shared)
     await server.send(protocol.startup_packet(version, parameters))
     user = parameters["user"]
@@ -147,25 +147,25 @@ class ClientSession:
 
     Parameters
     ----------
-    place : Place
+    slot : ConnectionSlot
         The connection's; it becomes a session's once the login is complete.
     """
 
-    def __init__(self, client: Wire, shared: GatewayState, place: Place) -> None:
+    def __init__(self, client: Wire, shared: GatewayState, slot: ConnectionSlot) -> None:
         self._client = client
         self._shared = shared
-        self._place = place
+        self._slot = slot
         self._server: Wire | None = None
         self._incoming = Incoming(protocol.MAX_LOGIN_BYTES)
         self._outgoing = Outgoing(INSPECTED)
         self._state = SessionState("")
-        self._server_messages = ServerMessages(shared, self._state, place)
+        self._server_messages = ServerMessages(shared, self._state, slot)
         self._began = self._last_activity = asyncio.get_running_loop().time()
 
     async def run(self) -> None:
         """Serve the client until it or the server ends, or something is wrong."""
         try:
-            login = await accept_login(self._client, self._shared, self._place.address)
+            login = await accept_login(self._client, self._shared, self._slot.address)
             if login is None:
                 return
             self._server, self._state.user = login.server, login.user

@@ -7,7 +7,7 @@ import ssl
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from kanon_pg.gateway.places import Places
+from kanon_pg.gateway.connection_slots import ConnectionSlots
 from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten
 from kanon_pg.gateway.wire import Wire
 
@@ -22,7 +22,7 @@ class ClientLimits:
         Sessions at the same time, >= 1.
     per_address : int
         Sessions of one address, >= 1.
-    strangers : int
+    unauthenticated : int
         Connections at the same time whose login is not complete, beside the sessions, >= 1.
     message_bytes : int
         Longest message of a client, >= 1024.
@@ -34,7 +34,7 @@ class ClientLimits:
 
     connections: int = 100
     per_address: int = 50
-    strangers: int = 50
+    unauthenticated: int = 50
     message_bytes: int = 16 * 1024 * 1024
     login_seconds: float = 60.0
     idle_seconds: float = 3600.0
@@ -101,7 +101,7 @@ class GatewayState:
 
     Attributes
     ----------
-    places : Places
+    slots : ConnectionSlots
         Those of the connections.
     """
 
@@ -111,11 +111,11 @@ class GatewayState:
     tls: ssl.SSLContext | None = None
     trusts_server: bool = False
     keys: dict[bytes, bytes] = field(default_factory=dict)
-    places: Places = field(init=False)
+    slots: ConnectionSlots = field(init=False)
 
     def __post_init__(self) -> None:
         limits = self.limits
-        self.places = Places(limits.connections, limits.per_address, limits.strangers)
+        self.slots = ConnectionSlots(limits.connections, limits.per_address, limits.unauthenticated)
 
 
 async def connect(upstream: Upstream) -> Wire:

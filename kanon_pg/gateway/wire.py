@@ -8,7 +8,7 @@ import ssl
 import struct
 from collections.abc import Callable
 
-from kanon_pg.gateway.places import client_address
+from kanon_pg.gateway.connection_slots import client_address
 
 _MAX_UNREAD_BYTES = 256 * 1024
 _HANDSHAKE_SECONDS = 15.0

@@ -39,7 +39,7 @@ from kanon_pg.grouping.request import (
     RegionsRequest,
 )
 from kanon_pg.hierarchies.ranges import ELEMENTS, range_type
-from kanon_pg.runner.parent import group_in_child, memory_budget, start_worker
+from kanon_pg.runner.parent import group_in_worker, memory_budget, start_worker
 from kanon_pg.runner.session import Caller
 
 _GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
@@ -104,7 +104,7 @@ class _Session:
             {"k": call.k, "cost": call.cost, "seconds": call.time_limit, **options},
             {**weights, **arrays},
         )
-        answer = group_in_child(grouping, Caller.of(self.db, self.memory))
+        answer = group_in_worker(grouping, Caller.of(self.db, self.memory))
         return _Answer(answer, unpacked("<i8", answer.class_of))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from kanon_pg.core.grouping import DEFAULT_EPSILON, LABEL_METHODS, ON_LIGHT, RECTANGLE_METHODS, REGION_METHODS
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import (
@@ -19,13 +20,6 @@ from kanon_pg.relations.arguments import (
 
 COSTS = ("max", "sum")
 """Size of the largest class, or the sum over all people of what their class has beyond k."""
-
-LABEL_METHODS = ("spread", "fold", "exact", "relaxed")
-REGION_METHODS = ("moves", "tree", "exact")
-RECTANGLE_METHODS = ("kd", "exact")
-ON_LIGHT = ("other", "refuse")
-
-DEFAULT_EPSILON = 0.25
 
 
 Column = Annotated[str | None, Argument("name", "What is grouped; an SQL keyword, so in quotes if named.")]

@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 from itertools import pairwise
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from kanon_pg.core.grouping import GroupingTask, Kind, class_names, packed, unpacked
 from kanon_pg.core.hierarchy import MAX_HEIGHT, GeneralizationHierarchy, from_levels
@@ -27,7 +27,7 @@ from kanon_pg.hierarchies.definition import HierarchyDefinition, take_storing_op
 from kanon_pg.hierarchies.inputs import ColumnValues, Spec, column_values
 from kanon_pg.hierarchies.intervals import intervals, plain, roundest
 from kanon_pg.hierarchies.ranges import TEXT, half_open, range_type
-from kanon_pg.runner.parent import group_in_child, memory_budget
+from kanon_pg.runner.parent import group_in_worker, memory_budget
 from kanon_pg.runner.session import Caller
 
 Task = Literal["intervals", "labels"]
@@ -59,7 +59,7 @@ def finder_in_worker(db: Database) -> ClassFinder:
     def find(task: Task, weights: Sequence[int], least: int, *, cost: str, method: str) -> list[int]:
         options = {"k": least, "cost": cost, "seconds": _SECONDS, "method": method, "epsilon": 0.25}
         arrays: dict[str, tuple[Kind, bytes]] = {"weights": ("<i8", packed("<i8", weights))}
-        answer = group_in_child(GroupingTask(task, options, arrays), Caller.of(db, memory_budget(db)))
+        answer = group_in_worker(GroupingTask(task, options, arrays), Caller.of(db, memory_budget(db)))
         return unpacked("<i8", answer.class_of)
 
     return find
@@ -347,20 +347,23 @@ def _halves(count: int) -> list[int]:
     return halves
 
 
-Builder = Callable[[ColumnValues, Spec], GeneralizationHierarchy]
+class Builder(NamedTuple):
+    """Builds a hierarchy over values; what it publishes may be of a range type."""
+
+    build: Callable[[ColumnValues, Spec], GeneralizationHierarchy]
+    makes_ranges: bool = False
+
 
 BUILDERS: dict[str, Builder] = {
-    "intervals": intervals,
-    "dates": calendar,
-    "prefix": prefixes,
-    "networks": networks,
-    "priority": priority,
+    "intervals": Builder(intervals, makes_ranges=True),
+    "dates": Builder(calendar, makes_ranges=True),
+    "prefix": Builder(prefixes),
+    "networks": Builder(networks),
+    "priority": Builder(priority),
 }
 """Builders by name, without the one that needs the worker."""
 
 NAMES = (*BUILDERS, "classes")
-
-_OF_RANGES = ("intervals", "dates", "classes")
 
 
 def build(
@@ -389,17 +392,18 @@ def build(
     InfeasibleError
         If there are too few rows for what it wants.
     """
-    given, saying = Spec(spec, "spec"), Spec(options, "options")
-    kept = take_storing_options(saying)
-    saying.done()
-    builders = BUILDERS | {"classes": partial(classes, finder_in_worker(db))}
-    name = given.text("builder", tuple(builders))
+    builder_spec, option_spec = Spec(spec, "spec"), Spec(options, "options")
+    kept = take_storing_options(option_spec)
+    option_spec.done()
+    builders = BUILDERS | {"classes": Builder(partial(classes, finder_in_worker(db)), makes_ranges=True)}
+    name = builder_spec.text("builder", tuple(builders))
     if name is None:
         raise InputError(
             "The specification names no builder.",
             hint=f'Choose one of {", ".join(builders)}, for example {{"builder": "intervals", "width": 5}}.',
         )
-    hierarchy = builders[name](column_values(db, relation, column), given)
-    given.done()
-    output = range_type(column.base_type) if name in _OF_RANGES else None
+    builder = builders[name]
+    hierarchy = builder.build(column_values(db, relation, column), builder_spec)
+    builder_spec.done()
+    output = range_type(column.base_type) if builder.makes_ranges else None
     return HierarchyDefinition(hierarchy, output or TEXT, name, dict(spec), kept)

@@ -20,7 +20,7 @@ from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.record import failure_of, needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
-from kanon_pg.queries.run import full_scans, needs_sets, run_query, without_statistics
+from kanon_pg.queries.run import full_scans, outcome_of, without_statistics
 from kanon_pg.runner.ledger_parent import JournalMark
 
 _SECONDS, _ROWS = 30.0, 10_000
@@ -127,8 +127,7 @@ def _outcome(
     max_rows = min((rule.rows for rule in rules), default=_ROWS)
     try:
         with db.deadline(seconds), db.savepoint():
-            with_sets = needs_sets(db, verdict, given, loaded.rules, folder=folder)
-            return run_query(db, verdict, given, max_rows, with_sets=with_sets)
+            return outcome_of(db, verdict, given, max_rows, loaded, folder=folder)
     except KanonError as error:
         return QueryOutcome(None, failure_of(error))
 

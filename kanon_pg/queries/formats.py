@@ -85,7 +85,7 @@ def typed_statement(outputs: Sequence[OutputColumn]) -> str:
     return f"SELECT {columns} FROM (SELECT q.line FROM kanon.query_lines($1, $2, $3) AS q OFFSET 2) AS r"
 
 
-def column_list(outputs: Sequence[OutputColumn]) -> str:
+def column_definitions(outputs: Sequence[OutputColumn]) -> str:
     """Return the list of columns that a caller of ``kanon_query_record`` has to write."""
     return ", ".join(_listed(outputs))
 

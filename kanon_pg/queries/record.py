@@ -20,9 +20,16 @@ from kanon_pg.queries.check.plan.spreads import people_of_spreads
 from kanon_pg.queries.check.verdict import EntitySet, Verdict
 from kanon_pg.queries.check.write.table_snapshot import (
     content_description,
-    fingerprint_sql,
     has_tids,
     table_snapshot_sql,
+    transaction_number,
+)
+from kanon_pg.queries.known_outcomes import (
+    check_state,
+    known_outcomes,
+    shown_state,
+    table_files,
+    version_of,
 )
 from kanon_pg.queries.ledgers import LedgerContext, has_folder, ledger_context, mark_of
 from kanon_pg.queries.load_catalog import load_relation
@@ -37,9 +44,6 @@ _SECONDS_FOR_REFUSALS = 5.0
 
 _ABORTED = frozenset({"time", "error", "fault"})
 """Failures of a query that did not run to its end."""
-
-_MOST_TRANSACTIONS = 2**30
-"""Since a table snapshot; ``xmin`` has 32 bits."""
 
 _CLOCK_FUNCTIONS = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
 
@@ -96,8 +100,7 @@ def record_query(
         snapshot,
         rules,
         context,
-        outcome.sets,
-        outcome.left_out,
+        outcome,
         # what the database says is about the journals in its own data directory
         keep_marks if folder is None else None,
     )
@@ -171,8 +174,7 @@ class _Recording:
     snapshot: CatalogSnapshot
     rules: Mapping[int, ProtectionRules]
     context: LedgerContext
-    sets: Mapping[int, Sequence[bytes]]
-    left_out: bool
+    outcome: QueryOutcome
     keep_marks: Callable[[Sequence[JournalMark]], None] | None
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
@@ -195,7 +197,7 @@ class _Recording:
                 "name": name,
                 **_terms(roots[root]),
                 "failure": failure,
-                "left_out": self.left_out,
+                "left_out": self.outcome.left_out,
                 "mark": None if self.keep_marks is None else mark_of(records[root]),
                 **(self._contents(request, root, state, failure) if reads else _NOTHING),
             }
@@ -245,6 +247,7 @@ class _Recording:
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
         seen, state, leaves = self._state(request, relation, known)
+        known_outcomes.remember(self.outcome, version_of(state))
         # a query that is already refused reads as much as others, so that its cost does not show the reason
         return {
             "description": content_description(relation),
@@ -265,21 +268,19 @@ class _Recording:
         self, request: Request, relation: Relation, known: Mapping[str, Any]
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
-        before = json.loads(known["state"]) if known["state"] is not None else {}
-        if self.context.wrote_nothing and before.get("snapshot") == self.context.snapshot:
-            return known["state"], known["state"], None
-        files = self.db.row(statement("relation_files"), relation.oid)["files"]
-        version = before.get("version")
-        if version is not None and version == self._version(relation, files, version[-1]):
-            return known["state"], self._shown(version), None
-        horizon = self.context.horizon
+        check = self.outcome.checked
+        if check is None or check.before != known["state"]:
+            check = check_state(self.db, relation, self.context, known["state"])
+        if check.before is not None and check.present is not None:
+            return check.before, check.present, None
+        horizon, files = self.context.horizon, table_files(self.db, relation)
         command = Statement(table_snapshot_sql(relation), ("text", "text"))
-        leaves = self.db.rows(command, str(known["seed"]), _number_of(horizon))
+        leaves = self.db.rows(command, str(known["seed"]), transaction_number(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
         rows = sum(leaf["rows"] for leaf in leaves)
-        state = self._shown([rows, total, files, horizon] if has_tids(relation) else None)
+        state = shown_state(self.context, [rows, total, files, horizon] if has_tids(relation) else None)
         packed = [
             {
                 "oid": leaf["leaf"],
@@ -288,20 +289,6 @@ class _Recording:
             for leaf in leaves
         ]
         return state, state, packed
-
-    def _version(self, relation: Relation, files: str, horizon: Any) -> list[Any] | None:
-        """Return what identifies the present state of the relation; None if nothing does."""
-        text = fingerprint_sql(relation)
-        # a table snapshot of an older version of this package has none
-        is_known = isinstance(horizon, int) and self.context.horizon - horizon < _MOST_TRANSACTIONS
-        if text is None or not is_known:
-            return None
-        row = self.db.row(Statement(text, ("text",)), _number_of(horizon))
-        return [row["rows"], row["fingerprint"], files, horizon]
-
-    def _shown(self, version: Sequence[Any] | None) -> str:
-        snapshot = self.context.snapshot if self.context.wrote_nothing else None
-        return json.dumps({"snapshot": snapshot, "version": version})
 
     def _sets(
         self, request: Request, root: int, known: Mapping[str, Any], *, may_be_known: bool
@@ -328,7 +315,7 @@ class _Recording:
             }
             is_sent = key is None or not may_be_known or key not in known["sets"]
             if is_sent and not (packed["everybody"] or item.union):
-                parts = self.sets.get(number)
+                parts = self.outcome.sets.get(number)
                 packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
             found.append(packed)
         return found
@@ -356,14 +343,14 @@ def _encoded(query_record: QueryRecord) -> str:
     return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
-def _number_of(transaction: int) -> str:
-    """Return a transaction number as ``xmin`` has it, without the epoch."""
-    return str(transaction % 2**32)
+def reads_clock(sql: str) -> bool:
+    """Return whether a statement of the checker may depend on the time."""
+    return _CLOCK_FUNCTIONS.search(sql) is not None
 
 
 def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
     """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
-    if len(verdict.relations) > 1 or _CLOCK_FUNCTIONS.search(item.sql):
+    if len(verdict.relations) > 1 or reads_clock(item.sql):
         return None
     written = json.dumps([item.sql, arguments, zone]).encode()
     return blake2b(written, digest_size=16).hexdigest()

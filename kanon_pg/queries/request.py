@@ -94,6 +94,22 @@ class QueryRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class StateCheck:
+    """What a comparison of a table with an earlier state found.
+
+    Parameters
+    ----------
+    before : str or None
+        The earlier state, as the ledger's worker has it.
+    present : str or None
+        The same state as this moment knows it; None if the table changed, or nobody can tell.
+    """
+
+    before: str | None
+    present: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryOutcome:
     """The result of running a query, before the ledger decides whether it may leave.
 
@@ -108,12 +124,18 @@ class QueryOutcome:
     sets : Mapping of int to list of bytes
         By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
         answer.
+    key : str or None
+        What it depends on beside the rows of its one table (`kanon_pg.queries.known_outcomes`).
+    checked : StateCheck or None
+        What was found of the state of that table before, if it was looked at.
     """
 
     answer: AnswerTable | None
     failure: Failure | None = None
     left_out: bool = False
     sets: Mapping[int, Sequence[bytes]] = field(default_factory=dict)
+    key: str | None = None
+    checked: StateCheck | None = None
 
 
 _MOST_SHOWN = 20

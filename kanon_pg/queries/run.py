@@ -2,22 +2,27 @@
 
 What a query reads depends on its text, not on how many rows match (`full_scans`), and stays out of the
 server's statistics (`without_statistics`). The sets of people that the ledger needs are read in the same
-scan if they are needed (`needs_sets`).
+scan if they are needed, and a query that comes again while its table has not changed is not run
+(`outcome_of`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
+from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.verdict import CombinedSql, Verdict
-from kanon_pg.queries.ledgers import ledger_context
-from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.record import set_key
+from kanon_pg.queries.known_outcomes import check_state, known_outcomes, outcome_key, version_of
+from kanon_pg.queries.ledgers import LedgerContext, ledger_context
+from kanon_pg.queries.load_catalog import LoadedCatalog
+from kanon_pg.queries.record import reads_clock, set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome
 from kanon_pg.runner import ledger_parent
 
@@ -184,47 +189,78 @@ def without_statistics(db: Database) -> Iterator[None]:
     db.row(statement("set_locally"), _COUNTING, before)
 
 
-def needs_sets(
+def outcome_of(
     db: Database,
     verdict: Verdict,
-    arguments: Sequence[str | None],
-    rules: Mapping[int, ProtectionRules],
+    values: Sequence[str | None],
+    max_rows: int,
+    loaded: LoadedCatalog,
     *,
     folder: str | None,
-) -> bool:
-    """Return whether some set will be compared that the ledger's worker has not cached.
+) -> QueryOutcome:
+    """Return what a query comes to: it is run, unless its outcome in the table's present state is known.
 
-    This decides how often a relation is read, never what is compared: a set that was not read with the
-    answer, and turns out to be needed, is read by itself.
+    Sets that will be compared, and that the ledger's worker has not cached, are read in the same scan. That
+    decides how often a relation is read, never what is compared: a set that was not read with the answer,
+    and turns out to be needed, is read by itself.
 
     Parameters
     ----------
     folder : str or None
         As in `kanon_pg.queries.ledgers.ledger_context`.
+
+    Raises
+    ------
+    LimitExceeded, DatabaseError
+        As `run_query`.
     """
+    rules = loaded.rules
     combinable = verdict.combined_sql.sets if verdict.combined_sql is not None else ()
     wanted = [verdict.entity_sets[number] for number in combinable]
     wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
     if not wanted or not ledger_parent.is_ready():
         # one that is only starting knows nothing
-        return bool(wanted)
+        return run_query(db, verdict, values, max_rows, with_sets=bool(wanted))
     context = ledger_context(db, folder)
-    known = _known(db, {rules[item.relation].relation for item in wanted}, context.parent, context.epoch)
-    keys = (
-        (rules[item.relation].relation, set_key(verdict, item, arguments, context.zone)) for item in wanted
-    )
-    return any(key not in known.get(root, ()) for root, key in keys)
-
-
-def _known(
-    db: Database, roots: Collection[int], parent: str, epoch: str
-) -> Mapping[int, Collection[str | None]]:
+    roots = {rules[item.relation].relation for item in wanted}
     names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
+    known = _known(db, names, context)
+    keys = [(rules[item.relation].relation, set_key(verdict, item, values, context.zone)) for item in wanted]
+    with_sets = any(root not in known or key not in known[root]["sets"] for root, key in keys)
+    table = _only_table(verdict, loaded)
+    key = None
+    if table is not None and table.oid in names and not reads_clock(verdict.canonical_sql or ""):
+        text = _checked_sql(verdict, max_rows + 1)
+        key = outcome_key(verdict, text, [key for _, key in keys], context, names[table.oid])
+    checked = None
+    if table is not None and key is not None and not with_sets and key in known_outcomes:
+        checked = check_state(db, table, context, known[table.oid]["state"])
+        if checked.present is None:
+            # what the worker has cached is of another state
+            with_sets = True
+        elif (found := known_outcomes.find(key, version_of(checked.present))) is not None:
+            return replace(found, checked=checked)
+    outcome = run_query(db, verdict, values, max_rows, with_sets=with_sets)
+    return replace(outcome, key=key, checked=checked)
+
+
+def _only_table(verdict: Verdict, loaded: LoadedCatalog) -> Relation | None:
+    """Return the one relation that a query reads, if it has a record of its own."""
+    if len(verdict.relations) > 1 or verdict.protected != verdict.relations:
+        return None
+    (oid,) = verdict.relations
+    if loaded.rules[oid].relation != oid:
+        return None
+    return next((relation for relation in loaded.snapshot.relations if relation.oid == oid), None)
+
+
+def _known(db: Database, names: Mapping[int, str], context: LedgerContext) -> Mapping[int, Mapping[str, Any]]:
+    """Return by relation what the ledger's worker knows; nothing if it cannot be asked."""
     try:
-        found = ledger_parent.states(parent, epoch, list(names.values()), db.checkpoint)
+        found = ledger_parent.states(context.parent, context.epoch, list(names.values()), db.checkpoint)
     except LimitExceeded:
         raise
     except KanonError:
         # what is wrong with the record is found, and recorded, when the answer is
         return {}
-    return {root: state["sets"] for root, state in zip(names, found, strict=True)}
+    return dict(zip(names, found, strict=True))

@@ -27,7 +27,7 @@ from kanon_pg.relations.counting import count_row_types
 from kanon_pg.relations.subject import no_rows, require_usable, resolve
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.record import existing_release
-from kanon_pg.runner.parent import certify_in_child, compile_once, memory_budget, start_worker
+from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, start_worker
 from kanon_pg.runner.session import Caller
 
 
@@ -106,7 +106,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
             seconds=request.time_limit,
             mapping=_stored_mapping(db, row),
         )
-        return certify_in_child(counted.row_types, task, Caller.of(db, memory))
+        return certify_in_worker(counted.row_types, task, Caller.of(db, memory))
 
 
 def _stored_mapping(db: Database, row: Row) -> StoredMapping:

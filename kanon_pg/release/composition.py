@@ -440,8 +440,8 @@ def _tell(db: Database, sources: Sequence[_ComparedRelease], found: Sequence[Com
         unclear = [one.releases[0] for one in found if len(one.releases) == 1 and one.assumed_rows]
         db.notice(
             f"All this is as far as is known: {found[0].assumed_rows} rows may have changed places in "
-            f"{', '.join(unclear)} since, and are taken for what they look like. kanon_refresh brings a "
-            "release up to date, and with option remember it says which row is which."
+            f"{', '.join(unclear)} since, and are taken for what they look like. "
+            + " ".join(_what_settles(db, [one for one in sources if one.label in unclear]))
         )
     for one in sources:
         if one.keys is None and db.row(statement("composition/recorded"), one.row["name"])["was_refreshed"]:
@@ -449,6 +449,26 @@ def _tell(db: Database, sources: Sequence[_ComparedRelease], found: Sequence[Com
                 f"Release {one.label} was refreshed, and versions before are not remembered: what readers "
                 "kept of them is not seen."
             )
+
+
+def _what_settles(db: Database, sources: Sequence[_ComparedRelease]) -> list[str]:
+    """Say what makes the rows of releases known again: not for all of them a refresh does."""
+    refreshed: list[str] = []
+    published: list[str] = []
+    for one in sources:
+        recorded = db.row(statement("composition/recorded"), one.row["name"])
+        if recorded["is_versioned"]:
+            (refreshed if recorded["is_read_alike"] else published).append(one.label)
+    advice = []
+    if refreshed:
+        advice.append(f"kanon_refresh brings {', '.join(refreshed)} up to date.")
+    if published:
+        advice.append(
+            f"Of {', '.join(published)} it is not known which columns were read, and a refresh does not "
+            "tell: publish anew with kanon_anonymize."
+        )
+    advice.append("With option remember a release says which row is which.")
+    return advice
 
 
 def notice_side_by_side(db: Database, release: str, *, role: str) -> None:

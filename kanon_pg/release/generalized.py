@@ -271,12 +271,12 @@ def node_parts(generalized: GeneralizedColumn) -> list[dict[str, Any]]:
             "loss": Identifier.of(f"loss_{level}"),
             "alias": Identifier.of(f"n{generalized.number}_{level}"),
             "share": losses is None,
-            "fixed": None if losses is None else number(losses[level]),
+            "fixed": None if losses is None else float_literal(losses[level]),
         }
         for level in range(generalized.height)
     ]
 
 
-def number(value: float) -> Fragment:
+def float_literal(value: float) -> Fragment:
     """Return a number of type ``double precision`` as SQL."""
     return Fragment(f"({value!r})::double precision")

@@ -22,7 +22,7 @@ from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted, fingerprint
-from kanon_pg.release.generalized import node_parts, number
+from kanon_pg.release.generalized import float_literal, node_parts
 from kanon_pg.release.plan import ReleasePlan
 
 
@@ -236,7 +236,7 @@ def recount_levels(
                 height=generalized.height,
                 lowest=generalized.wish.lowest,
                 null_losses=Fragment(
-                    f"ARRAY[{', '.join(str(number(loss)) for loss in generalized.null_losses())}]"
+                    f"ARRAY[{', '.join(str(float_literal(loss)) for loss in generalized.null_losses())}]"
                 ),
             )
         )

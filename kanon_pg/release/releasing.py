@@ -1,4 +1,4 @@
-"""The operations on releases: anonymize, refresh, drop. Each runs inside one transaction of its caller."""
+"""The operations on releases: anonymize, refresh, erase, drop, list; each in its caller's transaction."""
 
 from __future__ import annotations
 

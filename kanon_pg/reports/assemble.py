@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby, zip_longest
 
 from kanon_pg.audit.findings import AuditResult, ColumnFigures, Suggestion, ViolatingSet, Whole
-from kanon_pg.audit.sentences import column_list, counted, headline, next_steps, percent, sentences
+from kanon_pg.audit.sentences import counted, headline, names_in_words, next_steps, percent, sentences
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.curves import Curve
 from kanon_pg.db.identifiers import Literal
@@ -25,7 +25,7 @@ from kanon_pg.reports.document import (
     SetMatrix,
     SqlStep,
     Table,
-    number,
+    thousands,
 )
 from kanon_pg.reports.risk import classes_section, risk_section
 
@@ -98,7 +98,7 @@ def _figure(audit: AuditResult) -> Figure:
         f"Minimal sets that single out fewer than {audit.k} people, level by level",
         f"{counted(len(audit.sets), 'set')}: {_levels(audit.sets)}. Each line is a set, each large dot one "
         "of its columns, each bar the number of people at risk. The first line is "
-        f"{column_list(first.columns)} with {number(first.people_at_risk)} people at risk.",
+        f"{names_in_words(first.columns)} with {thousands(first.people_at_risk)} people at risk.",
         _matrix(audit, shown),
         _table(audit),
         note,
@@ -142,7 +142,8 @@ def _matrix(audit: AuditResult, shown: Sequence[ViolatingSet]) -> SetMatrix:
     for size, level in groupby(shown, key=lambda found: found.size):
         lines = tuple(
             SetLine(
-                frozenset(found.columns), Bar(found.people_at_risk or 0, number(found.people_at_risk), "risk")
+                frozenset(found.columns),
+                Bar(found.people_at_risk or 0, thousands(found.people_at_risk), "risk"),
             )
             for found in level
         )
@@ -185,17 +186,17 @@ def _cells(found: ViolatingSet) -> tuple[str, ...]:
     return (
         ", ".join(found.columns) or "(no column: the whole table)",
         found.kind,
-        number(found.people_at_risk),
-        number(found.smallest_class),
-        number(found.rows_at_risk),
-        number(found.distinct_values),
+        thousands(found.people_at_risk),
+        thousands(found.smallest_class),
+        thousands(found.rows_at_risk),
+        thousands(found.distinct_values),
         _ratio(found.distinction),
         _ratio(found.separation),
     )
 
 
 def _ratio(value: float | None) -> str:
-    return number(None) if value is None else f"{value:.4f}"
+    return thousands(None) if value is None else f"{value:.4f}"
 
 
 MOST_DRAWN = 15
@@ -271,8 +272,8 @@ def _people_figure(
         BarGroup(
             column.name,
             (
-                Bar(column.people_at_risk, number(column.people_at_risk), "risk"),
-                Bar(_saved(column, whole), number(_saved(column, whole)), "safe"),
+                Bar(column.people_at_risk, thousands(column.people_at_risk), "risk"),
+                Bar(_saved(column, whole), thousands(_saved(column, whole)), "safe"),
             ),
         )
         for column in drawn
@@ -286,8 +287,8 @@ def _people_figure(
         "People at risk by one column, and people spared by removing it",
         f"{counted(len(drawn), 'column')} with two bars each, out of "
         f"{counted(audit.people, 'person', 'people')}. The first is {drawn[0].name}: "
-        f"{number(drawn[0].people_at_risk)} at risk by it alone, {number(_saved(drawn[0], whole))} no longer "
-        "at risk without it.",
+        f"{thousands(drawn[0].people_at_risk)} at risk by it alone, "
+        f"{thousands(_saved(drawn[0], whole))} no longer at risk without it.",
         BarChart(groups, legend),
         table,
         _note(
@@ -302,7 +303,7 @@ def _people_figure(
 def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> Figure:
     drawn = columns[:MOST_DRAWN]
     groups = tuple(
-        BarGroup(column.name, (Bar(column.violating_sets, number(column.violating_sets), "quiet"),))
+        BarGroup(column.name, (Bar(column.violating_sets, thousands(column.violating_sets), "quiet"),))
         for column in drawn
     )
     return Figure(
@@ -315,7 +316,7 @@ def _sets_figure(audit: AuditResult, columns: Sequence[ColumnFigures]) -> Figure
             "Minimal sets that contain each column",
             ("column", "sets", "different values"),
             tuple(
-                (column.name, number(column.violating_sets), number(column.distinct_values))
+                (column.name, thousands(column.violating_sets), thousands(column.distinct_values))
                 for column in columns
             ),
         ),
@@ -336,12 +337,12 @@ def _column_cells(column: ColumnFigures, whole: Whole) -> tuple[str, ...]:
     return (
         column.name,
         "not declared" if column.role is None else column.role.replace("_", "-"),
-        number(column.people_at_risk),
-        number(_saved(column, whole)),
-        number(column.people_at_risk_without),
-        number(column.violating_sets),
-        number(column.distinct_values),
-        number(column.smallest_class),
+        thousands(column.people_at_risk),
+        thousands(_saved(column, whole)),
+        thousands(column.people_at_risk_without),
+        thousands(column.violating_sets),
+        thousands(column.distinct_values),
+        thousands(column.smallest_class),
     )
 
 
@@ -483,15 +484,15 @@ def _key_figures(audit: AuditResult) -> list[KeyFigure]:
         at_risk = whole.people_at_risk
         share = percent(at_risk / audit.people) if audit.people else "0%"
         known = "the declared quasi-identifiers" if audit.declared else "all columns"
-        meaning = f"of the people ({number(at_risk)}) are at risk by {known}"
+        meaning = f"of the people ({thousands(at_risk)}) are at risk by {known}"
         found.append(KeyFigure(share, meaning, at_risk > 0))
         smallest = whole.smallest_class
-        found.append(KeyFigure(number(smallest), "in the smallest class by them", smallest < audit.k))
+        found.append(KeyFigure(thousands(smallest), "in the smallest class by them", smallest < audit.k))
     sets = len(audit.sets)
-    found.append(KeyFigure(number(sets), "minimal set" if sets == 1 else "minimal sets", sets > 0))
+    found.append(KeyFigure(thousands(sets), "minimal set" if sets == 1 else "minimal sets", sets > 0))
     if audit.minimum is not None:
         meaning = "column suffices" if audit.minimum == 1 else "columns suffice"
-        found.append(KeyFigure(number(audit.minimum), meaning, True))
+        found.append(KeyFigure(thousands(audit.minimum), meaning, True))
     return found
 
 

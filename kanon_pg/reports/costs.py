@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kanon_pg.audit.findings import AuditResult, ReleaseRisk, RiskFigures
-from kanon_pg.audit.sentences import about_together, column_list, counted, percent
+from kanon_pg.audit.sentences import about_together, counted, names_in_words, percent
 from kanon_pg.curves import Curve, CurvePoint
 from kanon_pg.release.composition import NOT_SEEN
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table, number
+from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Section, Table, thousands
 
 
 def curve_section(curve: Curve, k: int) -> Section:
@@ -33,8 +33,8 @@ def curve_section(curve: Curve, k: int) -> Section:
     figure = Figure(
         "cost-curve",
         "Share of suppressed cells over k",
-        f"Bars that grow from {shares[0]} at k = {number(first.k)} to {shares[-1]} at k = "
-        f"{number(last.k)}; {sum(point.optimal for point in curve.points)} of "
+        f"Bars that grow from {shares[0]} at k = {thousands(first.k)} to {shares[-1]} at k = "
+        f"{thousands(last.k)}; {sum(point.optimal for point in curve.points)} of "
         f"{counted(len(curve.points), 'bar')} proven to be the least"
         + (f", {ended_early} from searches that a limit cut." if ended_early else "."),
         _bars(curve),
@@ -69,17 +69,17 @@ _CUT = "cut"
 
 
 def _named(columns: tuple[str, ...], most: int = 6) -> str:
-    return column_list(columns) if len(columns) <= most else f"{len(columns)} quasi-identifiers"
+    return names_in_words(columns) if len(columns) <= most else f"{len(columns)} quasi-identifiers"
 
 
 def _point(point: CurvePoint, whole: float) -> tuple[str, ...]:
     bound = point.lower_bound
     return (
-        number(point.k),
-        number(point.suppressed_cells),
+        thousands(point.k),
+        thousands(point.suppressed_cells),
         percent(point.weighted_cost / whole),
-        number(None) if bound is None else percent(bound / whole),
-        number(point.classes),
+        thousands(None) if bound is None else percent(bound / whole),
+        thousands(point.classes),
         f"{point.average_class:,.1f}",
         point.termination.words,
     )
@@ -120,14 +120,14 @@ def together_section(audit: AuditResult) -> Section | None:
                 ),
                 tuple(
                     (
-                        column_list(one.releases),
+                        names_in_words(one.releases),
                         f"{one.k}",
-                        number(one.people),
-                        number(one.people_below),
-                        number(one.smallest),
-                        number(None) if one.average is None else f"{one.average:,.1f}",
-                        number(one.unseen_rows),
-                        number(one.assumed_rows),
+                        thousands(one.people),
+                        thousands(one.people_below),
+                        thousands(one.smallest),
+                        thousands(None) if one.average is None else f"{one.average:,.1f}",
+                        thousands(one.unseen_rows),
+                        thousands(one.assumed_rows),
                     )
                     for one in audit.together
                 ),
@@ -198,11 +198,15 @@ def _figure(release: ReleaseRisk, place: int) -> Figure:
                 *((name, percent(before), percent(after)) for name, before, after in pairs),
                 (
                     "smallest class",
-                    number(release.before.smallest_class),
-                    number(release.after.smallest_class),
+                    thousands(release.before.smallest_class),
+                    thousands(release.after.smallest_class),
                 ),
-                ("classes", number(release.before.classes), number(release.after.classes)),
-                ("people alone", number(release.before.sample_uniques), number(release.after.sample_uniques)),
+                ("classes", thousands(release.before.classes), thousands(release.after.classes)),
+                (
+                    "people alone",
+                    thousands(release.before.sample_uniques),
+                    thousands(release.after.sample_uniques),
+                ),
                 *((name, "none", after) for name, after in _losses(release)),
             ),
         ),

@@ -71,7 +71,7 @@ def _letters(character: str) -> float:
     return 1.2 if character.isupper() else 1.0
 
 
-def number(value: int | None) -> str:
+def thousands(value: int | None) -> str:
     """Return a count with separators; a dash where nothing was counted."""
     return "–" if value is None else f"{value:,}"  # noqa: RUF001  # the dash of tables
 

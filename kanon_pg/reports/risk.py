@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_pg.audit.findings import AuditResult, ClassSizes, RiskFigures, Whole
-from kanon_pg.audit.sentences import column_list, counted, percent
+from kanon_pg.audit.sentences import counted, names_in_words, percent
 from kanon_pg.core.risk import DEEPEST
-from kanon_pg.reports.document import Bar, BarChart, BarGroup, Figure, Kind, Section, Table, number, sizes
+from kanon_pg.reports.document import (
+    Bar,
+    BarChart,
+    BarGroup,
+    Figure,
+    Kind,
+    Section,
+    Table,
+    sizes,
+    thousands,
+)
 
 
 def classes_section(audit: AuditResult) -> Section | None:
@@ -22,8 +32,8 @@ def classes_section(audit: AuditResult) -> Section | None:
         "How large the groups of alike people are",
         sentences=(
             f"By {together} the table falls into {counted(whole.classes, 'class', 'classes')} of people "
-            f"who share their values. {number(whole.classes_at_risk)} of them ({share}) have fewer than "
-            f"{audit.k} people; the smallest has {number(whole.smallest_class)}.",
+            f"who share their values. {thousands(whole.classes_at_risk)} of them ({share}) have fewer than "
+            f"{audit.k} people; the smallest has {thousands(whole.smallest_class)}.",
         ),
         figures=(_class_sizes(audit.k, whole),),
     )
@@ -32,7 +42,7 @@ def classes_section(audit: AuditResult) -> Section | None:
 def named_columns(columns: tuple[str, ...], audit: AuditResult, most: int = 6) -> str:
     """Return columns as a sentence has them: by name if they are few."""
     if len(columns) <= most:
-        return column_list(columns)
+        return names_in_words(columns)
     if len(columns) == len(audit.columns):
         return f"all {len(columns)} audited columns"
     return f"the {len(columns)} quasi-identifiers"
@@ -50,7 +60,12 @@ def _class_sizes(k: int, whole: Whole) -> Figure:
     bars = [
         (
             bar,
-            Bar(bar.classes, number(bar.classes), _kind(bar, k), label=sizes(bar.smallest, bar.largest)),
+            Bar(
+                bar.classes,
+                thousands(bar.classes),
+                _kind(bar, k),
+                label=sizes(bar.smallest, bar.largest),
+            ),
         )
         for bar in whole.sizes
     ]
@@ -58,9 +73,9 @@ def _class_sizes(k: int, whole: Whole) -> Figure:
     return Figure(
         "class-sizes",
         "Number of classes by their size in people",
-        f"{counted(len(bars), 'bar')}. Most classes, {number(tallest.classes)}, have "
-        f"{sizes(tallest.smallest, tallest.largest)} people; {number(whole.classes_at_risk)} of "
-        f"{number(whole.classes)} have fewer than {k}.",
+        f"{counted(len(bars), 'bar')}. Most classes, {thousands(tallest.classes)}, have "
+        f"{sizes(tallest.smallest, tallest.largest)} people; {thousands(whole.classes_at_risk)} of "
+        f"{thousands(whole.classes)} have fewer than {k}.",
         _divided(bars, k, f"at least {k} people"),
         Table(
             "Classes by their size",
@@ -68,9 +83,9 @@ def _class_sizes(k: int, whole: Whole) -> Figure:
             tuple(
                 (
                     sizes(bar.smallest, bar.largest),
-                    number(bar.classes),
-                    number(bar.people),
-                    number(bar.rows),
+                    thousands(bar.classes),
+                    thousands(bar.people),
+                    thousands(bar.rows),
                 )
                 for bar in whole.sizes
             ),
@@ -122,19 +137,19 @@ def _risky_classes(k: int, whole: Whole) -> Figure:
     people = sum(bar.people for bar in whole.sizes)
     bars = []
     for bar in whole.sizes:
-        text = f"{number(bar.people)} ({percent(bar.people / people)})"
+        text = f"{thousands(bar.people)} ({percent(bar.people / people)})"
         bars.append((bar, Bar(bar.people, text, _kind(bar, k), label=_chance(bar))))
     at_risk = sum(bar.people for bar in whole.sizes if bar.smallest < k)
     return Figure(
         "risk-distribution",
         "People by the chance of picking them",
-        f"{counted(len(bars), 'bar')}, the greatest chance first. For {number(at_risk)} of {number(people)} "
-        f"people ({percent(at_risk / people)}) the chance is greater than 1 in {k}.",
+        f"{counted(len(bars), 'bar')}, the greatest chance first. For {thousands(at_risk)} of "
+        f"{thousands(people)} people ({percent(at_risk / people)}) the chance is greater than 1 in {k}.",
         _divided(bars, k, f"at most 1 in {k}"),
         Table(
             "People by the chance that an attacker who knows their quasi-identifiers picks the right one",
             ("chance", "people", "share"),
-            tuple((_chance(bar), number(bar.people), percent(bar.people / people)) for bar in whole.sizes),
+            tuple((_chance(bar), thousands(bar.people), percent(bar.people / people)) for bar in whole.sizes),
         ),
     )
 
@@ -165,7 +180,7 @@ def _attackers(risk: RiskFigures) -> Table:
             (
                 "marketer",
                 "links everybody; share of right guesses",
-                number(None),
+                thousands(None),
                 percent(risk.marketer_risk),
             ),
         ),
@@ -178,7 +193,9 @@ def _uniques(risk: RiskFigures) -> Table:
     return Table(
         "How many columns suffice to be the only one",
         ("columns", "people", "combinations of values"),
-        tuple((f"{size}", number(people), number(sets)) for size, (people, sets) in enumerate(lines, 1)),
+        tuple(
+            (f"{size}", thousands(people), thousands(sets)) for size, (people, sets) in enumerate(lines, 1)
+        ),
         note="A person is counted once, with the fewest columns that suffice."
         + ("" if len(risk.minimal_uniques) >= min(DEEPEST, len(risk.columns)) else _UNCOUNTED),
     )
@@ -189,7 +206,7 @@ def _homogeneous(risk: RiskFigures) -> Table:
         "Sensitive columns that a class gives away, since everybody in it has the same value",
         ("sensitive column", "people", "classes", "rows"),
         tuple(
-            (one.column, number(one.people), number(one.classes), number(one.rows))
+            (one.column, thousands(one.people), thousands(one.classes), thousands(one.rows))
             for one in risk.homogeneous
         ),
     )

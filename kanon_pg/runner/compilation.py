@@ -15,12 +15,12 @@ from pathlib import Path
 import kanon_pg
 from kanon_pg.core.code_folders import (
     CodeFolder,
+    copy_to_store,
     folders,
     is_complete,
     is_trusted,
     own_folder,
     own_store,
-    publish,
     store_of,
 )
 from kanon_pg.core.request import KERNELS
@@ -84,7 +84,7 @@ def compile_ahead(
         if missing:
             _compile(missing, own, progress)
         try:
-            publish(_complete(among), among, store)
+            copy_to_store(_complete(among), among, store)
         except OSError:
             return CompilationReport(str(own), missing, shared=False)
     return CompilationReport(str(store), missing, shared=is_trusted(store))
@@ -101,7 +101,7 @@ def share_compiled(package: Path) -> None:
     with _working_folder() as own:
         among = folders(own)
         if done := _complete(among):
-            publish(done, among, store_of(package))
+            copy_to_store(done, among, store_of(package))
 
 
 def _complete(among: tuple[Path, ...]) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ PostgreSQL backend must not load. This module imports the standard library alone
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -20,6 +22,7 @@ from kanon_pg.runner.session import Caller, Job, Session, Wording, parsed
 Found = TypeVar("Found")
 
 _MAX_LOG_BYTES = 1024 * 1024 * 1024
+_MEMORY_SECONDS = 1.0
 
 
 def _start() -> launch.Worker:
@@ -81,7 +84,7 @@ def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], No
     names : sequence of str
         Those of records that the database knows; others that were never used are removed.
     checkpoint : callable
-        As in `kanon_pg.runner.session.Job`.
+        As in `kanon_pg.runner.session.Caller`.
 
     Raises
     ------
@@ -109,7 +112,7 @@ def states(
     names : sequence of str
         The records'.
     checkpoint : callable
-        As in `kanon_pg.runner.session.Job`.
+        As in `kanon_pg.runner.session.Caller`.
 
     Raises
     ------
@@ -200,6 +203,21 @@ def verify(
     return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["records"]))
 
 
+class _Memory:
+    """What a job may use: what was available at most a second ago, because a query asks several times."""
+
+    def __init__(self) -> None:
+        self._read_at, self._bytes = -math.inf, 0
+
+    def bytes(self) -> int:
+        now = time.monotonic()
+        if now - self._read_at > _MEMORY_SECONDS:
+            self._read_at, self._bytes = now, default_memory_budget()
+        return self._bytes
+
+
+_memory = _Memory()
+
 _ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
 
 
@@ -213,4 +231,4 @@ def _ask_worker(
             raise MessageError("the message is of an unknown kind")
         return parsed(lambda: read(answer))
 
-    return _session.done(Job(kind, parts, Caller(default_memory_budget(), checkpoint)), checked)
+    return _session.done(Job(kind, parts, Caller(_memory.bytes(), checkpoint)), checked)

@@ -65,7 +65,7 @@ def worker_pid() -> int | None:
     return _session.pid()
 
 
-def solve_in_child(
+def solve_in_worker(
     row_types: PackedRowTypes,
     request: SolveRequest,
     caller: Caller,
@@ -100,7 +100,7 @@ def handed_over(
     Raises
     ------
     KanonError
-        As in `solve_in_child`, here or when solving.
+        As in `solve_in_worker`, here or when solving.
     """
     count = len(row_types)
     parts = [json.dumps([row_types.header(), request.to_json()]).encode(), *row_types.buffers()]
@@ -117,7 +117,7 @@ def handed_over(
         yield lambda: _answer(job, lambda answer: _solved(answer, count, caller.checkpoint))
 
 
-def audit_in_child(
+def audit_in_worker(
     tables: Sequence[PackedRowTypes],
     task: str,
     arguments: Mapping[str, Any],
@@ -138,7 +138,7 @@ def audit_in_child(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     buffers = [list(table.buffers()) for table in tables]
     headers = [[table.header(), len(own)] for table, own in zip(tables, buffers, strict=True)]
@@ -148,7 +148,7 @@ def audit_in_child(
     return _done(job, "row types", lambda answer: _audited(answer, caller.checkpoint))
 
 
-def group_in_child(
+def group_in_worker(
     task: GroupingTask,
     caller: Caller,
 ) -> GroupingAnswer:
@@ -157,7 +157,7 @@ def group_in_child(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     parts = [json.dumps(task.header()).encode(), *task.buffers()]
     values = len(task.arrays["weights"][1])
@@ -165,7 +165,7 @@ def group_in_child(
     return _done(job, "values", lambda answer: _grouped(answer, values, caller.checkpoint))
 
 
-def certify_in_child(
+def certify_in_worker(
     row_types: PackedRowTypes,
     task: CertificateTask,
     caller: Caller,
@@ -175,7 +175,7 @@ def certify_in_child(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     header = json.dumps([row_types.header(), task.header()]).encode()
     parts = [header, *row_types.buffers(), *task.mapping.buffers()]
@@ -187,7 +187,7 @@ def compile_solvers(
     kernels: str,
     caller: Caller,
 ) -> None:
-    """Compile solvers for this account unless that was done before; takes up to a minute then.
+    """Compile solvers for this account unless that was done before; takes a minute or two then.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def compile_solvers(
     Raises
     ------
     KanonError
-        As in `solve_in_child`.
+        As in `solve_in_worker`.
     """
     if not solvers_are_compiled(kernels):
         job = Job("compile", [b""], caller, {"kernels": kernels})

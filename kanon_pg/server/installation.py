@@ -43,6 +43,6 @@ def install_check() -> list[dict[str, Any]]:
             )
             releasing.anonymize(db, request, role=base.OWNER)
 
-        return [asdict(item) for item in check.run(db, trial, lambda: record_states(db))]
+        return [asdict(item) for item in check.run_checks(db, trial, lambda: record_states(db))]
 
     return serve(operation)

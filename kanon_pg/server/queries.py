@@ -47,7 +47,7 @@ def record_query(sql: SqlValue, schemas: SqlValue) -> dict[str, str]:
             raise refused(verdict.findings)
         return {
             "statement": formats.typed_statement(verdict.outputs),
-            "columns": formats.column_list(verdict.outputs),
+            "columns": formats.column_definitions(verdict.outputs),
         }
 
     return serve(operation)

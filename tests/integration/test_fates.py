@@ -28,18 +28,20 @@ COHORTS = [
 """Whether somebody was erased is only said of those who left."""
 
 
+@pytest.mark.parametrize("entity", [None, 1], ids=["rows are people", "people"])
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("longest", [2, 12])
 @pytest.mark.parametrize("leavers", ["retain", "withhold", "show"])
 def test_statements_decide_as_the_rules_do(
-    empty_connection: psycopg.Connection, leavers: str, longest: int, whole: bool
+    empty_connection: psycopg.Connection, leavers: str, longest: int, whole: bool, entity: int | None
 ) -> None:
+    cohorts = [(counts, was_shown) for counts, was_shown in COHORTS if entity or _one_row_each(counts)]
     empty_connection.execute(_TABLES)
     with empty_connection.cursor() as cursor:
-        for number, (counts, was_shown) in enumerate(COHORTS):
+        for number, (counts, was_shown) in enumerate(cohorts):
             rows = counts.present_rows + counts.left_rows
             cursor.execute("insert into cohorts values (%s, %s, 0, %s)", (number, rows, was_shown))
-        cursor.executemany("insert into members values (%s, %s, %s, %s)", _members())
+        cursor.executemany("insert into members values (%s, %s, %s, %s)", _members(cohorts))
     names = {name: Identifier.of("public", name) for name in ("members", "cohorts", "fates")}
     _run(
         empty_connection,
@@ -50,12 +52,13 @@ def test_statements_decide_as_the_rules_do(
         leavers=leavers,
         longest_retain=longest,
         whole=1 if whole else None,
+        entity=entity,
     )
     _run(empty_connection, "series/settle_cohorts", **names, k=K)
     found = dict(empty_connection.execute("select cohort, fate from fates").fetchall())
     shown = dict(empty_connection.execute("select cohort, is_shown from cohorts").fetchall())
     expected = Rules(K, leavers, longest, whole=whole)
-    for number, (counts, was_shown) in enumerate(COHORTS):
+    for number, (counts, was_shown) in enumerate(cohorts):
         if not counts.left_rows and was_shown:
             assert number not in found
             assert shown[number]
@@ -66,9 +69,13 @@ def test_statements_decide_as_the_rules_do(
         assert shown[number] == (said in ("shown", "retained") or stays), counts
 
 
-def _members() -> list[tuple[int, int, int | None, bool]]:
+def _one_row_each(counts: CohortCounts) -> bool:
+    return (counts.present_people, counts.left_people) == (counts.present_rows, counts.left_rows)
+
+
+def _members(cohorts: list[tuple[CohortCounts, bool]]) -> list[tuple[int, int, int | None, bool]]:
     members: list[tuple[int, int, int | None, bool]] = []
-    for number, (counts, _) in enumerate(COHORTS):
+    for number, (counts, _) in enumerate(cohorts):
         for row in range(counts.present_rows):
             members.append((number, row % max(counts.present_people, 1), None, False))
         for row in range(counts.left_rows):

@@ -24,7 +24,7 @@ from kanon_pg.runner.session import Caller
 from stub_caller import small_table
 launch.SOLVER = "stub_solver"
 launch.SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "stub_solver")
-outcome = parent.solve_in_child(
+outcome = parent.solve_in_worker(
     small_table(),
     SolveRequest(k=5, method=behaviour, **json.loads(request)),
     Caller(

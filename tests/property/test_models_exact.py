@@ -14,7 +14,7 @@ from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import adds_up
 from kanon_pg.worker.patterns import parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.solvers.exact.privacy_models import search_exactly_with_models
+from kanon_pg.worker.solvers.exact.model_constraints import search_exactly_with_models
 from kanon_pg.worker.verification.recount import recount, require_k, require_models
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.diversity import pack_sensitive, types_of

@@ -16,7 +16,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.registry import solve
 from kanon_pg.worker.verification.certificate import PRICE_UNIT, certified_bound
-from kanon_pg.worker.verification.demanded_classes import NO_CLASS, PricedRows, demands_of, greatest_gain
+from kanon_pg.worker.verification.demanded_classes import NO_CLASS, PricedRows, class_demands, greatest_gain
 from tests.fixtures.brute_force import brute_force
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples
@@ -47,7 +47,7 @@ def groups(draw, *, most_people=None):
 
 
 def gain_of(types, members, prices, cost, k):
-    demands = demands_of(types, PrivacyModels())
+    demands = class_demands(types, PrivacyModels())
     assert demands is not None
     members = np.array(sorted(members, key=lambda item: -prices[item]), dtype=np.int32)
     priced = PricedRows(types.rows, types.people, prices)

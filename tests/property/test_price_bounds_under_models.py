@@ -25,7 +25,7 @@ from kanon_pg.worker.verification.demanded_classes import (
     NO_CLASS,
     SHARE_UNIT,
     PricedRows,
-    demands_of,
+    class_demands,
     greatest_gain,
 )
 from tests.fixtures.brute_force import brute_force
@@ -139,7 +139,7 @@ def test_the_greatest_gain_is_that_of_trying_every_class(models, table, data):
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
     members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
     members.sort(key=lambda item: -prices[item])
-    demands = demands_of(types, models)
+    demands = class_demands(types, models)
     assert demands is not None
     priced = PricedRows(types.rows, types.people, prices)
     gain = greatest_gain(demands, priced, np.array(members, dtype=np.int32), np.int64(PRICE_UNIT), k)
@@ -210,7 +210,7 @@ def test_the_greatest_gain_within_a_distance_is_that_of_parts_of_rows(t, table, 
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
     members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
     members.sort(key=lambda item: -prices[item])
-    demands = demands_of(types, PrivacyModels(t=t))
+    demands = class_demands(types, PrivacyModels(t=t))
     assert demands is not None
     demands = demands._replace(least=np.ones_like(demands.least))
     priced = PricedRows(types.rows, types.people, prices)
@@ -247,7 +247,7 @@ def test_lowered_prices_leave_no_class_that_gains(models, table, data):
     quarters = st.integers(-8, 12).map(lambda number: number * PRICE_UNIT // 4)
     before = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
     members = np.array([m for m in range(len(types)) if types.cells[0, m] == types.cells[0, 0]], np.int32)
-    demands = demands_of(types, models)
+    demands = class_demands(types, models)
     assert demands is not None
     priced = PricedRows(types.rows, types.people, before.copy())
     begin, cost = np.array([0, members.size]), np.array([PRICE_UNIT])
@@ -267,7 +267,7 @@ def test_whole_rows_of_a_dive_are_near_enough_to_the_whole_table(t, table, data)
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
     members = np.array([m for m in range(len(types)) if types.cells[0, m] == types.cells[0, 0]], np.int32)
     members = members[np.argsort(-prices[members], kind="stable")]
-    demands, taken = demands_of(types, PrivacyModels(t=t)), np.zeros(members.size, dtype=np.int64)
+    demands, taken = class_demands(types, PrivacyModels(t=t)), np.zeros(members.size, dtype=np.int64)
     assert demands is not None
     priced, cost = PricedRows(types.rows, types.people, prices), np.int64(PRICE_UNIT)
     gain = _whole_rows(demands, priced, members, cost, k, taken)

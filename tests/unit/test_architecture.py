@@ -1,4 +1,4 @@
-"""The tables of docs/architecture.md: layers are those of the import contracts, what rows name exists."""
+"""What the documentation says about the tree is so: layers are those of the import contracts, paths exist."""
 
 import ast
 import importlib
@@ -7,7 +7,6 @@ import pkgutil
 import re
 import tomllib
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -21,13 +20,16 @@ from kanon_pg.worker import models
 from kanon_pg.worker.models.evaluator import MODELS
 from kanon_pg.worker.models.privacy_model import PrivacyModel
 from kanon_pg.worker.solvers import registry
+from tests.docs.pages import ROOT, pages
 from tests.docs.references import FUNCTIONS
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text()
 SECTION = PAGE.split("## Where to add something\n")[1].split("\n## ")[0]
 ROWS = [line for line in SECTION.splitlines() if line.startswith(("| a ", "| an "))]
 API = sorted((ROOT / "sql/functions/api").glob("*.sql"))
+FOLDERS = (".ci", "docker", "docs", "kanon_pg", "packaging", "sql", "tests")
+NOT_OF_THE_TREE = {"base/pgsql_tmp", "kanon_ledger/OID", ".venv/bin/kanon", "build/deb", "kanon_pg/_compiled"}
+"""Paths below the server's data folder, and what a checkout gets by building."""
 
 
 def modules_in(package):
@@ -40,10 +42,31 @@ def subclasses(kind):
         yield from subclasses(one)
 
 
+@pytest.fixture(scope="module")
+def tree():
+    """Return the paths of the checkout, each between two slashes, so that an ending is a short form."""
+    found = [*ROOT.iterdir(), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))]
+    return [f"/{path.relative_to(ROOT).as_posix()}/" for path in found if "__pycache__" not in path.parts]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_a_path_that_a_page_names_exists_also_in_its_short_form(page, tree):
+    codes = re.findall(r"`([^`\n]+)`", page.prose)
+    named = {
+        code
+        for code in codes
+        if re.fullmatch(r"[\w.-]*\w\.(py|sql|toml)|[\w.-]+(/[\w.-]+)+|[\w.-]+/", code, re.A)
+    }
+    missing = {
+        path
+        for path in named - NOT_OF_THE_TREE
+        if not any(known.endswith(f"/{path.rstrip('/')}/") for known in tree)
+    }
+    assert not missing
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split(" | ")[0].strip("| "))
 def test_what_a_row_names_exists(row):
-    for path in re.findall(r"`((?:kanon_pg|sql|tests|docs)/[\w/.]+)`", row):
-        assert (ROOT / path).exists(), path
     for names, path in re.findall(r"((?:`\w+` or )?`\w+`) (?:of|in|\() ?`([\w/.]+\.(?:py|sql))`", row):
         for name in re.findall(r"`(\w+)`", names):
             assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), f"{name} in {path}"
@@ -87,6 +110,14 @@ def test_a_function_says_what_it_does_and_who_may_call_it(path):
     assert "\nExample: " in text
     assert text.index("REVOKE ALL ON FUNCTION") < text.index("GRANT EXECUTE ON FUNCTION")
     assert re.search(rf"\nGRANT EXECUTE ON FUNCTION \{{\{{ api \}}\}}\.{path.stem} TO [\w, ]+;\n$", text)
+
+
+@pytest.mark.parametrize("group", ["kanon_analyst", "kanon_curator"])
+def test_the_page_about_rights_lists_what_each_group_may_call(group):
+    page = (ROOT / "docs/how-to/grants.md").read_text().split("These are the functions")[1]
+    rows = re.search(rf"\n\| `{group}` \|.*\n(?:\| \|.*\n)*", page)[0]
+    granted = {path.stem for path in API if f".{path.stem} TO {group};" in path.read_text()}
+    assert set(re.findall(r"`(kanon_\w+)`", rows)) - {group} == granted
 
 
 @pytest.mark.parametrize("name", COMMANDS)

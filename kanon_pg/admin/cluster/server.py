@@ -67,7 +67,7 @@ class Cluster:
     name : str
         Servers of different names run side by side.
     home : Path, optional
-        Folder of all private servers; `places.clusters_home` if left out.
+        Folder of all private servers; `account.clusters_home` if left out.
     settings : mapping, optional
         PostgreSQL settings in place of the usual ones.
 

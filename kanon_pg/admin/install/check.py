@@ -24,7 +24,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.errors import InstallError, KanonError
 from kanon_pg.runner.limits import default_memory_budget
-from kanon_pg.runner.parent import solve_in_child
+from kanon_pg.runner.parent import solve_in_worker
 from kanon_pg.runner.session import Caller
 
 Trial = Callable[[str, str], None]
@@ -108,7 +108,7 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
         The rights of a curator or analyst suffice if the server has the functions. Everything it did
         is to be rolled back.
     trial : callable
-        See `run`.
+        See `run_checks`.
 
     Raises
     ------
@@ -122,10 +122,10 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
         function = Identifier.of(found[0]["schema"], "kanon_install_check")
         return [CheckItem(**row) for row in db.rows(statement("call_install_check", function=function))]
     db.execute(statement("act_as", role=Identifier.of("kanon_owner")))
-    return run(db, trial)
+    return run_checks(db, trial)
 
 
-def run(db: Database, trial: Trial, records: Records | None = None) -> list[CheckItem]:
+def run_checks(db: Database, trial: Trial, records: Records | None = None) -> list[CheckItem]:
     """Check everything, whatever the outcome of single items.
 
     Parameters
@@ -220,14 +220,16 @@ def _catalog_items(db: Database) -> Iterator[CheckItem]:
         f"{who} cannot log in and none of the roles is a superuser" if row["roles_safe"] else "unsafe roles",
         None if row["roles_safe"] else f"ALTER ROLE {who} NOLOGIN NOSUPERUSER NOCREATEROLE;",
     )
-    strangers = row["strangers"]
+    foreign_objects = row["foreign_objects"]
     yield CheckItem(
         "ownership",
-        not strangers,
+        not foreign_objects,
         "kanon_owner owns all objects"
-        if not strangers
-        else "not owned by kanon_owner: " + ", ".join(strangers),
-        None if not strangers else "Move objects of your own elsewhere, then run `kanon install` again.",
+        if not foreign_objects
+        else "not owned by kanon_owner: " + ", ".join(foreign_objects),
+        None
+        if not foreign_objects
+        else "Move objects of your own elsewhere, then run `kanon install` again.",
     )
     opened = row["open_to_public"]
     yield CheckItem(
@@ -313,7 +315,7 @@ def _solve(db: Database) -> None:
         cells=(struct.pack(">4q", 1, 1, 2, 2), four),
         values=(None, None),
     )
-    solve_in_child(row_types, SolveRequest(k=2), Caller.of(db, default_memory_budget()))
+    solve_in_worker(row_types, SolveRequest(k=2), Caller.of(db, default_memory_budget()))
 
 
 def _release(db: Database, trial: Trial, *, on_nodes: bool = False) -> None:

@@ -50,7 +50,7 @@ class InstallReport:
         Whether the functions exist in the server; otherwise only the client can work.
     python_path : tuple of str
         Folders that the server's Python searches first.
-    missing : tuple of Obstacle
+    missing : tuple of Missing
         What keeps the functions out of the server, if they were not asked for explicitly.
     notes : tuple of str
         What else the administrator should know.

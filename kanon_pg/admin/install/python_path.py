@@ -156,7 +156,7 @@ class SettledPath:
     ----------
     folders : tuple of str
         In search order.
-    problems : tuple of Obstacle
+    problems : tuple of Missing
         Why they do not work; empty if they do.
     note : str or None
         What was copied, if anything.

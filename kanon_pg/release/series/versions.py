@@ -24,7 +24,7 @@ from kanon_pg.relations.counting import Counted
 from kanon_pg.release.advice import notice_much_suppressed
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.composition import notice_side_by_side
-from kanon_pg.release.generalized import number
+from kanon_pg.release.generalized import float_literal
 from kanon_pg.release.node_tables import Hierarchies, create_unknown_view, packed_hierarchy, write_hierarchies
 from kanon_pg.release.over_time import OverTime, parse_over_time
 from kanon_pg.release.plan import ReleasePlan
@@ -324,6 +324,7 @@ def _let_leave(version: _Version) -> None:
         leavers=rules.leavers,
         longest_retain=rules.longest_retain,
         whole=1 if version.plan.models else None,
+        entity=None if version.plan.entity is None else 1,
     )
     version.run("insert_departed", version.number, fates=fates)
     version.run("delete_departed_members", fates=fates)
@@ -497,7 +498,7 @@ def _let_wait(version: _Version, storage: Identifier, waits: Identifier) -> None
         "create_waits",
         waits=waits,
         losses=losses,
-        share=number(rules.waiting),
+        share=float_literal(rules.waiting),
         longest_wait=rules.longest_wait,
         version=version.number,
         release=Literal(plan.name),
@@ -529,6 +530,7 @@ def _store_members(
     try:
         if cohorts_ever is None:
             version.run("index_members")
+            version.run("index_left")
         else:
             version.run("insert_members", **parts)
     except DatabaseError as error:

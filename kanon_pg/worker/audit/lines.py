@@ -341,7 +341,7 @@ def added_classes(
     added, looked = 0, 0
     for number in range(partitions.classes[source]):
         begin, end = starts[number], starts[number + 1]
-        touched, seen = count_people(
+        touched, seen = count_people_per_value(
             held[begin:end], partitions.weights[source, begin:end], codes, values, k, scratch
         )
         looked += seen
@@ -357,7 +357,7 @@ def added_classes(
 
 
 @kernel
-def count_people(
+def count_people_per_value(
     held: Codes, weights: Codes, codes: Codes, values: int, k: int, scratch: LineCounters
 ) -> tuple[int, int]:
     """Count the people of a class per value; return how many values were met, and lines looked at.
@@ -372,7 +372,7 @@ def count_people(
         Value of each line.
     values : int
         Number of values of the column.
-    scratch : Scratch
+    scratch : LineCounters
         `people` and `last` are left as counted, at the values that `touched` lists first.
     """
     people, last = scratch.people, scratch.last

@@ -34,7 +34,7 @@ from kanon_pg.worker.audit.lines import (
     LineCounters,
     Lines,
     Partitions,
-    count_people,
+    count_people_per_value,
     descend,
     lines_of,
     room_for,
@@ -329,7 +329,7 @@ def _new_uniques(
     for number in range(partitions.classes[depth]):
         own = held[starts[number] : starts[number + 1]]
         weights = partitions.weights[depth, starts[number] : starts[number + 1]]
-        touched, _ = count_people(own, weights, codes, values, 2, scratch)
+        touched, _ = count_people_per_value(own, weights, codes, values, 2, scratch)
         if np.any(scratch.people[scratch.touched[:touched]] == 1):
             found += _note_class(own, mask, depth + 1, codes, scratch.people, lines.weights, known)
         for value in scratch.touched[:touched]:

@@ -151,12 +151,12 @@ def next_level(
 
     Parameters
     ----------
-    level : Level
+    level : OpenSets
         All open sets of its size, which is at least 1.
     suffixes : sequence of Lines
         As `lines_of_suffixes` returns them.
     violating : callable
-        Receives minimal violating sets, as `Level.members`, while they are found.
+        Receives minimal violating sets, as `OpenSets.members`, while they are found.
 
     Returns
     -------

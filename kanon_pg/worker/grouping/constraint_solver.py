@@ -42,12 +42,12 @@ class Solved:
     is_infeasible: bool = False
 
 
-def fits(total: int, cost_kind: CostKind) -> bool:
+def is_within_64_bits(total: int, cost_kind: CostKind) -> bool:
     """Return whether a model of values of some total weight is safe from overflow."""
     return total < MOST_TOTAL and (cost_kind == "max" or total * total < _MOST_SQUARE)
 
 
-def run(model: Any, variables: Sequence[Any], clock: Clock) -> Solved:
+def solve_model(model: Any, variables: Sequence[Any], clock: Clock) -> Solved:
     """Solve a model until it is solved or the time is over.
 
     Parameters
@@ -154,7 +154,7 @@ def best_partition(
     sizes = np.zeros(int(known.max()) + 1, dtype=np.int64)
     np.add.at(sizes, known, weights)
     cost = cost_of(sizes, k, kind)
-    if cost <= bound or not fits(int(weights.sum()), kind):
+    if cost <= bound or not is_within_64_bits(int(weights.sum()), kind):
         return PartitionOutcome(None, bound)
     found = candidates_below(cost)
     if found is None:
@@ -162,7 +162,7 @@ def best_partition(
     candidates, conflicts = found
     model, chosen = _choice(candidates, conflicts, known)
     _minimize(model, chosen, candidates, k, kind, bound, cost)
-    solved = run(model, chosen, clock)
+    solved = solve_model(model, chosen, clock)
     proven = max(bound, min(cost, bound if solved.bound is None else solved.bound))
     if solved.values is None:
         return PartitionOutcome(None, proven)

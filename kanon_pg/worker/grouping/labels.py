@@ -28,9 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.grouping import DEFAULT_EPSILON, LABEL_METHODS
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName
 from kanon_pg.worker.clock import Clock, TimeOver
-from kanon_pg.worker.grouping.constraint_solver import fits, new_model, run
+from kanon_pg.worker.grouping.constraint_solver import is_within_64_bits, new_model, solve_model
 from kanon_pg.worker.grouping.result import (
     CostKind,
     Numbers,
@@ -80,10 +81,10 @@ def exact_labels(
     different, counts = np.unique(array, return_counts=True)
     light = int(array[array < k].sum())
     most = int((array >= k).sum()) + light // k
-    if different.size * most > MOST_VARIABLES or not fits(int(array.sum()), cost_kind):
+    if different.size * most > MOST_VARIABLES or not is_within_64_bits(int(array.sum()), cost_kind):
         return known
     model, held = _model(different.tolist(), counts.tolist(), most, known, array)
-    solved = run(model, [one for row in held for one in row], clock or Clock())
+    solved = solve_model(model, [one for row in held for one in row], clock or Clock())
     bound, proof = lower_bound(array, k, cost_kind)
     if solved.bound is not None and solved.bound > bound:
         bound, proof = min(solved.bound, known.cost), PROOF
@@ -158,10 +159,6 @@ def _classes(weights: Weights, held: NDArray[np.int64]) -> Numbers:
 MOST_CONFIGURATIONS = 20_000
 """Ways to fill a class with large values that a model may have."""
 
-DEFAULT_EPSILON = 0.25
-
-METHODS = ("spread", "fold", "exact", "relaxed")
-
 
 def group_labels(
     weights: NDArray[np.integer] | Sequence[int],
@@ -179,7 +176,7 @@ def group_labels(
     weights : array of int, shape (n,)
         People per label, each >= 0.
     method : str
-        One of `METHODS`: within 5/2 of the least largest class, within 3, proven optimal if the time
+        One of `LABEL_METHODS`: within 5/2 of the least largest class, within 3, proven optimal if the time
         allows, or the relaxed scheme.
     cost_kind : str
         See `result.cost_of`.
@@ -203,7 +200,7 @@ def group_labels(
         return exact_labels(weights, k, cost_kind, clock)
     if method == "relaxed":
         return relaxed(weights, k, cost_kind, epsilon, clock)
-    raise UnknownName(f'There is no method "{method}".', hint=f"Methods are: {', '.join(METHODS)}.")
+    raise UnknownName(f'There is no method "{method}".', hint=f"Methods are: {', '.join(LABEL_METHODS)}.")
 
 
 def relaxed(
@@ -409,7 +406,7 @@ def _type_below(
     model, usable = new_model(), [place for place, level in enumerate(levels) if level <= most]
     large = sum(len(group) * w for group, w in zip(rounded.groups, rounded.weights, strict=True))
     classes = int((large + small) // least) + 1
-    if not fits(large + small, "max"):
+    if not is_within_64_bits(large + small, "max"):
         raise InputError("The weights are too large for this method.", hint="Give them in a larger unit.")
     number = {place: model.new_int_var(0, classes, "") for place in usable}
     for group, values in enumerate(rounded.groups):
@@ -417,7 +414,7 @@ def _type_below(
     gaps = {place: max(Fraction(0), least - levels[place]) * least.denominator for place in usable}
     model.add(sum(int(gaps[place]) * number[place] for place in usable) <= small * least.denominator)
     model.add(sum((most - levels[place]) * number[place] for place in usable) >= small)
-    solved = run(model, [number[place] for place in usable], clock)
+    solved = solve_model(model, [number[place] for place in usable], clock)
     if solved.values is None:
         if not solved.is_infeasible:
             raise TimeOver

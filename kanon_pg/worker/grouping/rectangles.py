@@ -10,6 +10,7 @@ from itertools import combinations, pairwise, permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.grouping import RECTANGLE_METHODS
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
@@ -142,8 +143,6 @@ def _meet(one: Box, other: Box) -> bool:
 
 
 Coordinates = NDArray[np.float64]
-METHODS = ("kd", "exact")
-
 KD = "kd-tree"
 
 _AIMS = (100, 110, 120, 140, 105, 130, 103)
@@ -219,8 +218,10 @@ def rectangles(
     UnknownName
         If there is no such method.
     """
-    if method not in METHODS:
-        raise UnknownName(f'There is no method "{method}".', hint=f"Methods are: {', '.join(METHODS)}.")
+    if method not in RECTANGLE_METHODS:
+        raise UnknownName(
+            f'There is no method "{method}".', hint=f"Methods are: {', '.join(RECTANGLE_METHODS)}."
+        )
     array = checked_weights(weights, k)
     points, inverse, merged = _distinct(x, y, array)
     bound, proof = lower_bound(merged, k, cost_kind)

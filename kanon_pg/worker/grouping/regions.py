@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kanon_pg.core.grouping import ON_LIGHT, REGION_METHODS
 from kanon_pg.errors import InfeasibleError, UnknownName
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.grouping.constraint_solver import (
@@ -100,13 +100,6 @@ def _connected_sets(
     return found
 
 
-OnLight = Literal["other", "refuse"]
-"""What becomes of components of the graph that have less than k."""
-
-ON_LIGHT: tuple[str, ...] = get_args(OnLight)
-METHODS = ("moves", "tree", "exact")
-
-
 def regions(
     weights: NDArray[np.integer] | Sequence[int],
     edges: NDArray[np.integer] | Sequence[tuple[int, int]],
@@ -167,7 +160,7 @@ def regions(
 
 
 def _check_names(method: str, on_light: str) -> None:
-    for given, known, name in ((method, METHODS, "method"), (on_light, ON_LIGHT, "choice")):
+    for given, known, name in ((method, REGION_METHODS, "method"), (on_light, ON_LIGHT, "choice")):
         if given not in known:
             raise UnknownName(
                 f'There is no {name} "{given}" for regions.', hint=f"There are: {', '.join(known)}."

@@ -29,7 +29,7 @@ from kanon_pg.worker.ledger.relation_ledger import (
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
-from kanon_pg.worker.serving import Reply, Service, serve, settle
+from kanon_pg.worker.serving import Reply, Service, ignore_signals, serve
 
 _MAX_OPEN = 8
 
@@ -49,7 +49,7 @@ def main(*, channel: int, parent: int, idle_seconds: float) -> None:
     idle_seconds : float
         How long to wait for a job.
     """
-    settle()
+    ignore_signals()
     os.umask(0o077)
     ledgers = _OpenLedgers()
     # after any error the process ends: a ledger that was read in part must not decide again

@@ -6,8 +6,10 @@ that can be asked (the denial problem: Kenthapadi, Mishra and Nissim, "Simulatab
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right, insort
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Literal
 
 from kanon_pg.errors import InputError
@@ -173,49 +175,71 @@ class BudgetStatus:
     locked_until: float | None
 
 
-def budget_status(history: Iterable[PastQuery], budget: QueryBudget, now: float) -> BudgetStatus:
-    """Return what a budget still allows.
+class BudgetCounter:
+    """What a budget still allows after the queries that were recorded, kept up query by query.
 
-    Queries that are refused for the budget itself must not be in the history, else a lockout would prolong
-    itself for ever.
-
-    Parameters
-    ----------
-    history : iterable of PastQuery
-        Recorded queries, in any order.
+    Queries that are refused for the budget itself must not be counted, else a lockout would prolong itself
+    for ever.
     """
-    if budget.queries is None and budget.refusals is None and budget.near_refusals is None:
-        return BudgetStatus(within_budget=True, queries_left=None, locked_until=None)
-    # one that was first written elsewhere is recorded later
-    recorded = sorted(history, key=lambda past: past.time)
-    recent = sum(1 for past in recorded if past.time > now - budget.period)
-    left = None if budget.queries is None else max(0, budget.queries - recent)
-    locked_until = _locked_until(recorded, budget, now)
-    return BudgetStatus(left != 0 and locked_until is None, left, locked_until)
+
+    def __init__(self, budget: QueryBudget) -> None:
+        self._budget = budget
+        self._times: list[float] = []
+        usual = RefusalCost()
+        most = None if budget.refusals is None else usual.fifths * budget.refusals
+        self._refusals = _Lockouts(most, budget)
+        self._near = _Lockouts(budget.near_refusals, budget)
+
+    def add(self, past: PastQuery) -> None:
+        """Count a query; one that was first written elsewhere is recorded later than it was asked."""
+        if self._budget.queries is not None:
+            insort(self._times, past.time)
+        if not past.answered:
+            cost = REFUSAL_COSTS.get(past.reason, RefusalCost())
+            self._refusals.add(past.time, cost.fifths)
+            self._near.add(past.time, cost.near)
+
+    def status(self, now: float) -> BudgetStatus:
+        """Return what is left at a moment."""
+        left = None
+        if self._budget.queries is not None:
+            recent = len(self._times) - bisect_right(self._times, now - self._budget.period)
+            left = max(0, self._budget.queries - recent)
+        ends = [end for end in (self._refusals.end, self._near.end) if end is not None and end > now]
+        locked_until = max(ends, default=None)
+        return BudgetStatus(left != 0 and locked_until is None, left, locked_until)
 
 
-def _locked_until(recorded: list[PastQuery], budget: QueryBudget, now: float) -> float | None:
-    usual = RefusalCost()
-    refusals = [(past.time, REFUSAL_COSTS.get(past.reason, usual)) for past in recorded if not past.answered]
-    most = None if budget.refusals is None else usual.fifths * budget.refusals
-    ends = [
-        *_lockouts([(time, cost.fifths) for time, cost in refusals if cost.fifths], most, budget),
-        *_lockouts([(time, cost.near) for time, cost in refusals if cost.near], budget.near_refusals, budget),
-    ]
-    return max(ends) if ends and max(ends) > now else None
+class _Lockouts:
+    """The last lockout; one begins with every refusal that completes the cost within one period."""
 
+    def __init__(self, most: int | None, budget: QueryBudget) -> None:
+        self._most = most
+        self._budget = budget
+        self._costs: list[tuple[float, int]] = []
+        self._restart()
 
-def _lockouts(costs: list[tuple[float, int]], most: int | None, budget: QueryBudget) -> list[float]:
-    """Return when lockouts end; one begins with every refusal that completes the cost within one period."""
-    if most is None:
-        return []
-    found = []
-    first, spent = 0, 0
-    for time, cost in costs:
-        spent += cost
-        while time - costs[first][0] >= budget.period:
-            spent -= costs[first][1]
-            first += 1
-        if spent >= most:
-            found.append(time + budget.lockout)
-    return found
+    def _restart(self) -> None:
+        self.end: float | None = None
+        self._first, self._spent = 0, 0
+
+    def add(self, time: float, cost: int) -> None:
+        if self._most is None or not cost:
+            return
+        is_last = not self._costs or self._costs[-1][0] <= time
+        insort(self._costs, (time, cost), key=itemgetter(0))
+        if is_last:
+            self._take(self._costs[-1])
+            return
+        self._restart()
+        for one in self._costs:
+            self._take(one)
+
+    def _take(self, refusal: tuple[float, int]) -> None:
+        time, cost = refusal
+        self._spent += cost
+        while time - self._costs[self._first][0] >= self._budget.period:
+            self._spent -= self._costs[self._first][1]
+            self._first += 1
+        if self._most is not None and self._spent >= self._most:
+            self.end = time + self._budget.lockout

@@ -21,7 +21,7 @@ from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
 from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
-from kanon_pg.worker.ledger.rules import LedgerRules, PastQuery, QueryBudget, budget_status
+from kanon_pg.worker.ledger.rules import BudgetCounter, LedgerRules, PastQuery, QueryBudget
 
 EntryOutcome = Literal["answered", "withheld"]
 
@@ -201,15 +201,18 @@ class LedgerSession:
         checkpoint: bytes | None = None,
     ) -> None:
         self.path = path
-        self._per_analyst = per_analyst or QueryBudget()
-        self._overall = overall or QueryBudget()
+        budget = per_analyst or QueryBudget()
+        self._per_analyst: defaultdict[str, BudgetCounter] = defaultdict(lambda: BudgetCounter(budget))
+        self._overall = BudgetCounter(overall or QueryBudget())
         self._past_queries: list[tuple[str, PastQuery]] = []
         start = None
         if checkpoint is None:
             self._sums = SharedHistory(DisclosureHistory(rules, key))
             self._spreads = SharedHistory(DisclosureHistory(rules.of_spreads(), key))
         else:
-            start, self._past_queries, (sums, spreads) = _opened(checkpoint)
+            start, past_queries, (sums, spreads) = _opened(checkpoint)
+            for analyst, past in past_queries:
+                self._remember_query(analyst, past)
             self._sums = _restored(sums, rules, key)
             self._spreads = _restored(spreads, rules.of_spreads(), key)
         self.journal = Journal(path, start=start, anchor=anchor)
@@ -317,17 +320,16 @@ class LedgerSession:
         if entry.reason != BUDGET:
             is_whole = entry.outcome == "answered" and entry.reason != SUPPRESSED
             past = PastQuery(entry.time, is_whole, entry.reason)
-            self._past_queries.append((entry.analyst, past))
+            self._remember_query(entry.analyst, past)
+
+    def _remember_query(self, analyst: str, past: PastQuery) -> None:
+        self._past_queries.append((analyst, past))
+        self._per_analyst[analyst].add(past)
+        self._overall.add(past)
 
     def _is_within_budget(self, query: LoggedQuery) -> bool:
-        by_analyst = defaultdict(list)
-        for analyst, past in self._past_queries:
-            by_analyst[analyst].append(past)
-        everybody = [past for _, past in self._past_queries]
-        return (
-            budget_status(by_analyst[query.analyst], self._per_analyst, query.time).within_budget
-            and budget_status(everybody, self._overall, query.time).within_budget
-        )
+        counters = (self._per_analyst[query.analyst], self._overall)
+        return all(counter.status(query.time).within_budget for counter in counters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Privacy models (p-sensitivity, l-diversity, t-closeness): what a class has to satisfy.
 
 A new model is a file that defines a `PrivacyModel` (`privacy_model.py`) and a line in `MODELS` of
-`evaluator.py`; solvers, bounds and integer programs then keep it. Requests, SQL and the independent recount
-have definitions of their own (see docs/architecture.md), which share nothing with these.
+`evaluator.py`; greedy, local and exact search then keep it. Bounds by prices ignore it, and stay valid, until
+`kanon_pg.worker.verification.demanded_classes` knows what it demands. Requests, SQL and the independent
+recount have definitions of their own (see docs/architecture.md), which share nothing with these.
 """

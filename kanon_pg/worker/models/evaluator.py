@@ -237,7 +237,7 @@ def demanded(models: PrivacyModels) -> list[tuple[PrivacyModel, float]]:
     return [(model, demand) for model in MODELS if (demand := model.demand(models)) is not None]
 
 
-def require_usable(table: RowTypeTable, models: PrivacyModels) -> None:
+def require_valid_models(table: RowTypeTable, models: PrivacyModels) -> None:
     """Check that models can be asked for and that the table has what they look at.
 
     Raises
@@ -285,7 +285,7 @@ def require_feasible(table: RowTypeTable, models: PrivacyModels) -> None:
     Raises
     ------
     InputError
-        See `require_usable`.
+        See `require_valid_models`.
     InfeasibleError
         Says which number the sensitive column allows at most.
 
@@ -293,7 +293,7 @@ def require_feasible(table: RowTypeTable, models: PrivacyModels) -> None:
     -----
     People are looked at only if their counts add up: nobody is in two row types, everybody is known.
     """
-    require_usable(table, models)
+    require_valid_models(table, models)
     for number, column in enumerate(table.sensitive_columns if models else ()):
         codes = sensitive_codes(table, number)
         for model, _ in demanded(models):
@@ -325,9 +325,9 @@ def evaluator_of(table: RowTypeTable, models: PrivacyModels) -> ModelEvaluator:
     Raises
     ------
     InputError
-        See `require_usable`.
+        See `require_valid_models`.
     """
-    require_usable(table, models)
+    require_valid_models(table, models)
     columns = len(table.sensitive_columns) if models else 0
     codes = np.empty((columns, len(table)), dtype=np.int32)
     first = np.zeros(columns + 1, dtype=np.int64)

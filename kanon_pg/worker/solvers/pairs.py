@@ -39,7 +39,7 @@ from kanon_pg.worker.solvers.exact.integer_program import (
     Rows,
     solve_linear_model,
 )
-from kanon_pg.worker.solvers.exact.network import connected
+from kanon_pg.worker.solvers.exact.network import component_roots
 from kanon_pg.worker.solvers.heuristics import search_greedily
 
 Numbers = NDArray[np.int64]
@@ -328,7 +328,7 @@ class Program:
         for threshold in _THRESHOLDS:
             chosen = self._classes[used > threshold + _VIOLATED]
             begin = np.concatenate([[0], np.cumsum((chosen >= 0).sum(axis=1))])
-            label = connected(types, begin, chosen[chosen >= 0])
+            label = component_roots(types, begin, chosen[chosen >= 0])
             odd = np.bincount(label, weights=self._costs.rows, minlength=types) % 2 == 1
             label_of = np.append(label, -1)[self._classes]
             crossing = np.zeros(types)

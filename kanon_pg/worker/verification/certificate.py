@@ -44,7 +44,7 @@ from kanon_pg.errors import SolverError
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.row_types import RowTypeTable
-from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, demands_of, with_gain
+from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, class_demands, with_gain
 
 PRICE_UNIT = 1_000_000
 """Prices are whole numbers of this fraction of a cost unit."""
@@ -151,7 +151,7 @@ def check_prices(
     if rest_may_be_small:
         keep = vectors != full
         vectors, costs = vectors[keep], costs[keep]
-    broken = first_broken_class(priced, vectors, costs, k, heartbeat, demands_of(row_types, models))
+    broken = first_broken_class(priced, vectors, costs, k, heartbeat, class_demands(row_types, models))
     if broken is not None:
         return ProofVerdict(None, broken)
     total = sum(int(price) * int(rows) for price, rows in zip(prices, priced.rows, strict=True) if price)
@@ -456,7 +456,7 @@ def broken_under(
 
     Parameters
     ----------
-    groups : Groups
+    groups : PricedGroups
         Their row types most expensive first.
     costs : ndarray of int64
         Cost of a row of each group.

@@ -125,7 +125,7 @@ class ClassDemands(NamedTuple):
         return self._replace(codes=codes, begin=begin, shared=self.shared[places])
 
 
-def demands_of(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModels) -> ClassDemands | None:
+def class_demands(row_types: PackedRowTypes | RowTypeTable, models: PrivacyModels) -> ClassDemands | None:
     """Return what models and people who have several rows demand of classes, None if that is nothing."""
     columns, rows = _sensitive(row_types)
     if not models:

@@ -38,10 +38,11 @@ from kanon_pg.worker.verification.certificate import (
     Priced,
     PricedGroups,
     broken_under,
+    keep_groups,
     rounded_down,
     split_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, demands_of
+from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, class_demands
 
 
 class ColumnLevels(NamedTuple):
@@ -256,23 +257,9 @@ def _still_broken(
             more = min(people[item], k - taken[group])
             gain[group] -= more * (cost - prices[item])
             taken[group] += more
-    number = np.full(groups.groups, -1, dtype=np.int32)
-    kept = np.empty(groups.groups, dtype=np.int64)
-    count = 0
-    for group in range(groups.groups):
-        if taken[group] >= k and gain[group] > 0:
-            number[group] = count
-            kept[count] = costs[group]
-            count += 1
-    items = np.empty(groups.items.size, dtype=np.int32)
-    group_of = np.empty(groups.items.size, dtype=np.int32)
-    length = 0
-    for position in range(groups.items.size):
-        # Written first and counted afterwards: a branch here would be mispredicted half of the time.
-        items[length] = groups.items[position]
-        group_of[length] = number[groups.group[position]]
-        length += int(group_of[length] >= 0)
-    return items[:length].copy(), group_of[:length].copy(), count, kept[:count].copy()
+    is_kept = (taken >= k) & (gain > 0)
+    items, group_of, count = keep_groups(groups, is_kept)
+    return items, group_of, count, costs[is_kept]
 
 
 def certified_bound_of_levels(
@@ -321,7 +308,7 @@ def certified_bound_of_levels(
         return True
 
     priced = Priced(cells, rows, _integers(row_types.people), prices)
-    LevelClasses(columns, k, demands_of(row_types, models)).visit_broken(priced, stop, heartbeat)
+    LevelClasses(columns, k, class_demands(row_types, models)).visit_broken(priced, stop, heartbeat)
     if broken:
         return None
     total = sum(int(price) * int(count) for price, count in zip(prices, rows, strict=True) if price)

@@ -2,7 +2,7 @@
 -- whose version was written by a transaction before settled_before were read as they are now, if they lie in one of
 -- settled_tables: those that were read, and have the columns where they were. It is NULL where versions of rows say no
 -- such thing: of views, of tables elsewhere, on a server that the release was restored to, and once numbers of
--- transactions begin again.
+-- transactions begin again. A refresh ends that only where it reads the columns that were read when it was published.
 -- $1 text
 WITH RECURSIVE base (oid) AS (SELECT m.relation::oid FROM kanon.release AS m WHERE m.name = $1::text),
 
@@ -15,6 +15,15 @@ SELECT
     (r.parameters ->> 't')::double precision AS t,
     r.hash_seed,
     r.refreshed_at IS NOT NULL AS was_refreshed,
+    kanon.base_changes(r.relation) IS NOT NULL AS is_versioned,
+    NOT EXISTS (
+        SELECT
+        FROM pg_catalog.unnest(r.quasi_identifiers || r.sensitive || r.insensitive || r.entity) AS read (name)
+        CROSS JOIN layout
+        WHERE layout.oid = r.relation::oid
+            AND r.settled_layout -> r.relation::oid::text -> read.name::text
+            IS DISTINCT FROM layout.columns -> read.name::text
+    ) AS is_read_alike,
     CASE
         WHEN kanon.base_changes(r.relation) IS NOT NULL
             AND r.settled_on = (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c)

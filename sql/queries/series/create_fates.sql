@@ -19,9 +19,15 @@ FROM (
     SELECT
         m.cohort,
         count(*) FILTER (WHERE m.left_in IS NULL) AS present_rows,
-        count(DISTINCT m.person) FILTER (WHERE m.left_in IS NULL) AS present_people,
         count(*) FILTER (WHERE m.left_in IS NOT NULL) AS left_rows,
+        -- a DISTINCT count sorts the rows of these cohorts
+{% if entity %}
+        count(DISTINCT m.person) FILTER (WHERE m.left_in IS NULL) AS present_people,
         count(DISTINCT m.person) FILTER (WHERE m.left_in IS NOT NULL) AS left_people,
+{% else %}
+        count(*) FILTER (WHERE m.left_in IS NULL) AS present_people,
+        count(*) FILTER (WHERE m.left_in IS NOT NULL) AS left_people,
+{% endif %}
         min(m.left_in) AS first_left,
         pg_catalog.bool_or(m.erased) AS erased
     FROM {{ members }} AS m

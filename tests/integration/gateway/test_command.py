@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from kanon_pg.errors import DatabaseError, InstallError, KanonError, NotPermitted
-from kanon_pg.gateway.server import open_gateway
+from kanon_pg.gateway.listener import open_gateway
 from tests.fixtures.gateways import ANALYST, SERVICE, ClinicServer
 
 KANON = Path(sys.executable).with_name("kanon")

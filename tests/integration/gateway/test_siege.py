@@ -52,7 +52,7 @@ def test_silent_connections_keep_nobody_out(clinic_server: ClinicServer, opened:
     with running(clinic_server) as gateway:
         silent = [opened(gateway) for _ in range(150)]
         assert counted(gateway) == 1200
-        limit = ClientLimits().strangers
+        limit = ClientLimits().unauthenticated
         # the analyst's own connection was one more
         for connection in silent[: 151 - limit]:
             assert connection.recv(100) == b""
@@ -64,7 +64,7 @@ def test_silent_connections_keep_nobody_out(clinic_server: ClinicServer, opened:
 def test_silent_connections_of_one_address_do_not_end_those_of_others(
     clinic_server: ClinicServer, opened: Opened
 ) -> None:
-    with running(clinic_server, limits=ClientLimits(strangers=3)) as gateway:
+    with running(clinic_server, limits=ClientLimits(unauthenticated=3)) as gateway:
         patient = opened(gateway, "127.0.0.2")
         crowd = [opened(gateway, "127.0.0.3") for _ in range(10)]
         for connection in crowd[:8]:
@@ -74,7 +74,7 @@ def test_silent_connections_of_one_address_do_not_end_those_of_others(
 
 
 def test_logins_that_do_not_end_give_way_and_are_told(clinic_server: ClinicServer, opened: Opened) -> None:
-    with running(clinic_server, limits=ClientLimits(strangers=3)) as gateway:
+    with running(clinic_server, limits=ClientLimits(unauthenticated=3)) as gateway:
         begun = [opened(gateway) for _ in range(3)]
         for connection in begun:
             connection.sendall(login(gateway))

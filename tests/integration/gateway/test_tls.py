@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.gateway.server import require_private, tls_for_clients
+from kanon_pg.gateway.listener import require_private, tls_for_clients
 from kanon_pg.gateway.state import ClientLimits
 from tests.fixtures.gateways import ENDLESS, ClinicGateway, ClinicServer, cancelling, running
 
@@ -107,7 +107,7 @@ def test_a_client_too_many_is_told_so_behind_encryption(
 def test_handshakes_that_do_not_end_give_way(
     clinic_server: ClinicServer, certificate: tuple[Path, Path]
 ) -> None:
-    limits = ClientLimits(strangers=1)
+    limits = ClientLimits(unauthenticated=1)
     with (
         running(clinic_server, certificate=certificate[0], key=certificate[1], limits=limits) as gateway,
         connected(gateway) as begun,

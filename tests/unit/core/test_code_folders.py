@@ -29,7 +29,7 @@ def store(tmp_path, monkeypatch):
     code_folders._sources.cache_clear()
     code_folders.mark(own, "plain").write_text("one\ntwo")
     store = code_folders.own_store()
-    code_folders.publish(["plain"], (own,), store)
+    code_folders.copy_to_store(["plain"], (own,), store)
     yield store
     code_folders._sources.cache_clear()
 
@@ -70,7 +70,7 @@ def test_other_sources_are_not_compiled(store, monkeypatch, source, is_known):
 def test_publishing_anew_removes_what_is_outdated(store, tmp_path):
     own = tmp_path / "own"
     code_folders.mark(own, "plain").write_text("one")
-    code_folders.publish(["plain"], (own,), store)
+    code_folders.copy_to_store(["plain"], (own,), store)
     assert {file.name for file in store.iterdir()} == {"one", code_folders.mark(store, "plain").name}
 
 

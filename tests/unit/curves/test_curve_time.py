@@ -9,6 +9,7 @@ import pytest
 
 from kanon_pg import curves
 from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.termination import Termination
 from kanon_pg.curves import CurveRequest
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 
@@ -39,6 +40,8 @@ class Solver:
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     errors: dict[int, SolverError] = field(default_factory=dict)
     asked: list[SolveRequest] = field(default_factory=list)
+    enough: dict[int, float] = field(default_factory=dict)
+    """Seconds within which some k are solved, all else is cut; without any, nothing is."""
 
     def monotonic(self) -> float:
         return self.now
@@ -46,7 +49,9 @@ class Solver:
     def solve(self, _row_types: Any, request: SolveRequest, _caller: Any) -> SolveOutcome:
         assert request.seconds is not None
         self.asked.append(request)
-        self.now += request.seconds + self.overrun
+        enough = self.enough.get(request.k)
+        is_cut = enough is not None and enough > request.seconds
+        self.now += (request.seconds if is_cut or enough is None else enough) + self.overrun
         if request.k in self.errors:
             raise self.errors[request.k]
         return SolveOutcome(
@@ -61,13 +66,14 @@ class Solver:
             average_class=1.0,
             usefulness=None,
             notes=self.notes.get(request.k, ()),
+            termination=Termination.TIME if is_cut else Termination.EXHAUSTED,
         )
 
 
 def solve_all(
     monkeypatch: pytest.MonkeyPatch, solver: Solver, ks: list[int], seconds: float
 ) -> tuple[dict[int, Any], Notes]:
-    monkeypatch.setattr(curves, "solve_in_child", solver.solve)
+    monkeypatch.setattr(curves, "solve_in_worker", solver.solve)
     monkeypatch.setattr(curves.time, "monotonic", solver.monotonic)
     db = Notes()
     counted: Any = type("Counted", (), {"row_types": None})
@@ -89,6 +95,27 @@ def test_time_that_is_not_used_goes_to_the_others(monkeypatch: pytest.MonkeyPatc
     solver = Solver(overrun=-9.0)
     solve_all(monkeypatch, solver, [2, 5], 20.0)
     assert [request.seconds for request in solver.asked] == [10.0, 19.0]
+
+
+def test_what_all_leave_goes_to_those_that_were_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 30 seconds k = 10 has 10, which is too little; the others leave 18."""
+    solver = Solver(enough={10: 15.0, 5: 1.0, 2: 1.0})
+    solved, db = solve_all(monkeypatch, solver, [2, 5, 10], 30.0)
+    assert [(request.k, request.seconds) for request in solver.asked] == [
+        (10, 10.0),
+        (5, 10.0),
+        (2, 19.0),
+        (10, 18.0),
+    ]
+    assert solved[10].outcome.termination is Termination.EXHAUSTED
+    assert solved[10].seconds == 25.0
+    assert db.phases[-1] == ("solving for k = 10", 1.0)
+
+
+def test_nothing_is_searched_again_in_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = Solver(enough={5: 100.0, 2: 9.0})
+    solve_all(monkeypatch, solver, [2, 5], 20.0)
+    assert [request.k for request in solver.asked] == [5, 2]
 
 
 def test_a_first_solution_that_takes_long_takes_no_time_from_the_others(

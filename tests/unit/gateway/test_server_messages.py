@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.gateway.places import Place, Places
+from kanon_pg.gateway.connection_slots import ConnectionSlot, ConnectionSlots
 from kanon_pg.gateway.protocol import ProtocolViolation, WireMessage
 from kanon_pg.gateway.server_messages import ServerMessages, SessionState
 from kanon_pg.gateway.state import GatewayState, Upstream
@@ -14,9 +14,9 @@ class _NoCatalog:
     """Nothing in these tests reads it."""
 
 
-def messages(place: Place | None = None) -> ServerMessages:
+def messages(place: ConnectionSlot | None = None) -> ServerMessages:
     shared = GatewayState(Upstream("h", 1, "d"), _NoCatalog())  # type: ignore[arg-type]
-    return ServerMessages(shared, SessionState("ada"), place or shared.places.enter("a")[0])
+    return ServerMessages(shared, SessionState("ada"), place or shared.slots.enter("a")[0])
 
 
 def notice(severity: str) -> WireMessage:
@@ -57,10 +57,10 @@ def test_settings_that_texts_depend_on_are_kept(name: str, value: str, kept: boo
 
 
 def test_a_password_that_is_right_takes_a_place() -> None:
-    places = Places(1, 1, 5)
+    places = ConnectionSlots(1, 1, 5)
     place, _ = places.enter("a")
     inspecting = messages(place)
-    inspecting._shared.places = places
+    inspecting._shared.slots = places
     inspecting.translated(WireMessage(b"R", (3).to_bytes(4, "big")))
     assert not place.logged_in
     inspecting.translated(WireMessage(b"R", (0).to_bytes(4, "big")))

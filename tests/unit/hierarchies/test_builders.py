@@ -25,7 +25,7 @@ def built(
 ) -> GeneralizationHierarchy:
     """Build a hierarchy as `kanon_pg.hierarchies.build.build` does, without a database."""
     given = Spec(spec, "spec")
-    builder = BUILDERS[str(given.text("builder"))]
+    builder = BUILDERS[str(given.text("builder"))].build
     values = ColumnValues(column(base_type), tuple(texts), tuple(rows or [1] * len(texts)))
     hierarchy = builder(values, given)
     given.done()
@@ -291,7 +291,7 @@ def test_a_builder_ends_with_the_call(spec: dict[str, Any]) -> None:
         raise Over
 
     given = Spec(spec, "spec")
-    builder = BUILDERS[str(given.text("builder"))]
+    builder = BUILDERS[str(given.text("builder"))].build
     with pytest.raises(Over):
         builder(ColumnValues(column("int4"), tuple(AGES), (1,) * len(AGES), end), given)
 

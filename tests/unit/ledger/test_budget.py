@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
-from kanon_pg.worker.ledger.rules import BudgetStatus, PastQuery, QueryBudget, budget_status
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon_pg.worker.ledger.rules import (
+    REFUSAL_COSTS,
+    BudgetCounter,
+    BudgetStatus,
+    PastQuery,
+    QueryBudget,
+    RefusalCost,
+)
+
+
+def budget_status(history: Sequence[PastQuery], budget: QueryBudget, now: float) -> BudgetStatus:
+    counter = BudgetCounter(budget)
+    for past in history:
+        counter.add(past)
+    return counter.status(now)
 
 
 def refused(*times: float) -> list[PastQuery]:
@@ -82,3 +100,49 @@ def test_a_refusal_counts_by_what_it_tells(reason: str, refusals: int | None, ne
             history = [PastQuery(float(time), answered=False, reason=reason) for time in range(number)]
             is_locked = not budget_status(history, budget, 30.0).within_budget
             assert is_locked == (most is not None and number >= most)
+
+
+PAST = st.builds(
+    PastQuery,
+    st.integers(0, 40).map(float),
+    st.booleans(),
+    st.sampled_from(["size", "people", "surprising", "expected", "fault"]),
+)
+LIMIT = st.none() | st.integers(0, 12)
+
+
+@given(
+    history=st.lists(PAST, max_size=25),
+    budget=st.builds(
+        QueryBudget,
+        queries=LIMIT,
+        period=st.integers(1, 15).map(float),
+        refusals=st.none() | st.integers(1, 4),
+        lockout=st.integers(0, 20).map(float),
+        near_refusals=st.none() | st.integers(1, 12),
+    ),
+    now=st.integers(0, 60).map(float),
+)
+def test_a_counter_says_what_the_whole_history_says(
+    history: list[PastQuery], budget: QueryBudget, now: float
+) -> None:
+    """Queries come in any order; windows of one period end with every refusal that costs something."""
+    ends = []
+    for name, most in (
+        ("fifths", None if budget.refusals is None else 5 * budget.refusals),
+        ("near", budget.near_refusals),
+    ):
+        costs = [
+            (past.time, getattr(REFUSAL_COSTS.get(past.reason, RefusalCost()), name))
+            for past in history
+            if not past.answered
+        ]
+        for time, own in costs:
+            spent = sum(cost for at, cost in costs if time - budget.period < at <= time)
+            if most is not None and own and spent >= most and time + budget.lockout > now:
+                ends.append(time + budget.lockout)
+    asked = sum(past.time > now - budget.period for past in history)
+    left = None if budget.queries is None else max(0, budget.queries - asked)
+    assert budget_status(history, budget, now) == BudgetStatus(
+        left != 0 and not ends, left, max(ends, default=None)
+    )

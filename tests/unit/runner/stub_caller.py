@@ -42,7 +42,7 @@ class Call:
 
     def __call__(self, behaviour: str, *, memory_bytes: int = 2**30, **request: object):
         request = SolveRequest(k=5, method=behaviour, **request)
-        return parent.solve_in_child(self.table, request, self.caller(memory_bytes))
+        return parent.solve_in_worker(self.table, request, self.caller(memory_bytes))
 
     def caller(self, memory_bytes: int = 2**30) -> Caller:
         return Caller(

@@ -82,7 +82,7 @@ def test_a_package_that_cannot_be_written_to(own, monkeypatch):
     def refuse(*_):
         raise PermissionError
 
-    monkeypatch.setattr(compilation, "publish", refuse)
+    monkeypatch.setattr(compilation, "copy_to_store", refuse)
     report, _ = compile_ahead()
     assert (report.store, report.shared) == (str(own), False)
     assert all(code_folders.is_complete(one, (own,)) for one in KERNELS)

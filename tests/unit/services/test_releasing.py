@@ -357,7 +357,7 @@ def test_a_solver_that_suppresses_too_little_publishes_nothing(
     services: MemoryServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The guard withholds its small classes, and the recount sees that rows are missing."""
-    solve = parent.solve_in_child
+    solve = parent.solve_in_worker
 
     def too_little(*arguments: Any, **options: Any) -> Any:
         outcome = solve(*arguments, **options)

@@ -13,11 +13,11 @@ from kanon_pg.core.request import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, UnknownName, UnsuitableColumn
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, require_usable, violations
+from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, require_valid_models, violations
 from kanon_pg.worker.patterns import all_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.exact.privacy_models import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
+from kanon_pg.worker.solvers.exact.model_constraints import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.p_sensitive_flow import reassign_sensitively
 from tests.fixtures.diversity import pack_sensitive
@@ -96,13 +96,13 @@ def test_people_of_several_rows_make_a_frequent_value_rare_only_in_rows():
 def test_demands_without_meaning_are_refused(models, error):
     types = table_of([(0,), (0,)], ill("a", "b"))
     with pytest.raises(error):
-        require_usable(types, models)
+        require_valid_models(types, models)
 
 
 def test_models_need_a_sensitive_column():
     types = RowTypeTable.from_packed(pack([("a",), ("b",)]))
     with pytest.raises(InputError, match="need a sensitive column"):
-        require_usable(types, PrivacyModels(l=2))
+        require_valid_models(types, PrivacyModels(l=2))
 
 
 def test_homogeneous_classes_are_broken_up():

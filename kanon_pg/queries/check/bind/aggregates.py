@@ -84,14 +84,18 @@ def _mode(call: Call, condition: Bound | None, rows: Scope) -> Aggregate:
         raise Refusal(
             "Q212", call.span, "mode needs WITHIN GROUP.", "Write mode() WITHIN GROUP (ORDER BY x)."
         )
-    kind, argument = _summarized(call, bind_expression(call.within.expression, rows))
+    return _of_ordered_set(call, call.within, condition, rows)
+
+
+def _of_ordered_set(call: Call, within: OrderItem, condition: Bound | None, rows: Scope) -> Aggregate:
+    kind, argument = _summarized(call, bind_expression(within.expression, rows))
     return Aggregate(
         type=kind,
         as_numeric=_stays_numeric(kind, argument),
         function=call.function,
         argument=argument,
         condition=condition,
-        descending=call.within.descending,
+        descending=within.descending,
         span=call.span,
     )
 
@@ -219,16 +223,7 @@ def _percentiles(call: Call, condition: Bound | None, rows: Scope) -> Bound:
     if call.within is None or call.star or call.distinct or len(call.arguments) != 1:
         hint = f"Write {call.function}(0.5) WITHIN GROUP (ORDER BY column)."
         raise Refusal("Q212", call.span, f"{call.function} needs WITHIN GROUP.", hint)
-    kind, argument = _summarized(call, bind_expression(call.within.expression, rows))
-    whole = Aggregate(
-        type=kind,
-        as_numeric=_stays_numeric(kind, argument),
-        function=call.function,
-        argument=argument,
-        condition=condition,
-        descending=call.within.descending,
-        span=call.span,
-    )
+    whole = _of_ordered_set(call, call.within, condition, rows)
     (fractions,) = call.arguments
     if not isinstance(fractions, ArrayLiteral):
         return replace(whole, fraction=_fraction(fractions, rows))

@@ -23,10 +23,10 @@ from kanon_pg.queries.check.bind.sources import CommonTables
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.functions import PAIRS_COUNT
 from kanon_pg.queries.check.read.correlation import (
-    conjunction,
     correlation,
     joined_by_and,
     single_select,
+    written_conjuncts,
 )
 from kanon_pg.queries.check.read.syntax import (
     Apply,
@@ -72,7 +72,7 @@ def correlated(
         return select, order
     names = _Names(select.sources, environment, snapshot)
     kept: list[Expression] = []
-    for part in conjunction(select.where):
+    for part in written_conjuncts(select.where):
         joined = (
             _with_people(part, select, order, names)
             if isinstance(part, InQuery)

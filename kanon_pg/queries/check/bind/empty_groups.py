@@ -60,9 +60,9 @@ class _GroupRewriting:
 
     Parameters
     ----------
-    left : tuple of _Source
+    left : tuple of _NamedRelation
         The tables before LEFT JOIN.
-    joined : _Source
+    joined : _NamedRelation
         The protected one after it.
     keys : tuple of Name
         Group keys, each a column of a table on the left.

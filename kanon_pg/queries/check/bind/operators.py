@@ -19,7 +19,7 @@ from kanon_pg.queries.check.types import FLOATS, INTEGERS, MOMENTS, NUMBERS, UNK
 
 
 def bind_coalesce(operands: tuple[Bound, ...], span: Span) -> Bound:
-    """Bind ``bind_coalesce``."""
+    """Bind ``COALESCE``."""
     parts = in_common_type(operands, span)
     places = ", ".join(f"{{{position}}}" for position in range(len(parts)))
     return _same(f"COALESCE({places})", "coalesce", parts, span)
@@ -33,7 +33,7 @@ def bind_extreme(name: str, operands: tuple[Bound, ...], span: Span) -> Bound:
 
 
 def bind_nullif(operands: tuple[Bound, ...], span: Span) -> Bound:
-    """Bind ``bind_nullif`` without the name lookup of its hidden ``=``."""
+    """Bind ``NULLIF`` as a CASE, so that its hidden ``=`` is not looked up by name."""
     if len(operands) != 2:
         raise Refusal("Q206", span, "nullif takes two arguments.")
     parts = in_common_type(operands, span)

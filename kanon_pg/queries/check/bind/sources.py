@@ -18,7 +18,7 @@ from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.joins import conjuncts
 from kanon_pg.queries.check.plan.levels import Instance, Plan
 from kanon_pg.queries.check.plan.typed import Bound, ColumnRef
-from kanon_pg.queries.check.read.correlation import conjunction
+from kanon_pg.queries.check.read.correlation import written_conjuncts
 from kanon_pg.queries.check.read.syntax import (
     Call,
     Case,
@@ -170,7 +170,7 @@ class SourceBinder:
         roots += [*select.group, *(part for sets in select.sets for keys in sets for part in keys)]
         roots += [part for part in (select.having,) if part is not None]
         roots += [item.expression for item in order]
-        roots += conjunction(select.where)
+        roots += written_conjuncts(select.where)
         for scalar in (found for root in roots for found in scalar_queries(root)):
             if scalar not in collected.rows.scalars:
                 collected.rows.scalars[scalar] = self._scalar(scalar, environment)
@@ -204,7 +204,7 @@ class SourceBinder:
         protected relations, and each row finds at most one of them: the join selects rows and never
         repeats them, whatever the query returns, be it a value twice or NULL.
         """
-        for part in conjunction(condition):
+        for part in written_conjuncts(condition):
             if isinstance(part, InQuery):
                 collected.where.append(self._membership(part, environment, collected))
             else:

@@ -48,7 +48,7 @@ _FEW_VALUES: Final = frozenset({"int2", "int4", "bool"})
 _PASSED: Final = frozenset({"+", "-", "neg", "cast"})
 
 
-def classes_of(level: GroupingLevel, aggregate: Aggregate) -> tuple[Bound, ...]:
+def dividing_expressions(level: GroupingLevel, aggregate: Aggregate) -> tuple[Bound, ...]:
     """Return the expressions by whose values an aggregate's rows have to be divided; mostly none."""
     argument = aggregate.argument
     if argument is None or not level.protected():
@@ -127,7 +127,7 @@ def silent_level(level: GroupingLevel, number: int) -> GroupingLevel | None:
     found: dict[Bound, None] = dict.fromkeys(level.keys)
     weighed: dict[ColumnRef, None] = {}
     for aggregate in level.aggregates():
-        classes = classes_of(level, aggregate)
+        classes = dividing_expressions(level, aggregate)
         if classes:
             parts = () if aggregate.condition is None else conjuncts(aggregate.condition)
             found.update(dict.fromkeys((*classes, *map(_is_true, parts))))

@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from kanon_pg.queries.check.catalog import ColumnRole
-from kanon_pg.queries.check.plan.classes import classes_of, weighed_columns
+from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_columns
 from kanon_pg.queries.check.plan.joins import conjuncts, determined_columns
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Instance
 from kanon_pg.queries.check.plan.typed import (
@@ -160,7 +160,7 @@ class Cells:
 
     Parameters
     ----------
-    level : Level
+    level : GroupingLevel
         One of the levels over these rows, without mixed parts of its WHERE.
     keys : tuple of Bound
         Group keys of all of them.
@@ -182,7 +182,7 @@ def filters(level: GroupingLevel) -> tuple[Bound, ...]:
     return tuple(dict.fromkeys(condition for condition in conditions if condition is not None))
 
 
-def conjunction(first: Bound, second: Bound) -> AllowedCall:
+def conjoin(first: Bound, second: Bound) -> AllowedCall:
     """Return the condition that two conditions hold."""
     return AllowedCall(
         type="bool", name="and", template="({0} AND {1})", operands=(first, second), span=first.span
@@ -215,7 +215,9 @@ def divisions(level: GroupingLevel) -> tuple[Bound, ...]:
     found = dict.fromkeys(filters(level))
     for aggregate in level.aggregates():
         found.update(
-            dict.fromkeys(map(has_value, _dividing_columns(aggregate, classes_of(level, aggregate))))
+            dict.fromkeys(
+                map(has_value, _dividing_columns(aggregate, dividing_expressions(level, aggregate)))
+            )
         )
     return tuple(found)
 
@@ -257,7 +259,7 @@ def cell_conditions(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
         parts = [part if sign else negation(part) for part, sign in zip(conditions, signs, strict=True)]
         whole = parts[0]
         for part in parts[1:]:
-            whole = conjunction(whole, part)
+            whole = conjoin(whole, part)
         found.append(whole)
     return tuple(found)
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from kanon_pg.queries.check.functions import PERCENTILES
 from kanon_pg.queries.check.plan.divisions import (
     ColumnKinds,
-    conjunction,
+    conjoin,
     known_conditions,
     may_be_null,
     negation,
@@ -107,7 +107,7 @@ class SecretLevel:
 
     Parameters
     ----------
-    level : Level
+    level : GroupingLevel
         Its groups, and the rows of each FILTER and those that it leaves out.
     is_whole : bool
         Whether every part that reads a sensitive column is in it; a mixed part is not.
@@ -208,7 +208,7 @@ def _participating(aggregate: Aggregate) -> tuple[Bound, ...]:
 def _all(parts: list[Bound]) -> Bound:
     whole = parts[0]
     for part in parts[1:]:
-        whole = conjunction(whole, part)
+        whole = conjoin(whole, part)
     return whole
 
 

@@ -172,11 +172,11 @@ class Plan:
 
     Parameters
     ----------
-    branches : tuple of Level
+    branches : tuple of GroupingLevel
         At least one, with outputs of equal types.
     sorting : tuple of Sorting
         Used if there are several branches; one branch carries its own.
-    silent : tuple of Level
+    silent : tuple of GroupingLevel
         Groups that are counted and recorded like those of branches, and not shown (`plan.classes`).
     """
 

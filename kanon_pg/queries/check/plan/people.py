@@ -11,7 +11,7 @@ from kanon_pg.queries.check.plan.divisions import (
     ColumnKinds,
     cell_conditions,
     cells_of,
-    conjunction,
+    conjoin,
     k_of,
     may_be_null,
 )
@@ -103,7 +103,7 @@ def _of_cells(levels: tuple[GroupingLevel, ...], instance: Instance, k: int) -> 
     return [
         PeopleCount(instance, mask, False, k, True, "complement")
         for cell in cell_conditions(cells.divisions)
-        for mask in (cell, *(conjunction(cell, has_value(value)) for value in cells.values))
+        for mask in (cell, *(conjoin(cell, has_value(value)) for value in cells.values))
     ]
 
 
@@ -169,7 +169,7 @@ def participation(aggregate: Aggregate) -> Bound | None:
     if aggregate.argument is not None and may_be_null(aggregate.argument):
         parts.append(has_value(aggregate.argument))
     if len(parts) == 2:
-        return conjunction(parts[0], parts[1])
+        return conjoin(parts[0], parts[1])
     return parts[0] if parts else None
 
 

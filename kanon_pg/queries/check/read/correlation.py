@@ -43,7 +43,7 @@ def correlation(select: Select) -> Correlation:
     """Return the equalities of WHERE with columns of the query around, and the query without them."""
     own = {name for join in select.sources for name in _names(join.source)}
     equalities, rest = [], []
-    for part in conjunction(select.where):
+    for part in written_conjuncts(select.where):
         pair = _equality(part, own)
         if pair is None:
             rest.append(part)
@@ -105,12 +105,12 @@ def single_select(query: Query) -> Select | None:
     return None if grouped or not select.sources else select
 
 
-def conjunction(condition: Expression | None) -> list[Expression]:
+def written_conjuncts(condition: Expression | None) -> list[Expression]:
     """Return the parts of a condition that is joined by AND."""
     if condition is None:
         return []
     if isinstance(condition, Apply) and condition.operator == "and":
-        return [part for operand in condition.operands for part in conjunction(operand)]
+        return [part for operand in condition.operands for part in written_conjuncts(operand)]
     return [condition]
 
 

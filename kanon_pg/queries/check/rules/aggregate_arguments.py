@@ -95,7 +95,7 @@ from collections.abc import Iterator
 
 from kanon_pg.queries.check.findings import Finding, finding_at
 from kanon_pg.queries.check.functions import EXTREMES, PAIRS, PERCENTILES, SUMS, VALUES
-from kanon_pg.queries.check.plan.classes import classes_of, weighed_columns
+from kanon_pg.queries.check.plan.classes import dividing_expressions, weighed_columns
 from kanon_pg.queries.check.plan.divisions import ColumnKinds
 from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.levels import GroupingLevel
@@ -136,7 +136,7 @@ def aggregate_arguments(level: GroupingLevel) -> Iterator[Finding]:
     for aggregate in level.aggregates():
         if aggregate.argument is None or (aggregate.function == "count" and aggregate.distinct):
             continue
-        classes = classes_of(level, aggregate)
+        classes = dividing_expressions(level, aggregate)
         if aggregate.function in VALUES or (aggregate.function in EXTREMES and classes):
             continue
         if aggregate.function in SUMS and classes == (aggregate.argument,):
@@ -153,7 +153,7 @@ def _pair(
     aggregate: Aggregate, pair: AllowedCall, level: GroupingLevel, rows: int | None
 ) -> Iterator[Finding]:
     """Yield the findings about both sides: one divides the rows, of the other there are sums and squares."""
-    classes = classes_of(level, aggregate)
+    classes = dividing_expressions(level, aggregate)
     if not classes:
         sentence = f"{aggregate.function} takes a whole number on one side: its products weigh people."
         hint = "Round one of the two: corr(round(a, -3)::int, b)."

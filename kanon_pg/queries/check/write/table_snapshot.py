@@ -115,12 +115,12 @@ def table_snapshot_sql(relation: Relation) -> str:
     return f'SELECT {", ".join(parts)} FROM {_name(relation)} AS "r"{grouping}'
 
 
-def fingerprint_sql(relation: Relation) -> str | None:
+def fingerprint_sql(relation: Relation, horizon: int) -> str | None:
     """Return the statement that tells whether rows changed since the snapshot.
 
     The horizon is the oldest transaction that ran at the time of the snapshot. Only rows of it and later ones
-    are in the ``fingerprint_sql``: a row that was not there is the work of a transaction that had not ended
-    then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint_sql``
+    are in the ``fingerprint``: a row that was not there is the work of a transaction that had not ended
+    then, and if only rows went, there are fewer. So two states with equal ``rows`` and ``fingerprint``
     and the same files and columns (``relation_files``) hold the same rows, but for a collision of 64-bit
     hashes: a TID that is visible with the same ``xmin`` holds the same version, because a transaction cannot
     write after its end, and whatever moves rows without writing them makes a new file. A query reads the
@@ -130,17 +130,25 @@ def fingerprint_sql(relation: Relation) -> str | None:
     ----------
     relation : Relation
         As for `table_snapshot_sql`.
+    horizon : int
+        A transaction of which fewer than 2**31 later ones have begun. It stands in the text, because
+        PL/Python's server uses several processes only for texts without parameters.
 
     Returns
     -------
     str or None
-        Takes the horizon as text: a transaction of which fewer than 2**31 later ones have begun. Returns one
-        row, ``rows`` and ``fingerprint_sql``; None for a view.
+        Returns one row, ``rows`` and ``fingerprint``; None for a view.
     """
     if not has_tids(relation):
         return None
-    parts = f'pg_catalog.count(*) AS "rows", {_fingerprint("$1")} AS "fingerprint"'
+    oldest = f"'{transaction_number(horizon)}'"
+    parts = f'pg_catalog.count(*) AS "rows", {_fingerprint(oldest)} AS "fingerprint"'
     return f'SELECT {parts} FROM {_name(relation)} AS "r"'
+
+
+def transaction_number(transaction: int) -> str:
+    """Return a transaction number as ``xmin`` has it, without the epoch."""
+    return str(int(transaction) % 2**32)
 
 
 def _fingerprint(horizon: str) -> str:

@@ -36,7 +36,7 @@ from kanon_pg.worker.verification.certificate import (
     unit_weights,
     visit_broken_groups,
 )
-from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, demands_of
+from kanon_pg.worker.verification.demanded_classes import ClassDemands, PricedRows, class_demands
 
 STEPS = 3_000
 """Steps of the ascent that usually come within some hundredths of a percent of the best bound.
@@ -148,7 +148,7 @@ def raise_prices(
         # What is accepted for fewer people is valid for k, but shares rounded for fewer may be higher.
         wanted = None if start is None else np.minimum(start, cap)
         start = _first_prices(table, cheapest_reach(table, vectors, k, clock, models=evaluator))
-    costs = _class_costs(table, vectors, k, rest_may_be_small, demands_of(table, models))
+    costs = _class_costs(table, vectors, k, rest_may_be_small, class_demands(table, models))
     start = np.minimum(start, cap)
     if models and known is not None:
         wanted = np.minimum(np.maximum(start, (_UNPROVEN * known * PRICE_UNIT).astype(np.int64)), cap)

@@ -21,8 +21,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
     GroupingBuffers,
     Marks,
-    filter_bits,
-    filter_marked,
+    filter_around,
     group_candidates,
     grouping_for,
     list_groups,
@@ -93,12 +92,9 @@ def _reach_range(
         update_keys(keys, reach.hashes, keys.size, reach.state[0], vectors[turn])
         reach.state[0] = vectors[turn]
         work -= keys.size
-        bits = filter_bits(reach.state[1])
-        shift = np.uint64(64 - bits)
-        reach.marks.marked[: 1 << bits] = 0
-        for position in range(reach.state[1]):
-            reach.marks.marked[np.int64(keys[waiting[position]] >> shift)] = 1
-        found = filter_marked(keys, people, k, reach.marks, bits, reach.all_types, candidates)
+        found = filter_around(
+            keys, people, k, reach.marks, waiting[: reach.state[1]], reach.all_types, candidates
+        )
         groups = group_candidates(keys, found, reach.grouping)
         holds = _may_hold(reach, found, groups, k, models)
         for position in range(found):

@@ -226,6 +226,12 @@ def _solve_here(model: LinearModel, effort: Effort, step: float, hint: Reals | N
     parameters.highs.string_options["parallel"] = "off"
     parameters.highs.int_options["threads"] = 1
     parameters.highs.bool_options["mip_heuristic_run_feasibility_jump"] = False  # finds nothing of use here
+    if effort.nodes is None and effort.gap == 0.0 and hint is not None:
+        # Where the optimum is to be proven, searching neighbourhoods of a solution took a third of the time:
+        # 13.0 to 8.0 processor seconds in the three largest programs of Adult (9 columns, the paper's
+        # patterns, k = 6), with a better first solution 11.7 to 8.8.
+        for neighbourhood in ("rins", "rens"):
+            parameters.highs.bool_options[f"mip_heuristic_run_{neighbourhood}"] = False
     if effort.seconds is not None:
         parameters.time_limit.FromNanoseconds(int(effort.seconds * 1e9))
     if effort.nodes is not None:

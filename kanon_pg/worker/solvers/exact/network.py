@@ -305,7 +305,7 @@ def components(network: Network) -> Iterator[Network]:
     types that may join the sink only come as one component without other instances.
     """
     last = int(network.begin[-2])
-    label = connected(len(network), network.begin[:-1], network.member)
+    label = component_roots(len(network), network.begin[:-1], network.member)
     pairs = np.bincount(label[network.member[:last]], minlength=len(network))
     label[pairs[label] == 0] = len(network)
     owner = label[network.member[network.begin[:-2]]]
@@ -360,7 +360,7 @@ def _sorted_by(rank: Numbers, count: int) -> tuple[Numbers, Numbers]:
 
 
 @kernel
-def connected(count: int, begin: Numbers, member: Numbers) -> Numbers:
+def component_roots(count: int, begin: Numbers, member: Numbers) -> Numbers:
     """Return a node of the component of each node: sets of members are united, by path halving."""
     parent = np.arange(count)
     for instance in range(begin.size - 1):

@@ -236,7 +236,7 @@ class Search:
     ----------
     nodes : int or None
         Most nodes of each integer program's search tree.
-    demands : Demands or None
+    demands : ProgramDemands or None
         What classes must satisfy beside k people.
     gap : float
         Relative gap at which a solution is good enough.
@@ -305,7 +305,7 @@ def search_exactly(
     prices : ndarray of int64, shape (n,), optional
         Prices that prove a lower bound (see `kanon_pg.worker.verification.certificate`); they strike out
         pairs of a row type and an instance that no better solution uses.
-    demands : Demands, optional
+    demands : ProgramDemands, optional
         What classes must satisfy beside k people.
     nodes : int, optional
         Most nodes of each search tree: a limit that does not depend on the machine.
@@ -372,6 +372,10 @@ def _solve(search: Search, network: Network, start: Solution | None) -> Piece:
     return Piece(joint.parts if is_valid else None, max(bound, joint.bound), is_cut or joint.is_cut)
 
 
+_LEAST_SHARE = 0.25
+"""Share of the time that is left which a component may take at least: some small ones take long."""
+
+
 def _pieces(search: Search, network: Network, start: Solution | None) -> list[Piece]:
     """Solve the components, the smallest first; what time one of them leaves goes to the others."""
     networks = list(components(network))
@@ -379,7 +383,7 @@ def _pieces(search: Search, network: Network, start: Solution | None) -> list[Pi
     pieces = []
     for number, part in enumerate(networks):
         search.clock.report("exact", number / len(networks))
-        effort = search.effort(part.member.size / left)
+        effort = search.effort(max(_LEAST_SHARE, part.member.size / left))
         pieces.append(solve_network(part, search.rules, Need(), effort, start))
         left -= part.member.size
     return pieces

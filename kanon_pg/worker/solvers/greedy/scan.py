@@ -95,25 +95,29 @@ def marks_for(count: int) -> Marks:
 
 
 @kernel
-def filter_marked(
+def filter_around(
     keys: NDArray[np.uint64],
     people: NDArray[np.int64],
     limit: int,
     marks: Marks,
-    mark_bits: int,
+    wanted: NDArray[np.int32],
     among: NDArray[np.int32],
     candidates: NDArray[np.int32],
 ) -> int:
-    """List the items at marked places whose class may reach `limit` people; return how many there are.
+    """List the items that may agree with a wanted one and whose class may reach `limit` people.
 
-    Items are taken from `among`, in its order. The first `mark_bits` bits of a key are its place among
-    the marks.
+    Returns how many there are, taken from `among` in its order. Keys that begin alike are taken to be equal.
+    `wanted` may be the first `candidates`.
     """
-    mark_shift = np.uint64(64 - mark_bits)
+    bits = filter_bits(wanted.size)
+    shift = np.uint64(64 - bits)
+    marks.marked[: 1 << bits] = 0
+    for item in wanted:
+        marks.marked[np.int64(keys[item] >> shift)] = 1
     listed = 0
     for item in among:
         candidates[listed] = item
-        listed += int(marks.marked[np.int64(keys[item] >> mark_shift)])
+        listed += int(marks.marked[np.int64(keys[item] >> shift)])
     counters = marks.counters
     bits = filter_bits(listed)
     shift = np.uint64(64 - bits)

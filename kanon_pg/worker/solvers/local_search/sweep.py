@@ -17,8 +17,7 @@ from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.solvers.greedy.scan import (
     GroupingBuffers,
     Marks,
-    filter_bits,
-    filter_marked,
+    filter_around,
     group_candidates,
     grouping_for,
     list_groups,
@@ -216,7 +215,7 @@ def _shortlist(
 
     Parameters
     ----------
-    grouping : Grouping
+    grouping : GroupingBuffers
         Changed in place: only kept candidates and groups remain, in their order.
     found, groups : int
         Candidates and groups.
@@ -281,14 +280,10 @@ def _promising(sweep: Sweep, cost: float, k: int) -> int:
     found = _gainers(sweep, cost, k)
     if found == 0:
         return 0
-    keys, marked, candidates = sweep.keys, sweep.marks.marked, sweep.grouping.candidates
-    bits = filter_bits(found)
-    shift = np.uint64(64 - bits)
-    marked[: 1 << bits] = 0
-    for item in candidates[:found]:
-        marked[np.int64(keys[item] >> shift)] = 1
-    active = sweep.active[: sweep.state[1]]
-    return filter_marked(keys, sweep.members.people, k, sweep.marks, bits, active, candidates)
+    candidates, active = sweep.grouping.candidates, sweep.active[: sweep.state[1]]
+    return filter_around(
+        sweep.keys, sweep.members.people, k, sweep.marks, candidates[:found], active, candidates
+    )
 
 
 @kernel

@@ -205,7 +205,7 @@ def ruin(
     ----------
     assignment, items, demands
         The classes.
-    taken : Taken
+    taken : TakenTypes
         Is filled; the flags of an earlier call must be cleared, see `forget`.
     orders, places : ndarray of int32, shape (r, n)
         Orders of row types, and the place of each in them.

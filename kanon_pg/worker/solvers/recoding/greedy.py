@@ -115,7 +115,7 @@ def scan_levels(
 
     Parameters
     ----------
-    scan : Scan
+    scan : LevelScan
         Is changed.
     forest, demands
         The table.

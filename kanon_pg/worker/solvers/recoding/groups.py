@@ -82,7 +82,7 @@ def raise_column(
     ----------
     forest, codes
         The table.
-    groups : Groups
+    groups : NodeGroups
         At some level vector.
     level : int
         Its level there, below the top.
@@ -110,7 +110,7 @@ def project(
     ----------
     forest, codes
         The table.
-    groups : Groups
+    groups : NodeGroups
         Groups that agree on these columns at these or lower levels.
     columns : ndarray of int64
     level : ndarray of int16, shape (m,)

@@ -113,7 +113,7 @@ def _found(whole: RecodingTask, start: Start) -> SearchResult:
 
     Parameters
     ----------
-    whole : Task
+    whole : RecodingTask
         The row types of `start`, undivided.
     """
     bound, name = _bound_in_a_moment(whole, _known(whole, start))

@@ -17,7 +17,7 @@ from kanon_pg.worker.solvers.recoding.forest import number_of_vectors
 from kanon_pg.worker.solvers.recoding.groups import cheapest_levels_within_reach
 from kanon_pg.worker.solvers.recoding.task import RecodingTask
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
-from kanon_pg.worker.verification.demanded_classes import demands_of
+from kanon_pg.worker.verification.demanded_classes import class_demands
 from kanon_pg.worker.verification.level_certificate import LevelClasses, read_levels
 
 _UNPROVEN = 0.8
@@ -51,7 +51,7 @@ def raise_level_prices(
 
     Parameters
     ----------
-    task : Task
+    task : RecodingTask
         Its row types are not divided.
     known : ndarray of float64, shape (n,)
         Cost of a row of each row type in some solution, the dearest of each type.
@@ -69,7 +69,7 @@ def raise_level_prices(
     if number_of_vectors(task.forest) * len(task.table) > _MOST_PAIRS or not fits(task.table, k):
         return None
     levels = read_levels(task.table.columns, task.hierarchies, list(task.table.cells))
-    costs = LevelClasses(levels, k, demands_of(task.table, task.request.models))
+    costs = LevelClasses(levels, k, class_demands(task.table, task.request.models))
     collected = Collected()
     reach = cheapest_levels_within_reach(task.forest, task.codes, task.table, k, known, clock)
     if reach is None:

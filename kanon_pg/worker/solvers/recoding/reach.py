@@ -17,8 +17,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
     GroupingBuffers,
     Marks,
-    filter_bits,
-    filter_marked,
+    filter_around,
     group_candidates,
     grouping_for,
     marks_for,
@@ -108,14 +107,10 @@ def _reach_range(
             return int(levels.shape[0])
         work -= reach.keys.size
         move_keys(forest, reach.codes, reach.keys, reach.keys.size, reach.level, levels[turn])
-        bits = filter_bits(reach.state[0])
-        shift = np.uint64(64 - bits)
-        reach.marks.marked[: 1 << bits] = 0
-        for item in reach.waiting[: reach.state[0]]:
-            reach.marks.marked[np.int64(reach.keys[item] >> shift)] = 1
-        found = filter_marked(
-            reach.keys, reach.people, k, reach.marks, bits, reach.all_types, reach.grouping.candidates
-        )
+        found = filter_around(
+            reach.keys, reach.people, k, reach.marks, reach.waiting[: reach.state[0]], reach.all_types,
+            reach.grouping.candidates,
+        )  # fmt: skip
         groups = group_candidates(reach.keys, found, reach.grouping)
         _lower_costs(reach, forest, k, found, groups)
         turn += 1

@@ -74,7 +74,7 @@ def refined(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float,
 
     Parameters
     ----------
-    whole : Task
+    whole : RecodingTask
         Without privacy models.
     start : Start
         Its classes are of the undivided row types.

@@ -42,7 +42,7 @@ from kanon_pg.worker.verification.demanded_classes import (
     SHARE_UNIT,
     ClassDemands,
     PricedRows,
-    demands_of,
+    class_demands,
     greatest_gain,
 )
 
@@ -120,7 +120,7 @@ def dive_under_models(
     Classes of a model that is demanded by more than numbers and shares of values may violate it: these are
     suppressed fully and filled, see `satisfy_models`.
     """
-    demands = demands_of(table, request.models)
+    demands = class_demands(table, request.models)
     if demands is None:
         return None
     instances = _instances(table, mask, request.k, clock, prices, demands)
@@ -159,7 +159,7 @@ def dive_for_people(
     -----
     Row types without a place are suppressed fully, and others with them until these are k people.
     """
-    demands = demands_of(table, NO_MODELS)
+    demands = class_demands(table, NO_MODELS)
     if demands is None:
         return None
     share = np.random.default_rng(seed).uniform(_SHARE / 2, 2 * _SHARE) if seed else _SHARE

@@ -1,8 +1,8 @@
-"""Who may be connected: how many sessions, how many of one address, and who makes room for a newcomer.
+"""Who may be connected: how many sessions, how many of one address, and who makes room for a new connection.
 
-A stranger is a connection whose login is not complete. Anybody can open one, so strangers have places of
-their own and never take those of sessions. Where there are too many, one gives way to the newcomer: of the
-address that has most, the one that has waited longest. Whoever opens many drives out their own.
+Anybody can open a connection without logging in, so those that have not logged in have slots of their own and
+never take those of sessions. Where there are too many, one is closed for a new one: of the address that has
+most, the one that has waited longest. So whoever opens many closes their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kanon_pg.errors import KanonError
 
 
 class TooManyClients(KanonError):
-    """There is no place for one more session; the words are PostgreSQL's."""
+    """There is no slot for one more session; the words are PostgreSQL's."""
 
     sqlstate = "53300"
 
@@ -24,8 +24,8 @@ class TooManyClients(KanonError):
 
 
 @dataclass(eq=False, slots=True)
-class Place:
-    """The place of one connection.
+class ConnectionSlot:
+    """The slot of one connection.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class Place:
     logged_in: bool = False
 
 
-class Places:
-    """Counts sessions and strangers.
+class ConnectionSlots:
+    """Counts sessions and connections that have not logged in.
 
     Parameters
     ----------
@@ -48,41 +48,41 @@ class Places:
         Sessions at the same time.
     per_address : int
         Sessions of one address.
-    strangers : int
+    unauthenticated : int
         Connections that are not logged in, beside the sessions.
     """
 
-    def __init__(self, connections: int, per_address: int, strangers: int) -> None:
+    def __init__(self, connections: int, per_address: int, unauthenticated: int) -> None:
         self._connections = connections
         self._per_address = per_address
-        self._most_strangers = strangers
-        self._strangers: dict[Place, None] = {}  # in the order in which they came
+        self._most_unauthenticated = unauthenticated
+        self._unauthenticated: dict[ConnectionSlot, None] = {}  # in the order in which they came
         self._sessions: Counter[str] = Counter()
 
-    def enter(self, address: str) -> tuple[Place, Place | None]:
-        """Give a stranger a place.
+    def enter(self, address: str) -> tuple[ConnectionSlot, ConnectionSlot | None]:
+        """Give a new connection a slot.
 
         Returns
         -------
-        tuple of Place and (Place or None)
-            Its place, and the one that has to be vacated for it; that one counts no more.
+        tuple of ConnectionSlot and (ConnectionSlot or None)
+            Its slot, and the one whose connection has to be closed for it; that one counts no more.
         """
-        entered = Place(address)
+        entered = ConnectionSlot(address)
         leaving = None
-        if len(self._strangers) >= self._most_strangers:
+        if len(self._unauthenticated) >= self._most_unauthenticated:
             leaving = self._longest_waiting(address)
-            del self._strangers[leaving]
-        self._strangers[entered] = None
+            del self._unauthenticated[leaving]
+        self._unauthenticated[entered] = None
         return entered, leaving
 
-    def _longest_waiting(self, newcomer: str) -> Place:
-        of_each = Counter(place.address for place in self._strangers)
-        of_each[newcomer] += 1
-        most = max(of_each[place.address] for place in self._strangers)
-        return next(place for place in self._strangers if of_each[place.address] == most)
+    def _longest_waiting(self, new_address: str) -> ConnectionSlot:
+        of_each = Counter(slot.address for slot in self._unauthenticated)
+        of_each[new_address] += 1
+        most = max(of_each[slot.address] for slot in self._unauthenticated)
+        return next(slot for slot in self._unauthenticated if of_each[slot.address] == most)
 
     def require_free(self, address: str) -> None:
-        """Refuse a login for which there is no place now.
+        """Refuse a login for which there is no slot now.
 
         Raises
         ------
@@ -96,27 +96,27 @@ class Places:
                 f"{self._per_address} are connected from this address: close some, or raise --per-address."
             )
 
-    def log_in(self, place: Place) -> None:
-        """Turn a stranger's place into a session's.
+    def log_in(self, slot: ConnectionSlot) -> None:
+        """Turn a slot into a session's.
 
         Raises
         ------
         TooManyClients
-            As `require_free`; the place stays a stranger's then. Also if the place was vacated.
+            As `require_free`; the slot stays as it is then. Also if it was taken away.
         """
-        self.require_free(place.address)
-        if place not in self._strangers:
+        self.require_free(slot.address)
+        if slot not in self._unauthenticated:
             raise TooManyClients
-        del self._strangers[place]
-        place.logged_in = True
-        self._sessions[place.address] += 1
+        del self._unauthenticated[slot]
+        slot.logged_in = True
+        self._sessions[slot.address] += 1
 
-    def leave(self, place: Place) -> None:
-        """Give a place back; one that was vacated is gone already."""
-        self._strangers.pop(place, None)
-        if place.logged_in:
-            place.logged_in = False
-            self._sessions[place.address] -= 1
+    def leave(self, slot: ConnectionSlot) -> None:
+        """Give a slot back; one that was taken away is gone already."""
+        self._unauthenticated.pop(slot, None)
+        if slot.logged_in:
+            slot.logged_in = False
+            self._sessions[slot.address] -= 1
             self._sessions += Counter()  # forget addresses without sessions
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kanon_pg.db.psycopg_adapter import Endpoint, endpoint
 from kanon_pg.errors import ClusterError, InputError
-from kanon_pg.gateway.places import Place
+from kanon_pg.gateway.connection_slots import ConnectionSlot
 from kanon_pg.gateway.session import ClientSession
 from kanon_pg.gateway.source import DatabaseSource
 from kanon_pg.gateway.state import ClientLimits, GatewayState, Upstream
@@ -42,8 +42,8 @@ class Listener:
         self._shared = shared
         self._host = host
         self._port = port
-        self._sessions: dict[Place, ClientSession] = {}
-        self._tasks: dict[Place, asyncio.Task[None]] = {}
+        self._sessions: dict[ConnectionSlot, ClientSession] = {}
+        self._tasks: dict[ConnectionSlot, asyncio.Task[None]] = {}
         self._gave_way = 0
         self._accepting: asyncio.Server | None = None
 
@@ -92,25 +92,25 @@ class Listener:
         connection = wire.transport.get_extra_info("socket")
         if connection is not None and connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        place, leaving = self._shared.places.enter(wire.address)
-        session = ClientSession(wire, self._shared, place)
+        slot, leaving = self._shared.slots.enter(wire.address)
+        session = ClientSession(wire, self._shared, slot)
         task = asyncio.get_running_loop().create_task(session.run())
-        self._sessions[place] = session
-        self._tasks[place] = task
-        task.add_done_callback(partial(self._ended, place))
+        self._sessions[slot] = session
+        self._tasks[slot] = task
+        task.add_done_callback(partial(self._ended, slot))
         if leaving is not None:
             self._give_way(leaving)
 
-    def _give_way(self, leaving: Place) -> None:
+    def _give_way(self, leaving: ConnectionSlot) -> None:
         self._gave_way += 1
         if self._gave_way == 1 or not self._gave_way % _GAVE_WAY_LOGGED:
             _log.warning("too many connections do not log in: %d gave way to others", self._gave_way)
         self._sessions[leaving].give_way()
         self._tasks[leaving].cancel()
 
-    def _ended(self, place: Place, task: asyncio.Task[None]) -> None:
-        self._shared.places.leave(place)
-        del self._sessions[place], self._tasks[place]
+    def _ended(self, slot: ConnectionSlot, task: asyncio.Task[None]) -> None:
+        self._shared.slots.leave(slot)
+        del self._sessions[slot], self._tasks[slot]
         if not task.cancelled() and task.exception() is not None:
             _log.error("a session ended by a defect: %s", type(task.exception()).__name__)
 

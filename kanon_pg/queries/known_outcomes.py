@@ -1,0 +1,141 @@
+"""Whether a table is as the ledger's worker has read it, and what queries came to in that state.
+
+A query over one table that comes again while its table has not changed has the same outcome: nothing that is
+allowed in it depends on anything but the rows, the parameters and the time zone. It is not run again then;
+the ledger decides and records it like any other. What is read depends on whether any row of the table was
+written, never on the rows that the query chooses, nor on whether its answer may leave: outcomes without an
+answer are kept like others, and how many are kept is bounded by their number alone.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+from kanon_pg.db.protocol import Database
+from kanon_pg.db.queries import Statement, statement
+from kanon_pg.queries.check.catalog import Relation
+from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql
+from kanon_pg.queries.ledgers import LedgerContext
+from kanon_pg.queries.request import QueryOutcome, StateCheck
+
+_MOST_TRANSACTIONS = 2**30
+"""Since a table snapshot; ``xmin`` has 32 bits."""
+
+_MOST_OUTCOMES = 32
+
+
+def version_of(state: str) -> str | None:
+    """Return the part of a state that is the same as long as the table has the same rows."""
+    version = json.loads(state)["version"]
+    return None if version is None else json.dumps(version)
+
+
+def shown_state(context: LedgerContext, version: Sequence[Any] | None) -> str:
+    """Return a state as the ledger's worker keeps it."""
+    snapshot = context.snapshot if context.wrote_nothing else None
+    return json.dumps({"snapshot": snapshot, "version": version})
+
+
+def table_files(db: Database, relation: Relation) -> str:
+    """Return what a table is stored in and read as."""
+    return str(db.row(statement("relation_files"), relation.oid)["files"])
+
+
+def check_state(db: Database, relation: Relation, context: LedgerContext, before: str | None) -> StateCheck:
+    """Compare a table with an earlier state, which reads all of it unless nothing at all was written."""
+    if before is None:
+        return StateCheck(None, None)
+    known = json.loads(before)
+    if context.wrote_nothing and known.get("snapshot") == context.snapshot:
+        return StateCheck(before, before)
+    version = known.get("version")
+    if version is None or version != _version(db, relation, context, version[-1]):
+        return StateCheck(before, None)
+    return StateCheck(before, shown_state(context, version))
+
+
+def _version(db: Database, relation: Relation, context: LedgerContext, horizon: Any) -> list[Any] | None:
+    # a table snapshot of an older version of this package has none
+    if not isinstance(horizon, int) or context.horizon - horizon >= _MOST_TRANSACTIONS:
+        return None
+    text = fingerprint_sql(relation, horizon)
+    if text is None:
+        return None
+    row = db.row(Statement(text, ()))
+    return [row["rows"], row["fingerprint"], table_files(db, relation), horizon]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An outcome, and the state of the table in which it came."""
+
+    version: str
+    outcome: QueryOutcome
+    rows: bytes | None
+
+
+class KnownOutcomes(threading.local):
+    """The outcomes of the queries of this thread that came last."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, _Kept] = {}
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept
+
+    def find(self, key: str, version: str | None) -> QueryOutcome | None:
+        """Return the outcome of a query in a state of its table, None if it is not known."""
+        kept = self._kept.pop(key, None)
+        if kept is None:
+            return None
+        self._kept[key] = kept
+        if version is None or kept.version != version:
+            return None
+        if kept.outcome.answer is None or kept.rows is None:
+            return kept.outcome
+        rows = tuple(tuple(row) for row in json.loads(zlib.decompress(kept.rows)))
+        return replace(kept.outcome, answer=replace(kept.outcome.answer, rows=rows))
+
+    def remember(self, outcome: QueryOutcome, version: str | None) -> None:
+        """Remember an outcome that has a key; the oldest one is forgotten if there are too many."""
+        if outcome.key is None or version is None:
+            return
+        bare, rows = replace(outcome, sets={}, checked=None), None
+        if outcome.answer is not None:
+            rows = zlib.compress(json.dumps(outcome.answer.rows).encode(), 1)
+            bare = replace(bare, answer=replace(outcome.answer, rows=()))
+        self._kept.pop(outcome.key, None)
+        self._kept[outcome.key] = _Kept(version, bare, rows)
+        while len(self._kept) > _MOST_OUTCOMES:
+            del self._kept[next(iter(self._kept))]
+
+
+known_outcomes = KnownOutcomes()
+
+
+def outcome_key(
+    verdict: Verdict, text: str, set_keys: Sequence[str | None], context: LedgerContext, record: str
+) -> str | None:
+    """Return what the outcome of a query depends on beside the rows of its table; None if that is more.
+
+    Parameters
+    ----------
+    text : str
+        What runs, with the limits that its rows are checked against.
+    set_keys : sequence of (str or None)
+        Of its sets (`kanon_pg.queries.record.set_key`), which depend on parameters and time zone.
+    record : str
+        Name of the table's record.
+    """
+    if None in set_keys:
+        return None
+    outputs = [[output.name, output.type_name] for output in verdict.outputs]
+    parts = [text, outputs, verdict.empty_refused, set_keys, context.parent, context.epoch, record]
+    return blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,78 @@
+"""Outcomes of queries are kept by the state of their table, and as many as the number alone says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kanon_pg.queries.check.verdict import EntitySet, OutputColumn, Verdict
+from kanon_pg.queries.known_outcomes import KnownOutcomes, outcome_key
+from kanon_pg.queries.ledgers import LedgerContext
+from kanon_pg.queries.record import reads_clock, set_key
+from kanon_pg.queries.request import AnswerTable, QueryOutcome, StateCheck
+
+ANSWER = QueryOutcome(
+    AnswerTable(("city", "count"), ("text", "int8"), (('a "b" \N{SNOWMAN}', "7"), (None, "12"))), key="one"
+)
+CONTEXT = LedgerContext("10:10:", True, "/records/5", "epoch", "UTC")
+VERDICT = Verdict(True, canonical_sql="SELECT 1", outputs=(OutputColumn("count", "int8"),), relations=(1,))
+
+
+def test_an_outcome_comes_back_as_it_was_and_in_its_own_state_only() -> None:
+    kept = KnownOutcomes()
+    kept.remember(replace(ANSWER, sets={0: [b"x"]}, checked=StateCheck("a", "b")), "state")
+    assert kept.find("one", "state") == ANSWER
+    assert kept.find("one", "another state") is None
+    assert kept.find("one", None) is None
+    assert kept.find("two", "state") is None
+    other = replace(ANSWER, answer=None, failure="size")
+    kept.remember(other, "another state")
+    assert kept.find("one", "state") is None
+    assert kept.find("one", "another state") == other
+
+
+def test_nothing_is_kept_without_a_key_or_a_state() -> None:
+    kept = KnownOutcomes()
+    kept.remember(ANSWER, None)
+    kept.remember(replace(ANSWER, key=None), "state")
+    assert "one" not in kept
+
+
+@pytest.mark.parametrize("count", [1, 10_000])
+def test_how_many_are_kept_does_not_depend_on_their_size(count: int) -> None:
+    kept = KnownOutcomes()
+    answer = AnswerTable(("city",), ("text",), (("a",),) * count)
+    for number in range(40):
+        kept.remember(replace(ANSWER, answer=answer if number else None, key=str(number)), "state")
+        kept.find("0", "state")
+    assert [number for number in range(40) if str(number) in kept] == [0, *range(9, 40)]
+
+
+def test_a_key_names_everything_that_an_outcome_depends_on() -> None:
+    def key(
+        text: str = "a", keys: tuple[str | None, ...] = ("k",), record: str = "r", **changes: str
+    ) -> object:
+        return outcome_key(VERDICT, text, keys, replace(CONTEXT, **changes), record)
+
+    found = [key(), key("b"), key(keys=("l",)), key(record="s"), key(parent="/records/6"), key(epoch="next")]
+    assert len({*found, outcome_key(replace(VERDICT, empty_refused=True), "a", ("k",), CONTEXT, "r")}) == 7
+    renamed = replace(VERDICT, outputs=(OutputColumn("people", "int8"),))
+    assert outcome_key(renamed, "a", ("k",), CONTEXT, "r") not in found
+    assert key(keys=("k", None)) is None
+    assert key() == key()
+
+
+def test_the_sets_of_a_key_have_parameters_and_time_zone() -> None:
+    item = EntitySet(1, "s1", 1, "SELECT 1")
+    assert (
+        len({set_key(VERDICT, item, *rest) for rest in [(("1",), "UTC"), (("2",), "UTC"), (("1",), "GMT")]})
+        == 3
+    )
+    assert set_key(replace(VERDICT, relations=(1, 2)), item, (), "UTC") is None
+
+
+@pytest.mark.parametrize("sql", ["age(CURRENT_DATE, x)", "LOCALTIME", "pg_catalog.statement_timestamp()"])
+def test_a_statement_that_reads_the_clock_is_known(sql: str) -> None:
+    assert reads_clock(sql)
+    assert not reads_clock("SELECT 1")
