@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tests.benchmarks.series import K, patterns_of
 
-PRICES = ((0.2, 2.0), (0.35, 2.0), (0.4, 2.0))
+PRICES = ((0.2, 2.0), (0.3, 2.0), (0.5, 2.5))
 """What waiting costs per version in cells, and waiting at the last one."""
 
 _STEP = 0.25

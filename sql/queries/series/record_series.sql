@@ -17,10 +17,19 @@ FROM (
     FROM {{ pending }}
 ) AS w
 CROSS JOIN (
+    -- apart: each reads members only if there are such cohorts, or those who left
     SELECT
-        count(*) FILTER (WHERE m.left_in IS NULL AND NOT c.is_shown) AS withheld,
-        count(*) FILTER (WHERE m.left_in IS NOT NULL AND c.is_shown) AS retained
-    FROM {{ members }} AS m
-    INNER JOIN {{ cohorts }} AS c ON c.cohort = m.cohort
+        (
+            SELECT count(*)
+            FROM {{ members }} AS h
+            INNER JOIN {{ cohorts }} AS c ON c.cohort = h.cohort
+            WHERE h.left_in IS NULL AND NOT c.is_shown
+        ) AS withheld,
+        (
+            SELECT count(*)
+            FROM {{ members }} AS h
+            INNER JOIN {{ cohorts }} AS c ON c.cohort = h.cohort
+            WHERE h.left_in IS NOT NULL AND c.is_shown
+        ) AS retained
 ) AS m
 WHERE s.release = $1::text
