@@ -121,6 +121,10 @@ class PackedRowTypes:
         hierarchies = self.hierarchies or (None,) * len(self.columns)
         return LevelFields(tuple(1 if h is None else h.height for h in hierarchies))
 
+    def without_cells(self) -> PackedRowTypes:
+        """Return the row types with their keys and counts alone, which no solver can use."""
+        return PackedRowTypes((), self.keys, self.rows, self.people, (), ())
+
     def buffers(self) -> Iterator[bytes]:
         """Yield all buffers in the order that `from_buffers` expects."""
         yield self.keys

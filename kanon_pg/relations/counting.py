@@ -19,6 +19,9 @@ HASH_SEED = 0
 _COPIES = 4
 """Times a buffer stands in memory at most: in the server's growing aggregate, the backend, the solver."""
 
+_MOST_ANSWER_BYTES = 2**30 - 2**20
+"""Bytes of all packed columns together: they are one row, which PostgreSQL ends at 1 GB."""
+
 _PAIR_NUMBERS = 2
 """Numbers of a pair of a row type and a person."""
 
@@ -79,16 +82,18 @@ def count_row_types(
     Raises
     ------
     MemoryExceeded
-        If there are more row types than the budget holds; nothing was transferred then. A table far too large
-        for the budget is refused by its first rows.
+        If there are more row types than the budget or a row of the server holds; nothing was transferred
+        then. A table far too large for the budget is refused by its first rows.
     """
     grouped = columns + sensitive
     per_type = ITEM_BYTES * (3 + len(grouped) + sum(c.kind == "numeric" for c in grouped)) * _COPIES
     parts = _query_parts(db, relation, columns, sensitive, entity)
-    most = max(1, memory_bytes // per_type)
-    _refuse_by_first_rows(db, relation, parts, most)
+    room = min(memory_bytes, _COPIES * _MOST_ANSWER_BYTES)
+    most = max(1, room // per_type)
+    is_budget = room == memory_bytes
+    _refuse_by_first_rows(db, relation, parts, most, is_budget=is_budget)
     weights = {"type_bytes": per_type, "pair_bytes": ITEM_BYTES * _PAIR_NUMBERS * _COPIES}
-    most_bytes = max(memory_bytes, per_type)
+    most_bytes = max(room, per_type)
     # Where all rows of a person are on one node of Citus, people are counted there.
     query = (
         "distributed/count_row_types"
@@ -98,7 +103,7 @@ def count_row_types(
     found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes))
     if found["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
-        raise _too_many(f"{found['types']:,} row types{pairs}", most)
+        raise _too_many(f"{found['types']:,} row types{pairs}", most, is_budget=is_budget)
     packed = _packed(found, columns, sensitive)
     return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
 
@@ -118,14 +123,14 @@ def _counts_people_apart(
 
 
 def _refuse_by_first_rows(
-    db: Database, relation: Identifier | Fragment, parts: dict[str, Any], most: int
+    db: Database, relation: Identifier | Fragment, parts: dict[str, Any], most: int, *, is_budget: bool
 ) -> None:
     """Refuse a table of whose first rows alone more types come than memory holds."""
     if not _may_have_more(db, relation, most):
         return
     types = db.row(statement("sample_row_types", **parts), most, int(_SAMPLED * most) + 1)["types"]
     if types > most:
-        raise _too_many(f"more than {most:,} row types", most)
+        raise _too_many(f"more than {most:,} row types", most, is_budget=is_budget)
 
 
 def _packed(
@@ -158,7 +163,12 @@ def _may_have_more(db: Database, relation: Identifier | Fragment, most: int) -> 
     return rows > most
 
 
-def _too_many(found: str, most: int) -> MemoryExceeded:
+def _too_many(found: str, most: int, *, is_budget: bool) -> MemoryExceeded:
+    if not is_budget:
+        return MemoryExceeded(
+            f"The table has {found}; one answer of the server holds about {most:,} row types.",
+            hint="Use fewer or coarser quasi-identifiers.",
+        )
     return MemoryExceeded(
         f"The table has {found}; the memory budget holds about {most:,} row types.",
         hint="Raise it (SET kanon.memory_budget = '8GB'), or use fewer or coarser quasi-identifiers.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.protocol import Database
@@ -11,7 +11,7 @@ from kanon_pg.relations.counting import Counted, count_row_types
 from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.request import AnonymizeRequest, require_classes
-from kanon_pg.runner.parent import compile_once, solve_in_worker, start_worker
+from kanon_pg.runner.parent import compile_once, handed_over, start_worker
 from kanon_pg.runner.session import Caller
 
 
@@ -47,6 +47,8 @@ class Work:
 def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, SolveOutcome]:
     """Count the row types of the plan's base relation and find a pattern for each.
 
+    Of the row types only keys and counts are returned: their cells are the worker's alone while it solves.
+
     Raises
     ------
     InfeasibleError
@@ -77,7 +79,10 @@ def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, Solv
         suppressed_rows=request.suppressed_rows,
     )
     db.progress("solving")
-    outcome = solve_in_worker(row_types, asked, Caller.of(db, work.memory))
+    with handed_over(row_types, asked, Caller.of(db, work.memory)) as solve:
+        counted = replace(counted, row_types=counted.row_types.without_cells())
+        del row_types
+        outcome = solve()
     require_classes(request, outcome.classes)
     for note in outcome.notes:
         db.notice(note)

@@ -151,9 +151,9 @@ def attachment(
             "No memory could be shared with the solver's process.", detail=error.strerror
         ) from error
     try:
-        for part in parts:
-            _write(file, part, tick)
-        yield Attachment(file, tuple(len(part) for part in parts))
+        attached = Attachment(file, _write_all(file, parts, tick))
+        del parts  # nor does this frame keep what was copied
+        yield attached
     finally:
         os.close(file)
 
@@ -235,6 +235,12 @@ def _descriptors(ancillary: Sequence[tuple[int, int, bytes]]) -> list[int]:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
             files.frombytes(data[: len(data) - len(data) % files.itemsize])
     return list(files)
+
+
+def _write_all(file: int, parts: Sequence[bytes | memoryview], tick: Callable[[], None]) -> tuple[int, ...]:
+    for part in parts:
+        _write(file, part, tick)
+    return tuple(len(part) for part in parts)
 
 
 def _write(file: int, part: bytes | memoryview, tick: Callable[[], None]) -> None:

@@ -11,7 +11,8 @@ This module starts no thread and sets no signal handler.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from kanon_pg.core.certificate import CertificateTask
@@ -24,7 +25,7 @@ from kanon_pg.db.queries import statement
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
-from kanon_pg.runner.messages import Message, MessageError
+from kanon_pg.runner.messages import Attachment, Message, MessageError, attachment
 from kanon_pg.runner.session import Caller, Job, Session, Wording, parsed
 
 Found = TypeVar("Found")
@@ -82,9 +83,38 @@ def solve_in_worker(
     KanonError
         Whatever the solver refused, as the same class.
     """
+    with handed_over(row_types, request, caller) as solve:
+        return solve()
+
+
+@contextmanager
+def handed_over(
+    row_types: PackedRowTypes,
+    request: SolveRequest,
+    caller: Caller,
+) -> Iterator[Callable[[], SolveOutcome]]:
+    """Put row types where this session's worker reads them; what is given has them solved, once.
+
+    The caller may forget them before it waits for the worker, which then has their memory.
+
+    Raises
+    ------
+    KanonError
+        As in `solve_in_worker`, here or when solving.
+    """
+    count = len(row_types)
     parts = [json.dumps([row_types.header(), request.to_json()]).encode(), *row_types.buffers()]
-    job = Job("solve", parts, caller)
-    return _done(job, "row types", lambda answer: _solved(answer, row_types, caller.checkpoint))
+    _require_room(parts, "row types", caller)
+    del row_types
+    with ExitStack() as stack:
+        try:
+            attached = stack.enter_context(attachment(parts, tick=caller.checkpoint))
+        except BaseException:
+            stop_worker()
+            raise
+        del parts
+        job = Job("solve", attached, caller)
+        yield lambda: _answer(job, lambda answer: _solved(answer, count, caller.checkpoint))
 
 
 def audit_in_worker(
@@ -191,11 +221,19 @@ _ANSWERS = {
 
 def _done(job: Job, parts: str, read: Callable[[Message], Found]) -> Found:
     """Return what is read from the answer to a job, unless its parts exceed the budget by themselves."""
-    if sum(map(len, job.parts)) > job.caller.memory_bytes:
+    assert not isinstance(job.parts, Attachment)  # noqa: S101 - those were looked at before
+    _require_room(job.parts, parts, job.caller)
+    return _answer(job, read)
+
+
+def _require_room(parts: Sequence[bytes], name: str, caller: Caller) -> None:
+    if sum(map(len, parts)) > caller.memory_bytes:
         raise MemoryExceeded(
-            f"The {parts} alone exceed the memory budget.", hint=more_memory(job.caller.memory_bytes)
+            f"The {name} alone exceed the memory budget.", hint=more_memory(caller.memory_bytes)
         )
 
+
+def _answer(job: Job, read: Callable[[Message], Found]) -> Found:
     def read_answer(answer: Message) -> Found:
         if answer.kind != _ANSWERS[job.kind]:
             raise MessageError("the message is of an unknown kind")
@@ -204,8 +242,8 @@ def _done(job: Job, parts: str, read: Callable[[Message], Found]) -> Found:
     return _session.done(job, read_answer)
 
 
-def _solved(answer: Message, row_types: PackedRowTypes, checkpoint: Callable[[], None]) -> SolveOutcome:
-    expected = len(row_types) * ITEM_BYTES
+def _solved(answer: Message, count: int, checkpoint: Callable[[], None]) -> SolveOutcome:
+    expected = count * ITEM_BYTES
     parts = answer.copy_parts(_MAX_OUTCOME_BYTES + 5 * expected, tick=checkpoint)
     if len(parts) < 2 or len(parts[1]) != expected:
         raise MessageError("the patterns do not match the row types")

@@ -10,7 +10,8 @@ import select
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
@@ -18,7 +19,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.errors import KanonError, MemoryExceeded, by_sqlstate
 from kanon_pg.runner.launch import Worker
 from kanon_pg.runner.limits import more_memory
-from kanon_pg.runner.messages import Message, MessageError, attachment, receive, send
+from kanon_pg.runner.messages import Attachment, Message, MessageError, attachment, receive, send
 
 CHECKPOINT_MILLISECONDS = 50
 """Longest silence after which the caller's checkpoint is called again."""
@@ -62,14 +63,14 @@ class Job:
     ----------
     kind : str
         The request.
-    parts : sequence of bytes
-        Bulk data, at least one part.
+    parts : sequence of bytes, or Attachment
+        Bulk data, at least one part; or where it was put before.
     fields : mapping
         Further short JSON values.
     """
 
     kind: str
-    parts: Sequence[bytes]
+    parts: Sequence[bytes] | Attachment
     caller: Caller
     fields: Mapping[str, Any] = field(default_factory=dict)
 
@@ -170,7 +171,7 @@ class Session(threading.local):
     def _ask(self, job: Job) -> Message | None:
         """Return the worker's last word on the job; None if it retired before it began."""
         worker = self.current()
-        with attachment(job.parts, tick=job.caller.checkpoint) as attached:
+        with _attached(job) as attached:
             try:
                 send(
                     worker.channel,
@@ -226,6 +227,15 @@ class Session(threading.local):
         raise self._wording.failed(
             f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=_REPORT
         )
+
+
+@contextmanager
+def _attached(job: Job) -> Iterator[Attachment]:
+    if isinstance(job.parts, Attachment):
+        yield job.parts
+        return
+    with attachment(job.parts, tick=job.caller.checkpoint) as attached:
+        yield attached
 
 
 def parsed(parse: Callable[[], Parsed]) -> Parsed:

@@ -14,6 +14,7 @@ def number_values(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
     Parameters
     ----------
     values : ndarray of int64, shape (n,)
+        In either byte order.
 
     Returns
     -------
@@ -26,8 +27,9 @@ def number_values(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
     -----
     O(n + d log d) for d distinct values; what ``numpy.unique`` gives, several times as fast.
     """
-    # Columns of larger arrays would have the kernel compiled once more.
-    numbers, first = _by_occurrence(np.ascontiguousarray(values))
+    # Columns of larger arrays would have the kernel compiled once more, and it takes one byte order.
+    values = np.ascontiguousarray(values, dtype=np.int64)
+    numbers, first = _by_occurrence(values)
     order = np.argsort(values[first], kind="stable")
     rank = np.empty(first.size, dtype=np.int64)
     rank[order] = np.arange(first.size)

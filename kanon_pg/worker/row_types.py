@@ -39,8 +39,9 @@ class RowTypeTable:
     ----------
     columns : tuple of QuasiIdentifier
         The `m` quasi-identifiers.
-    cells : ndarray of int64, shape (m, n)
-        Identity of each cell; equal numbers are equal values.
+    cells : tuple of (ndarray of int64, shape (n,))
+        Per column the identity of each cell; equal numbers are equal values. In either byte order: packed
+        cells are read where they lie, in memory that the two processes share.
     rows : ndarray of int64, shape (n,)
         Rows of each row type, >= 1.
     people : ndarray of int64, shape (n,)
@@ -66,7 +67,7 @@ class RowTypeTable:
     """
 
     columns: tuple[QuasiIdentifier, ...]
-    cells: NDArray[np.int64]
+    cells: tuple[NDArray[np.int64], ...]
     rows: NDArray[np.int64]
     people: NDArray[np.int64]
     values: tuple[NDArray[np.float64] | None, ...]
@@ -123,17 +124,17 @@ class RowTypeTable:
 
         The sum of the hashes of the kept columns is the key of a row type under a pattern vector.
         """
-        hashes = np.empty(self.cells.shape, dtype=np.uint64)
+        hashes = np.empty((self.width, len(self)), dtype=np.uint64)
         for number in range(self.width):
             salt = mix(np.full(1, number + 1, dtype=np.uint64) * _SEED)
-            hashes[number] = mix(self.cells[number].view(np.uint64) + salt)
+            hashes[number] = mix(native(self.cells[number]).view(np.uint64) + salt)
             self.heartbeat()
         return hashes
 
     @cached_property
     def codes(self) -> NDArray[np.int32]:
         """Values of each column numbered from 0, numeric columns in numeric order, shape (m, n)."""
-        codes = np.empty(self.cells.shape, dtype=np.int32)
+        codes = np.empty((self.width, len(self)), dtype=np.int32)
         for number in range(self.width):
             codes[number] = _codes(self.cells[number], self.values[number])
             self.heartbeat()
@@ -142,8 +143,8 @@ class RowTypeTable:
     @cached_property
     def cardinalities(self) -> NDArray[np.int64]:
         """Number of distinct values per column, shape (m,)."""
-        most: NDArray[np.int64] = self.codes.max(axis=1).astype(np.int64) + 1
-        return most
+        # Not from `codes`: what needs no more than these numbers does without 4 bytes per cell.
+        return np.array([number_values(cells)[1].size for cells in self.cells], dtype=np.int64)
 
     @classmethod
     def from_packed(cls, packed: PackedRowTypes, heartbeat: Heartbeat = _no_heartbeat) -> RowTypeTable:
@@ -166,10 +167,8 @@ class RowTypeTable:
         rows = _integers(packed.rows)
         if not rows.size:
             raise InputError("The table has no rows.", hint="Fill the table before you anonymize it.")
-        cells = np.empty((len(packed.columns), rows.size), dtype=np.int64)
-        for number, buffer in enumerate(packed.cells):
-            cells[number] = np.frombuffer(buffer, dtype=">i8")
-            heartbeat()
+        cells = tuple(np.frombuffer(buffer, dtype=">i8") for buffer in packed.cells)
+        heartbeat()
         values = tuple(None if buffer is None else _floats(buffer) for buffer in packed.values)
         people = _integers(packed.people)
         start, shared = shared_people(packed)
@@ -201,7 +200,7 @@ class RowTypeTable:
             raise SolverError("Row types of a table with an entity cannot be divided.")
         return replace(
             self,
-            cells=self.cells[:, row_type],
+            cells=tuple(one[row_type] for one in self.cells),
             rows=rows,
             people=rows,
             values=tuple(None if one is None else one[row_type] for one in self.values),
@@ -227,6 +226,11 @@ def _require_columns(columns: tuple[QuasiIdentifier, ...]) -> None:
                 f'The weight of column "{column.name}" is not a positive finite number.',
                 hint="Weights are costs of one suppressed cell; leave a column out for weight 1.",
             )
+
+
+def native(cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return cells in the byte order of the machine, as compiled code takes them."""
+    return cells.astype(np.int64, copy=False)
 
 
 def _integers(buffer: bytes) -> NDArray[np.int64]:
@@ -288,7 +292,7 @@ def by_content(table: RowTypeTable) -> tuple[RowTypeTable, NDArray[np.intp]]:
     places = np.repeat(table.shared_start[:-1][order] - start[:-1], lengths) + np.arange(start[-1])
     return replace(
         table,
-        cells=table.cells[:, order],
+        cells=tuple(one[order] for one in table.cells),
         rows=table.rows[order],
         people=table.people[order],
         values=tuple(None if one is None else one[order] for one in table.values),

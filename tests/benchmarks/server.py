@@ -120,15 +120,18 @@ def cpu_seconds(connection: psycopg.Connection[Any]) -> float:
 
 @contextmanager
 def memory_watch(backend: int) -> Iterator[dict[str, int]]:
-    """Give the peak private memory of a process, and of the largest of its children, while the block runs."""
-    peak = {"backend": 0, "worker": 0}
+    """Give the peak memory of a process, of its largest child, and of all at once, while the block runs."""
+    peak = {"backend": 0, "worker": 0, "together": 0}
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(_SAMPLE_SECONDS):
-            peak["backend"] = max(peak["backend"], private_bytes(backend))
-            for child in _children(backend):
-                peak["worker"] = max(peak["worker"], private_bytes(child))
+            own = private_bytes(backend)
+            # What a child maps is what the parent handed over: nobody else's, so it counts with the child.
+            children = [private_bytes(child, shared=True) for child in _children(backend)]
+            peak["backend"] = max(peak["backend"], own)
+            peak["worker"] = max(peak["worker"], *children, 0)
+            peak["together"] = max(peak["together"], own + sum(children))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -139,8 +142,8 @@ def memory_watch(backend: int) -> Iterator[dict[str, int]]:
         watcher.join()
 
 
-def private_bytes(pid: int) -> int:
-    """Return the private memory of a process, 0 if it has ended."""
+def private_bytes(pid: int, *, shared: bool = False) -> int:
+    """Return the private memory of a process, 0 if it has ended; with what it shares if asked for."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -149,7 +152,9 @@ def private_bytes(pid: int) -> int:
         line.split(":")[0]: line.split()[1] for line in lines if line.startswith(("RssAnon", "RssShmem"))
     }
     # The backend's shared memory is the server's buffers; the worker's is the packed input.
-    return 1024 * int(found.get("RssAnon", 0))
+    return 1024 * sum(
+        int(found.get(name, 0)) for name in (("RssAnon", "RssShmem") if shared else ("RssAnon",))
+    )
 
 
 def _children(pid: int) -> list[int]:

@@ -184,7 +184,7 @@ def _table(cells: Ints, rows: Ints) -> RowTypeTable:
     width = cells.shape[1]
     return RowTypeTable(
         columns=tuple(QuasiIdentifier(f"c{number}", "categorical") for number in range(width)),
-        cells=np.ascontiguousarray(cells.T),
+        cells=tuple(np.ascontiguousarray(cells.T)),
         rows=rows,
         people=rows,
         values=(None,) * width,

@@ -76,7 +76,7 @@ def _row(connection: psycopg.Connection[Any], case: Case) -> list[Any]:
             outcome = f"{error.sqlstate}: {error.diag.message_primary}"
         seconds = time.perf_counter() - started
     longest = max(seen, key=lambda phase: seen[phase])
-    memory = megabytes(peak["backend"] + peak["worker"])
+    memory = megabytes(peak["together"])
     return [
         case.rows, case.columns, types, outcome, seconds, plain, memory, len(seen), seen[longest], longest,
     ]  # fmt: skip

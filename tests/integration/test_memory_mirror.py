@@ -34,6 +34,7 @@ from tests.fixtures.memory.tables import (
     special_relations,
     thing_tables,
 )
+from tests.fixtures.stand_in_solvers import handed_to
 
 
 @pytest.fixture
@@ -226,7 +227,7 @@ def test_what_a_refresh_withholds(mirror: Mirror, models: dict[str, Any], of_peo
 
 def divide(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide row types: which rows a part has is left to chance in PostgreSQL, what is seen of them not."""
-    monkeypatch.setattr(solving, "solve_in_worker", dividing_solver.solve)
+    monkeypatch.setattr(solving, "handed_over", handed_to(dividing_solver.solve))
     services = mirror.services()
     services.anonymize("t", 4, quasi_identifiers=["a", "b"], seed=1)
     services.certificate("t")

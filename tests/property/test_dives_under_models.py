@@ -15,6 +15,7 @@ from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.refinement.diving_under_models import (
+    dive_again,
     dive_for_people,
     dive_under_models,
     refine_under_models,
@@ -66,6 +67,25 @@ def test_dives_satisfy_the_models_and_cost_no_less_than_the_bound(models):
             dives += 1
             assert cost_after_recount(packed, types, solution, k, models) >= raised.bound
     assert dives
+
+
+@pytest.mark.parametrize("models", MODELS, ids=str)
+def test_parts_of_a_solution_can_be_dived_for_again(models):
+    other = 0
+    for seed in range(8):
+        packed, types = case(seed)
+        mask, request, k = all_patterns(types.columns), SolveRequest(3, models=models), 3
+        try:
+            before = search_greedily(types, mask, request, Clock()).solution
+            raised = raise_prices(types, mask.vectors, k, Clock(), models=models, steps=200)
+            after = dive_again(types, mask, request, Clock(), raised.prices, before, seed)
+        except InfeasibleError:
+            continue
+        if after is not None:
+            cost = cost_after_recount(packed, types, after, k, models)
+            assert cost >= raised.bound
+            other += cost != cost_after_recount(packed, types, before, k, models)
+    assert other
 
 
 @pytest.mark.parametrize("models", MODELS, ids=str)

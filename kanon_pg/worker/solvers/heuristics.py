@@ -155,9 +155,14 @@ def _reach(task: _Task) -> NDArray[np.float64]:
 
 
 def _improved(task: _Task, assigned: NDArray[np.int64], method: str) -> SearchResult:
-    """Improve an assignment and prove a lower bound."""
+    """Improve an assignment as far as memory allows, and prove a lower bound."""
     reach = _reach(task)
-    improved = improve(task.table, task.mask.vectors, assigned, reach, task.k, task.clock, models=task.models)
+    try:
+        improved = improve(
+            task.table, task.mask.vectors, assigned, reach, task.k, task.clock, models=task.models
+        )
+    except MemoryError as error:
+        return _with_bound(task, reach, SearchResult(task.solution(assigned), method)).given_up(error)
     is_better = task.cost(improved) < task.cost(assigned)
     found = SearchResult(
         task.solution(improved if is_better else assigned), f"{method}, improved" if is_better else method

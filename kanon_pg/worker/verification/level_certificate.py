@@ -92,7 +92,7 @@ def _column_levels(
     weight: Fraction, hierarchy: PackedHierarchy | None, cells: NDArray[np.int64]
 ) -> ColumnLevels:
     code, first = number_values(cells)
-    values = cells[first]
+    values = cells[first].astype(np.int64)  # packed cells are big-endian
     levels, losses, lowest = (
         [values, np.zeros_like(values)],
         np.repeat([[0.0], [1.0]], values.size, axis=1),

@@ -52,7 +52,7 @@ def is_valid(packed, k, prices):
         cost = sum(unit for column, unit in enumerate(units) if vector >> column & 1)
         groups = {}
         for item in range(len(table)):
-            groups.setdefault(tuple(table.cells[kept, item]), []).append(item)
+            groups.setdefault(tuple(int(table.cells[column][item]) for column in kept), []).append(item)
         for group in groups.values():
             for taken in product(*(range(int(table.rows[item]) + 1) for item in group)):
                 paid = sum(rows * int(prices[item]) for rows, item in zip(taken, group, strict=True))

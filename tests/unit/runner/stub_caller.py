@@ -41,10 +41,12 @@ class Call:
         self.checkpoints = 0
 
     def __call__(self, behaviour: str, *, memory_bytes: int = 2**30, **request: object):
-        return parent.solve_in_worker(
-            self.table,
-            SolveRequest(k=5, method=behaviour, **request),
-            Caller(memory_bytes, self.checkpoint, lambda phase, share: self.progress.append((phase, share))),
+        request = SolveRequest(k=5, method=behaviour, **request)
+        return parent.solve_in_worker(self.table, request, self.caller(memory_bytes))
+
+    def caller(self, memory_bytes: int = 2**30) -> Caller:
+        return Caller(
+            memory_bytes, self.checkpoint, lambda phase, share: self.progress.append((phase, share))
         )
 
     def checkpoint(self) -> None:

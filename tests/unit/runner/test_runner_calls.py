@@ -3,10 +3,13 @@
 import json
 import os
 import struct
+import sys
+from dataclasses import replace
 
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes
+from kanon_pg.core.request import SolveRequest
 from kanon_pg.errors import InfeasibleError, MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch, messages, parent
 
@@ -21,6 +24,16 @@ def test_everything_arrives_and_comes_back(call):
     assert json.loads(sums) == [6, 11 - 2**40]
     assert k == "k=5"
     assert (outcome.weighted_cost, outcome.lower_bound, outcome.usefulness) == (3.5, 1.0, None)
+
+
+def test_row_types_that_were_handed_over_are_kept_by_nobody(call):
+    rows = struct.pack(">3q", 1, 2, 3)
+    table, kept = replace(call.table, rows=rows), sys.getrefcount(rows)
+    with parent.handed_over(table, SolveRequest(k=5, method="echo"), call.caller()) as solve:
+        del table
+        assert sys.getrefcount(rows) == kept - 1
+        outcome = solve()
+    assert outcome.patterns == call.table.keys
 
 
 def test_data_longer_than_one_write(call, monkeypatch):

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from kanon_pg.errors import InfeasibleError, MemoryExceeded
+from kanon_pg.relations import counting
 from tests.fixtures.memory.services import MemoryServices
 from tests.fixtures.memory.tables import COLUMNS, people_tables
 
@@ -106,3 +107,14 @@ def test_the_memory_budget_holds(services: MemoryServices) -> None:
         with pytest.raises(MemoryExceeded, match="memory budget"):
             call()
     assert "sample_row_types" in services.memory.names()
+
+
+def test_an_answer_of_the_server_holds_so_many_row_types(
+    services: MemoryServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the budget: all packed columns are one row of the server, which holds 1 GB."""
+    services.state.table("many", {"a": "integer", "b": "integer"}, [(i, i) for i in range(9000)])
+    monkeypatch.setattr(counting, "_MOST_ANSWER_BYTES", 1 << 18)
+    with pytest.raises(MemoryExceeded, match="one answer of the server holds about") as refused:
+        services.anonymize("many", 2)
+    assert "memory_budget" not in (refused.value.hint or "")

@@ -18,10 +18,12 @@ from kanon_pg.errors import (
     VerificationFailed,
 )
 from kanon_pg.release import solving
+from kanon_pg.runner import parent
 from tests.fixtures.memory import ANSWERS, Relation
 from tests.fixtures.memory.refusals import RELEASE_CASES
 from tests.fixtures.memory.services import MemoryServices
 from tests.fixtures.memory.tables import COLUMNS, people_tables
+from tests.fixtures.stand_in_solvers import handed_to
 
 
 @pytest.fixture(scope="module")
@@ -355,13 +357,13 @@ def test_a_solver_that_suppresses_too_little_publishes_nothing(
     services: MemoryServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The guard withholds its small classes, and the recount sees that rows are missing."""
-    solve = solving.solve_in_worker
+    solve = parent.solve_in_worker
 
     def too_little(*arguments: Any, **options: Any) -> Any:
         outcome = solve(*arguments, **options)
         return replace(outcome, patterns=bytes(len(outcome.patterns)))
 
-    monkeypatch.setattr(solving, "solve_in_worker", too_little)
+    monkeypatch.setattr(solving, "handed_over", handed_to(too_little))
     before = services.state.recorded()
     with pytest.raises(VerificationFailed):
         services.anonymize("people", 5, quasi_identifiers=COLUMNS, method="greedy")

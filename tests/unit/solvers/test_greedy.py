@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.termination import Termination
 from kanon_pg.worker.classes import classes_of, suppressed_cells
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, paper_order, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solvers import heuristics
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
@@ -108,3 +110,16 @@ def test_weights_decide_what_is_suppressed():
     assert set(masks(cheap_first.patterns).tolist()) == {0b01}
     assert cheap_first.weighted_cost == 2.0
     assert cheap_first.suppressed_cells == 4
+
+
+def test_where_memory_ends_local_search_the_greedy_solution_stays(monkeypatch):
+    def without_memory(*_arguments, **_options):
+        raise MemoryError
+
+    rng = np.random.default_rng(1)
+    row_types = pack([tuple(row) for row in rng.integers(0, 4, (60, 4)).tolist()])
+    monkeypatch.setattr(heuristics, "improve", without_memory)
+    outcome = solve(row_types, SolveRequest(5, "greedy"))
+    assert (outcome.method, outcome.termination) == ("greedy", Termination.MEMORY)
+    assert any("not enough memory" in note for note in outcome.notes)
+    assert outcome.lower_bound is not None

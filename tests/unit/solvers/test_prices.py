@@ -182,7 +182,7 @@ def test_every_group_that_prices_up_to_the_highest_break_is_collected_once():
         cost = vector.bit_count() * PRICE_UNIT
         groups = {}
         for item in range(len(table)):
-            groups.setdefault(tuple(table.cells[kept, item]), []).append(item)
+            groups.setdefault(tuple(int(table.cells[column][item]) for column in kept), []).append(item)
         for group in groups.values():
             rows = np.sort(np.repeat(area.highest[group], table.rows[group]))[::-1]
             if rows.size >= 3 and rows[:3].sum() > 3 * cost:

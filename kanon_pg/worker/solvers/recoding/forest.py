@@ -18,7 +18,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.errors import InputError
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.numbering import number_values
-from kanon_pg.worker.row_types import RowTypeTable, mix
+from kanon_pg.worker.row_types import RowTypeTable, mix, native
 
 _EQUAL = 1e-9
 _SALT = np.uint64(0x9E3779B97F4A7C15)
@@ -60,7 +60,7 @@ def forest_of(packed: PackedRowTypes, table: RowTypeTable) -> Forest:
     nodes, losses, keys = [], [], []
     for number, (column, hierarchy) in enumerate(zip(table.columns, hierarchies, strict=True)):
         _, first = number_values(table.codes[number].astype(np.int64))
-        cells = table.cells[number][first]
+        cells = native(table.cells[number][first])
         identity, loss = _suppression(cells) if hierarchy is None else _levels(column.name, hierarchy, cells)
         numbers = np.stack([np.unique(level, return_inverse=True)[1] for level in identity])
         _require_tree(column.name, numbers, loss)

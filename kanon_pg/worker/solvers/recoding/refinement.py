@@ -66,7 +66,7 @@ class _NamedByInstance(RowTypeTable):
     @cached_property
     def hashes(self) -> NDArray[np.uint64]:
         """Nothing but the instance tells row types apart."""
-        return np.zeros(self.cells.shape, dtype=np.uint64)
+        return np.zeros((self.width, len(self)), dtype=np.uint64)
 
 
 def refined(whole: RecodingTask, start: Start, raised: LevelPrices, goal: float, clock: Clock) -> Start:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.models.evaluator import sensitive_codes
@@ -53,6 +54,14 @@ _MARGIN = 0.1
 
 _MOST_MEMBERS = 6_000_000
 """Most members of all instances together."""
+
+_TAKEN = (0.03, 0.25)
+"""Least and largest share of the rows whose classes are taken apart to dive for them again.
+
+One run on Adult (7 columns, occupation sensitive, k = 5, t = 0.3) from 58,771 cells, six dives in turn: with
+shares of 0.03 to 0.1 two saved 54 and 415 cells in 2.7 and 3.2 processor s, with 0.1 to 0.2 683 and 240 in
+3.0 each, with 0.2 to 0.4 534 and none in 4.9 and 5.4.
+"""
 
 _MOST_TURNS = 30
 _LEAST_GAIN = 3e-4
@@ -120,20 +129,84 @@ def dive_under_models(
     Classes of a model that is demanded by more than numbers and shares of values may violate it: these are
     suppressed fully and filled, see `satisfy_models`.
     """
+    nothing = np.empty(0, dtype=np.int64)
+    held = Solution(nothing, nothing, nothing)
+    return _dive_for_the_rest(table, mask, request, clock, prices, held, _SHARE)
+
+
+def dive_again(
+    table: RowTypeTable,
+    mask: PatternMask,
+    request: SolveRequest,
+    clock: Clock,
+    prices: Numbers,
+    solution: Solution,
+    seed: int,
+) -> Solution | None:
+    """Take some classes of a solution apart and dive for their rows, the others staying as they are.
+
+    Parameters
+    ----------
+    table, mask, request, clock, prices
+        As in `dive_under_models`.
+    solution : Solution
+        All its classes are allowed.
+    seed : int
+        Chooses the classes: the more a class costs beyond the prices of its rows, the likelier.
+
+    Returns
+    -------
+    Solution or None
+        It may be dearer. None if there is nothing to settle, or time is over.
+
+    Notes
+    -----
+    Shaw 1998, "Using constraint programming and local search methods to solve vehicle routing problems".
+    """
+    random = np.random.default_rng(seed)
+    classes = classes_of(solution.parts_of(table), solution.vector)
+    cost = suppression_costs(solution.vector, table.weights)
+    excess = np.maximum(cost - prices[solution.row_type] / PRICE_UNIT, 0.0) * solution.rows
+    of_class = np.bincount(classes.class_of, weights=excess, minlength=len(classes))
+    size = np.bincount(classes.class_of, weights=solution.rows, minlength=len(classes))
+    # Smallest keys first are a draw in proportion to what is lost per row (Efraimidis and Spirakis 2006).
+    order = np.argsort(random.exponential(size=len(classes)) / np.maximum(of_class / size, _CLOSE))
+    taken = order[: np.searchsorted(np.cumsum(size[order]), random.uniform(*_TAKEN) * table.total_rows) + 1]
+    stays = ~np.isin(classes.class_of, taken)
+    held = Solution(solution.row_type[stays], solution.vector[stays], solution.rows[stays])
+    share = random.uniform(_SHARE / 2, 2 * _SHARE)
+    return _dive_for_the_rest(table, mask, request, clock, prices, held, share)
+
+
+def _dive_for_the_rest(
+    table: RowTypeTable,
+    mask: PatternMask,
+    request: SolveRequest,
+    clock: Clock,
+    prices: Numbers,
+    held: Solution,
+    share: float,
+) -> Solution | None:
+    """Dive for the rows that have no place yet, and refine what comes of it and of those that have one."""
     demands = class_demands(table, request.models)
     if demands is None:
         return None
     instances = _instances(table, mask, request.k, clock, prices, demands)
-    placed = _settle_all(table, instances, demands, request.k, clock, prices)
+    left = table.rows - _rows_of(table, held.row_type, held.rows)
+    placed = _settle_all(table, instances, demands, request.k, clock, prices, share, left.copy())
     if placed is None:
         return None
     row_type, instance, rows = placed
-    full = np.full(len(table), mask.full)
-    rest = table.rows - np.bincount(row_type, weights=rows, minlength=len(table)).astype(np.int64)
-    vector = np.concatenate([instances.vector[instance], full])
-    types = np.concatenate([row_type, np.arange(len(table))])
-    solution = Solution.of_parts(types, vector, np.concatenate([rows, rest]))
+    types = np.concatenate([held.row_type, row_type, np.arange(len(table))])
+    vector = np.concatenate([held.vector, instances.vector[instance], np.full(len(table), mask.full)])
+    rest = left - _rows_of(table, row_type, rows)
+    solution = Solution.of_parts(types, vector, np.concatenate([held.rows, rows, rest]))
     return refine_under_models(table, mask, request, clock, solution)
+
+
+def _rows_of(table: RowTypeTable, row_type: Numbers, rows: Numbers) -> Numbers:
+    """Return how many rows of each row type some parts have."""
+    return np.bincount(row_type, weights=rows, minlength=len(table)).astype(np.int64)
 
 
 def dive_for_people(
@@ -214,11 +287,12 @@ def _settle_all(
     clock: Clock,
     prices: Numbers,
     share: float = _SHARE,
+    left: Numbers | None = None,
 ) -> tuple[Numbers, Numbers, Numbers] | None:
     """Return row type, instance and number of the rows that got a place, None if none did."""
     pool = instances.pool
     unit = float(np.mean(unit_weights(table.columns)))
-    left, price = table.rows.copy(), prices.astype(np.float64)
+    left, price = table.rows.copy() if left is None else left, prices.astype(np.float64)
     no_cap = _NO_CAP * sum(unit_weights(table.columns))
     cap = np.full(len(table), no_cap, dtype=np.int64)
     is_open = np.zeros(pool.cost.size, dtype=np.bool_)
