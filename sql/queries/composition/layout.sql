@@ -1,5 +1,6 @@
 {# The tables in which the rows of a base table lie, it and its partitions and children, with the place of each column.
-   RENAME exchanges columns and ATTACH PARTITION brings rows, and PostgreSQL writes no row anew for either. #}
+   RENAME exchanges columns and ATTACH PARTITION brings rows, and PostgreSQL writes no row anew for either. So does RENAME
+   VALUE with labels, by which the rules know the values of an enumeration: these stand under the name that no column has. #}
     tree (oid) AS (
         SELECT base.oid FROM base
         UNION
@@ -10,7 +11,15 @@
     ),
 
     layout AS (
-        SELECT tree.oid, pg_catalog.jsonb_object_agg(a.attname, a.attnum) AS columns
+        SELECT
+            tree.oid,
+            pg_catalog.jsonb_object_agg(a.attname, a.attnum) || pg_catalog.jsonb_build_object('', (
+                SELECT coalesce(pg_catalog.jsonb_object_agg(l.oid, l.enumlabel), '{}')
+                FROM pg_catalog.pg_attribute AS e
+                INNER JOIN pg_catalog.pg_type AS t ON t.oid = e.atttypid
+                INNER JOIN pg_catalog.pg_enum AS l ON l.enumtypid IN (t.oid, t.typbasetype, t.typelem)
+                WHERE e.attrelid = tree.oid AND e.attnum > 0 AND NOT e.attisdropped
+            )) AS columns
         FROM tree
         INNER JOIN pg_catalog.pg_attribute AS a ON a.attrelid = tree.oid AND a.attnum > 0 AND NOT a.attisdropped
         GROUP BY tree.oid
