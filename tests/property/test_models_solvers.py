@@ -133,7 +133,7 @@ def test_the_order_of_rows_does_not_change_the_solution(models, table, random):
         return
     whole, other_whole = (
         sorted(
-            (*one.cells[:, kind].tolist(), *one.sensitive[:, kind].tolist(), vector, number)
+            (*(int(cells[kind]) for cells in one.cells), *one.sensitive[:, kind].tolist(), vector, number)
             for kind, vector, number in zip(
                 solution.row_type.tolist(), solution.vector.tolist(), solution.rows.tolist(), strict=True
             )
