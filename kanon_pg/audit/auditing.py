@@ -27,11 +27,11 @@ from kanon_pg.audit.findings import (
     AuditResult,
     ClassSizes,
     ColumnFigures,
+    CombinedClasses,
     IdentifyingSet,
     ReleaseRisk,
     RiskFigures,
     ViolatingSet,
-    Whole,
 )
 from kanon_pg.audit.request import AnonymityRequest, AuditRequest, IdentifyRequest, RiskRequest
 from kanon_pg.core.termination import Termination
@@ -78,9 +78,9 @@ def _column_figures(
     )
 
 
-def _whole(columns: Sequence[str], counted: Mapping[str, Any]) -> Whole:
+def _whole(columns: Sequence[str], counted: Mapping[str, Any]) -> CombinedClasses:
     sizes = tuple(ClassSizes(*bar) for bar in counted["sizes"])
-    return Whole(tuple(columns), **{**counted, "sizes": sizes})
+    return CombinedClasses(tuple(columns), **{**counted, "sizes": sizes})
 
 
 _UNIQUES_SECONDS = 3.0

@@ -274,7 +274,7 @@ class ClassSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class CombinedClasses:
     """The classes of some columns together.
 
     Parameters
@@ -334,9 +334,9 @@ class AuditResult:
         How long the audit took.
     column_figures : tuple of ColumnFigures
         Per audited column; empty if details were not asked for or the time did not suffice.
-    audited : Whole or None
+    audited : CombinedClasses or None
         The classes of all audited columns together; None as above.
-    quasi_identifiers : Whole or None
+    quasi_identifiers : CombinedClasses or None
         The same for the declared quasi-identifiers (all audited columns without a declaration).
     risk : RiskFigures or None
         Risk by the quasi-identifiers; None as above.
@@ -370,8 +370,8 @@ class AuditResult:
     minimum: int | None
     seconds: float
     column_figures: tuple[ColumnFigures, ...] = ()
-    audited: Whole | None = None
-    quasi_identifiers: Whole | None = None
+    audited: CombinedClasses | None = None
+    quasi_identifiers: CombinedClasses | None = None
     risk: RiskFigures | None = None
     releases: tuple[ReleaseRisk, ...] = ()
     together: tuple[Composition, ...] = ()

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kanon_pg import client
-from kanon_pg.audit.findings import AuditResult, Suggestion, ViolatingSet, Whole
+from kanon_pg.audit.findings import AuditResult, CombinedClasses, Suggestion, ViolatingSet
 from kanon_pg.audit.request import AUDIT, SUGGEST
 from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.cli.arguments import AnyRelation, Relation, column_option, fields_in
@@ -80,7 +80,7 @@ def column_rows(result: AuditResult) -> list[tuple[str, ...]]:
     ]
 
 
-def size_rows(whole: Whole) -> list[tuple[str, ...]]:
+def size_rows(whole: CombinedClasses) -> list[tuple[str, ...]]:
     """Return size, number of classes and people of each bar of a histogram."""
     return [
         (
@@ -121,7 +121,7 @@ def _parts(result: AuditResult) -> Iterator[RenderableType]:
             yield Text(f"{step.why}\n    {step.sql}")
 
 
-def _histogram(whole: Whole) -> Iterator[RenderableType]:
+def _histogram(whole: CombinedClasses) -> Iterator[RenderableType]:
     yield _heading("Class sizes by the quasi-identifiers")
     most = max(bar.people for bar in whole.sizes)
     rows = [

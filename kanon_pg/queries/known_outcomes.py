@@ -10,6 +10,7 @@ answer are kept like others, and how many are kept is bounded by their number al
 from __future__ import annotations
 
 import json
+import re
 import threading
 import zlib
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.queries import Statement, statement
 from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql
+from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql, has_tids
 from kanon_pg.queries.ledgers import LedgerContext
 from kanon_pg.queries.request import QueryOutcome, StateCheck
 
@@ -29,6 +30,13 @@ _MOST_TRANSACTIONS = 2**30
 """Since a table snapshot; ``xmin`` has 32 bits."""
 
 _MOST_OUTCOMES = 32
+
+_CLOCK_FUNCTIONS = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
+
+
+def reads_clock(sql: str) -> bool:
+    """Return whether a statement of the checker may depend on the time."""
+    return _CLOCK_FUNCTIONS.search(sql) is not None
 
 
 def version_of(state: str) -> str | None:
@@ -49,9 +57,12 @@ def table_files(db: Database, relation: Relation) -> str:
 
 
 def check_state(db: Database, relation: Relation, context: LedgerContext, before: str | None) -> StateCheck:
-    """Compare a table with an earlier state, which reads all of it unless nothing at all was written."""
-    if before is None:
-        return StateCheck(None, None)
+    """Compare a table with an earlier state, which reads all of it unless nothing at all was written.
+
+    A view is never in an earlier state: its rows can follow the clock or a setting, without any write.
+    """
+    if before is None or not has_tids(relation):
+        return StateCheck(before, None)
     known = json.loads(before)
     if context.wrote_nothing and known.get("snapshot") == context.snapshot:
         return StateCheck(before, before)
@@ -62,8 +73,9 @@ def check_state(db: Database, relation: Relation, context: LedgerContext, before
 
 
 def _version(db: Database, relation: Relation, context: LedgerContext, horizon: Any) -> list[Any] | None:
-    # a table snapshot of an older version of this package has none
-    if not isinstance(horizon, int) or context.horizon - horizon >= _MOST_TRANSACTIONS:
+    # a table snapshot of an older version of this package has none; one that was taken after the present
+    # snapshot does not look at the rows in which the two differ
+    if not isinstance(horizon, int) or not 0 <= context.horizon - horizon < _MOST_TRANSACTIONS:
         return None
     text = fingerprint_sql(relation, horizon)
     if text is None:
@@ -134,7 +146,7 @@ def outcome_key(
     record : str
         Name of the table's record.
     """
-    if None in set_keys:
+    if None in set_keys or reads_clock(verdict.canonical_sql or ""):
         return None
     outputs = [[output.name, output.type_name] for output in verdict.outputs]
     parts = [text, outputs, verdict.empty_refused, set_keys, context.parent, context.epoch, record]

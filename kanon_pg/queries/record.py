@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from kanon_pg.queries.check.write.table_snapshot import (
 from kanon_pg.queries.known_outcomes import (
     check_state,
     known_outcomes,
+    reads_clock,
     shown_state,
     table_files,
     version_of,
@@ -44,8 +44,6 @@ _SECONDS_FOR_REFUSALS = 5.0
 
 _ABORTED = frozenset({"time", "error", "fault"})
 """Failures of a query that did not run to its end."""
-
-_CLOCK_FUNCTIONS = re.compile("CURRENT_|LOCALTIME|_timestamp|now", re.IGNORECASE)
 
 _STRICTNESS = ("off", "pairwise", "linear")
 
@@ -341,11 +339,6 @@ class _Recording:
 def _encoded(query_record: QueryRecord) -> str:
     """Return a query as the record stores it."""
     return json.dumps([query_record.text, query_record.parameters, query_record.role])
-
-
-def reads_clock(sql: str) -> bool:
-    """Return whether a statement of the checker may depend on the time."""
-    return _CLOCK_FUNCTIONS.search(sql) is not None
 
 
 def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:

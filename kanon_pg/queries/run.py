@@ -22,7 +22,7 @@ from kanon_pg.queries.check.verdict import CombinedSql, Verdict
 from kanon_pg.queries.known_outcomes import check_state, known_outcomes, outcome_key, version_of
 from kanon_pg.queries.ledgers import LedgerContext, ledger_context
 from kanon_pg.queries.load_catalog import LoadedCatalog
-from kanon_pg.queries.record import reads_clock, set_key
+from kanon_pg.queries.record import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome
 from kanon_pg.runner import ledger_parent
 
@@ -229,7 +229,7 @@ def outcome_of(
     with_sets = any(root not in known or key not in known[root]["sets"] for root, key in keys)
     table = _only_table(verdict, loaded)
     key = None
-    if table is not None and table.oid in names and not reads_clock(verdict.canonical_sql or ""):
+    if table is not None and table.oid in names:
         text = _checked_sql(verdict, max_rows + 1)
         key = outcome_key(verdict, text, [key for _, key in keys], context, names[table.oid])
     checked = None

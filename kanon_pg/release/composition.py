@@ -492,7 +492,7 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     if sum(row["rows"] for row in others) + others[0]["own_rows"] > _MOST_ROWS:
         db.notice(f"{who} may read {views}. {call} says what they tell together.")
         return
-    whole = _told_by(db, names, role)
+    whole = _compared_or_error(db, names, role)
     if isinstance(whole, KanonError):
         db.notice(f"{who} may read {views}. What they tell together is not known: {whole.message}")
         return
@@ -503,7 +503,7 @@ class _Compared(Exception):
     """Undoes the savepoint of a comparison that succeeded."""
 
 
-def _told_by(db: Database, names: Sequence[str], role: str) -> Composition | KanonError:
+def _compared_or_error(db: Database, names: Sequence[str], role: str) -> Composition | KanonError:
     """Compare releases; what prevents it is returned, but for what ends the whole call.
 
     The comparison locks the other releases, which a call that publishes one of them wants for itself, while

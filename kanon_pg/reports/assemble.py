@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby, zip_longest
 
-from kanon_pg.audit.findings import AuditResult, ColumnFigures, Suggestion, ViolatingSet, Whole
+from kanon_pg.audit.findings import AuditResult, ColumnFigures, CombinedClasses, Suggestion, ViolatingSet
 from kanon_pg.audit.sentences import counted, headline, names_in_words, next_steps, percent, sentences
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.curves import Curve
@@ -226,7 +226,7 @@ def columns_section(audit: AuditResult) -> Section | None:
     )
 
 
-def _sentence(audit: AuditResult, whole: Whole) -> str:
+def _sentence(audit: AuditResult, whole: CombinedClasses) -> str:
     best = max(audit.column_figures, key=lambda column: _saved(column, whole))
     saved = _saved(best, whole)
     if not whole.people_at_risk:
@@ -243,7 +243,7 @@ def _sentence(audit: AuditResult, whole: Whole) -> str:
     )
 
 
-def _figures(audit: AuditResult, whole: Whole) -> Iterator[Figure]:
+def _figures(audit: AuditResult, whole: CombinedClasses) -> Iterator[Figure]:
     """Yield a figure for each measure, unless there is nothing to compare."""
     columns = sorted(
         audit.column_figures,
@@ -265,7 +265,7 @@ def _figures(audit: AuditResult, whole: Whole) -> Iterator[Figure]:
 
 
 def _people_figure(
-    audit: AuditResult, whole: Whole, columns: Sequence[ColumnFigures], table: Table
+    audit: AuditResult, whole: CombinedClasses, columns: Sequence[ColumnFigures], table: Table
 ) -> Figure:
     drawn = columns[:MOST_DRAWN]
     groups = tuple(
@@ -329,11 +329,11 @@ def _note(drawn: int, audit: AuditResult, rule: str) -> str:
     return "" if drawn == every else f"Drawn: {drawn} of {counted(every, 'column')}, {rule}."
 
 
-def _saved(column: ColumnFigures, whole: Whole) -> int:
+def _saved(column: ColumnFigures, whole: CombinedClasses) -> int:
     return max(0, whole.people_at_risk - column.people_at_risk_without)
 
 
-def _column_cells(column: ColumnFigures, whole: Whole) -> tuple[str, ...]:
+def _column_cells(column: ColumnFigures, whole: CombinedClasses) -> tuple[str, ...]:
     return (
         column.name,
         "not declared" if column.role is None else column.role.replace("_", "-"),

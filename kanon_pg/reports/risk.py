@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_pg.audit.findings import AuditResult, ClassSizes, RiskFigures, Whole
+from kanon_pg.audit.findings import AuditResult, ClassSizes, CombinedClasses, RiskFigures
 from kanon_pg.audit.sentences import counted, names_in_words, percent
 from kanon_pg.core.risk import DEEPEST
 from kanon_pg.reports.document import (
@@ -56,7 +56,7 @@ def _divided(bars: Sequence[tuple[ClassSizes, Bar]], k: int, title: str) -> BarC
     return BarChart(tuple(group for group in groups if group.bars))
 
 
-def _class_sizes(k: int, whole: Whole) -> Figure:
+def _class_sizes(k: int, whole: CombinedClasses) -> Figure:
     bars = [
         (
             bar,
@@ -133,7 +133,7 @@ def _sentences(audit: AuditResult, risk: RiskFigures) -> list[str]:
     return found
 
 
-def _risky_classes(k: int, whole: Whole) -> Figure:
+def _risky_classes(k: int, whole: CombinedClasses) -> Figure:
     people = sum(bar.people for bar in whole.sizes)
     bars = []
     for bar in whole.sizes:

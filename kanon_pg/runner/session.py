@@ -180,7 +180,7 @@ class Session(threading.local):
                     attached,
                 )
             except (BrokenPipeError, ConnectionResetError):
-                self._check_it_retired(worker, job.caller.memory_bytes)
+                self._require_clean_exit(worker, job.caller.memory_bytes)
                 return None
         poller = select.poll()
         poller.register(worker.channel, select.POLLIN)
@@ -191,7 +191,7 @@ class Session(threading.local):
                 continue
             message = receive(worker.channel)
             if message is None:
-                self._check_it_retired(worker, job.caller.memory_bytes)
+                self._require_clean_exit(worker, job.caller.memory_bytes)
                 return None
             if message.kind == "ready" and not message.sizes:
                 worker.ready = True
@@ -201,7 +201,7 @@ class Session(threading.local):
             else:
                 return message
 
-    def _check_it_retired(self, worker: Worker, memory_bytes: int) -> None:
+    def _require_clean_exit(self, worker: Worker, memory_bytes: int) -> None:
         """Wait for the end of a worker that closed its channel; return if it meant to, else raise why."""
         name = self._wording.name
         try:

@@ -20,7 +20,7 @@ from kanon_pg.core.certificate import CertificateTask, StoredMapping
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.errors import ReleaseError, SolverError
 from kanon_pg.worker.classes import classes_of
-from kanon_pg.worker.clock import Clock, Progress, silent
+from kanon_pg.worker.clock import Clock, Progress, no_progress
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.patterns import PatternMask, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
@@ -37,7 +37,7 @@ _SAME = 1e-9
 """Costs that differ by no more than this share are the same; sums of weights are rounded."""
 
 
-def certify(row_types: PackedRowTypes, task: CertificateTask, progress: Progress = silent) -> str:
+def certify(row_types: PackedRowTypes, task: CertificateTask, progress: Progress = no_progress) -> str:
     """Return a certificate in JSON, one line for each row type.
 
     Parameters

@@ -13,7 +13,7 @@ class TimeOver(Exception):
     """Ends a stage of a search that cannot be cut short by looking at the clock itself."""
 
 
-def silent(phase: str, share: float | None) -> None:
+def no_progress(phase: str, share: float | None) -> None:
     """Ignore progress."""
 
 
@@ -28,7 +28,7 @@ class Clock:
         Called by `report`; whatever it raises ends the search.
     """
 
-    def __init__(self, seconds: float | None = None, progress: Progress = silent) -> None:
+    def __init__(self, seconds: float | None = None, progress: Progress = no_progress) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
         self._progress = progress
         self._phase = "prepare"

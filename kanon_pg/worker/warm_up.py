@@ -15,7 +15,7 @@ from kanon_pg.worker.audit.auditor import work as audit
 from kanon_pg.worker.audit.grouping import People
 from kanon_pg.worker.audit.lines import lines_of_suffixes
 from kanon_pg.worker.audit.violating import walks
-from kanon_pg.worker.clock import Clock, silent
+from kanon_pg.worker.clock import Clock, no_progress
 from kanon_pg.worker.compiled import used_files, watched
 from kanon_pg.worker.models.evaluator import evaluator_of
 from kanon_pg.worker.patterns import all_patterns
@@ -157,10 +157,10 @@ def _audit() -> None:
     for has_entity in (False, True):
         packed = _tiny_table(has_entity)
         asked = {"k": 3, "max_columns": None, "quasi_identifiers": [0], "details": True, "seconds": None}
-        audit("violating", [packed], asked, silent)
-        audit("identifying", [packed], {"seconds": None}, silent)
+        audit("violating", [packed], asked, no_progress)
+        audit("identifying", [packed], {"seconds": None}, no_progress)
         at_risk = {"threshold": 0.2, "sampling_fraction": None, "uniques_seconds": None, "seconds": None}
-        audit("risk", [packed], at_risk, silent)
+        audit("risk", [packed], at_risk, no_progress)
     table = RowTypeTable.from_packed(packed)
     order = range(table.width)
     next(walks(lines_of_suffixes(table, People.of(table), order)[0], 3))

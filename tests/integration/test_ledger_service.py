@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,38 @@ def among(table: str, condition: str) -> str:
     return f"select count(*), sum(income) from {table} where {condition}"
 
 
+@pytest.mark.parametrize(
+    ("condition", "meanwhile"),
+    [
+        ("person <= current_setting('app.most', true)::int", "set app.most = '29'"),
+        ("person <> 30 or current_setting('application_name') <> 'other'", "set application_name = 'other'"),
+        ("touched > clock_timestamp()", "select pg_sleep_until('{gone}')"),
+    ],
+)
+def test_a_view_that_loses_somebody_without_a_write_tells_no_difference(
+    hall: Hall, condition: str, meanwhile: str
+) -> None:
+    table, seen = hall.table(), f"seen_{next(_numbers)}"
+    hall.admin.execute("select kanon_unprotect(%s)", [table])
+    hall.admin.execute(f"create view {seen} as select * from {table} where {condition}")
+    hall.declare(seen, "person")
+    hall.protect(seen)
+    session = hall.session(ANN, 80)
+    session.execute("set app.most = '30'; set application_name = 'first'")
+    ask(session, f"select count(*) from {seen} where age > 12")  # the worker has started
+    gone = datetime.now(UTC) + timedelta(seconds=2)
+    hall.admin.execute(
+        f"update {table} set touched = case person when 30 then %s else 'infinity' end", [gone]
+    )
+    sums = f"select count(*), sum(income) from {seen}"
+    assert ask(session, sums)
+    assert ask(session, sums)
+    assert datetime.now(UTC) < gone
+    session.execute(meanwhile.format(gone=gone.isoformat()))
+    assert ask(session, sums) is None
+    session.execute("reset application_name")
+
+
 def test_two_analysts_cannot_ask_for_a_difference_of_one(hall: Hall) -> None:
     table = hall.table()
     assert ask(hall.session(ANN), among(table, "age <= 30"))
@@ -243,8 +276,10 @@ def large_table(hall: Hall) -> tuple[str, int]:
         " begin perform kanon_query(asked); return true;"
         f" exception when sqlstate '{AnswerWithheld.sqlstate}' then return false; end $$".encode()
     )
-    hall.admin.execute("create table if not exists elsewhere (one int)")
+    # what the server does by itself makes sessions read the catalog anew
+    hall.admin.execute("create table if not exists elsewhere (one int) with (autovacuum_enabled = off)")
     table = hall.table()
+    hall.admin.execute(f"alter table {table} set (autovacuum_enabled = off)")
     hall.admin.execute(
         f"insert into {table} select i, i, i, repeat('c', 200), 100 from generate_series(61, 3060) as i"
     )
@@ -273,15 +308,16 @@ def test_a_query_that_comes_again_reads_its_table_only_to_see_whether_it_changed
     text = among(table, "age <= 30")
     # the first query of a session starts the ledger's process
     assert all(ask(session, one) for one in (among(table, "age <= 20"), text))
-    blocks: dict[str, int] = {}
-    # the first round reads the catalog, too
-    for number in range(2):
-        blocks["new"] = blocks_of(session, f"{text} and age > -{number + 1}")
-        blocks["again"] = blocks_of(session, text)
+    rounds: list[tuple[int, int, int]] = []
+    for number in range(4):
+        new = blocks_of(session, f"{text} and age > -{number + 1}")
+        again = blocks_of(session, text)
         hall.admin.execute("insert into elsewhere values (1)")
-        blocks["after a write"] = blocks_of(session, text)
-    assert blocks["new"] - blocks["again"] >= pages
-    assert pages <= blocks["after a write"] - blocks["again"] < 2 * pages
+        rounds.append((new, again, blocks_of(session, text)))
+    # the first round reads the catalog, too, and so may others
+    new, again, after_a_write = map(min, zip(*rounds, strict=True))
+    assert new - again >= pages
+    assert pages <= after_a_write - again < 2 * pages
 
 
 def test_a_query_that_comes_again_has_the_outcome_of_its_own_rules_and_time_zone(hall: Hall) -> None:

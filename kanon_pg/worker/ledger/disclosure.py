@@ -36,7 +36,7 @@ from kanon_pg.worker.ledger.answers import AnswerSets, Level, Population, digest
 from kanon_pg.worker.ledger.checkpoint import DisclosedState
 from kanon_pg.worker.ledger.disclosed_sets import SketchedSet, sketch_width
 from kanon_pg.worker.ledger.disclosed_span import DisclosedSpan, field_for_rules
-from kanon_pg.worker.ledger.expectation import are_few_expected, is_few_of_mixed, is_surprising
+from kanon_pg.worker.ledger.expectation import are_few_expected, is_surprising, may_be_few_where_mixed
 from kanon_pg.worker.ledger.linear_code import forms_needed
 from kanon_pg.worker.ledger.rules import LedgerRules
 from kanon_pg.worker.ledger.sketched_answer import SetComparison, SketchedAnswer, VectorCache
@@ -208,7 +208,7 @@ class DisclosureHistory:
         k = self._k_of(answer)
         if are_few_expected(answer, population, k):
             return "expected"
-        return "surprising" if is_few_of_mixed(answer, population, k, self._key) else None
+        return "surprising" if may_be_few_where_mixed(answer, population, k, self._key) else None
 
     def _k_of(self, answer: AnswerSets) -> int:
         return self.rules.of_spreads().k if answer.spreads else self.rules.k

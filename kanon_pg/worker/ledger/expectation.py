@@ -35,10 +35,10 @@ def least_expected(k: int) -> int:
 
 def are_few_expected(answer: AnswerSets, population: Population, k: int) -> bool:
     """Whether somewhere fewer people than `least_expected` are to be expected. Linear time in the sets."""
-    return any(_is_low(choice, population, k) for choice in answer.choices)
+    return any(_has_low_expectation(choice, population, k) for choice in answer.choices)
 
 
-def _is_low(choice: Choice, population: Population, k: int) -> bool:
+def _has_low_expectation(choice: Choice, population: Population, k: int) -> bool:
     known = [units for units in _sets(choice.known) if units != population.units]
     secret = _sets(choice.secret)
     if not known or not secret:
@@ -48,7 +48,7 @@ def _is_low(choice: Choice, population: Population, k: int) -> bool:
     return fewest < least_expected(k) * everybody
 
 
-def is_few_of_mixed(answer: AnswerSets, population: Population, k: int, key: bytes) -> bool:
+def may_be_few_where_mixed(answer: AnswerSets, population: Population, k: int, key: bytes) -> bool:
     """Whether few people are behind an answer of which it cannot be said how many are to be expected.
 
     That is so where a part reads known and sensitive columns together. The limit is between one and three

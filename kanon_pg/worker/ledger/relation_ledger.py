@@ -47,11 +47,15 @@ ByMask = tuple[Parts, ...]
 
 _MAX_SETS = 32
 _MAX_UNITS = 30_000_000
-"""In all sets together; at most some 60 MB."""
+"""That all sets together may have; at most some 60 MB."""
 
 
 class SetCache:
-    """The most recently used sets of one state of a relation."""
+    """The most recently used sets of one state of a relation.
+
+    How many are kept depends on how many units there are and how many conditions the statements have,
+    never on the sets: what is kept shows in what the next query reads.
+    """
 
     def __init__(self) -> None:
         self._parts: dict[str, ByMask] = {}
@@ -75,10 +79,10 @@ class SetCache:
         self._parts[key] = parts
         return parts
 
-    def remember(self, key: str, parts: ByMask) -> None:
-        """Remember sets; drop the least recently used ones if there are too many."""
+    def remember(self, key: str, parts: ByMask, units: int) -> None:
+        """Remember sets of up to so many units; drop the least recently used ones if there are too many."""
         self._parts[key] = parts
-        self._units[key] = sum(len(units) for part in _each_once(parts) for units in part)
+        self._units[key] = len(parts) * units
         while len(self._parts) > _MAX_SETS or sum(self._units.values()) > _MAX_UNITS:
             oldest = next(iter(self._parts))
             del self._parts[oldest], self._units[oldest]
@@ -400,7 +404,7 @@ class RelationLedger:
             for sets in self._levels(level)
         )
         if level.key is not None:
-            self._cache.remember(level.key, parts)
+            self._cache.remember(level.key, parts, len(self.population().units))
         return parts
 
     def _levels(self, level: PackedSets) -> Iterator[tuple[BitMap, ...]]:

@@ -14,7 +14,7 @@ from kanon_pg.core.request import SolveOutcome, SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of
-from kanon_pg.worker.clock import Clock, Progress, silent
+from kanon_pg.worker.clock import Clock, Progress, no_progress
 from kanon_pg.worker.measures import usefulness, utility
 from kanon_pg.worker.patterns import PatternMask, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
@@ -93,7 +93,7 @@ _ROUNDING = 1e-12
 """Costs that differ by less are equal; sums of weights are exact only if the weights are binary fractions."""
 
 
-def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress = silent) -> SolveOutcome:
+def solve(row_types: PackedRowTypes, request: SolveRequest, progress: Progress = no_progress) -> SolveOutcome:
     """Choose which cells to suppress or generalize so that every class has at least k people.
 
     Parameters

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from kanon_pg.audit.findings import AuditResult, ClassSizes, ColumnFigures, Suggestion, ViolatingSet, Whole
+from kanon_pg.audit.findings import (
+    AuditResult,
+    ClassSizes,
+    ColumnFigures,
+    CombinedClasses,
+    Suggestion,
+    ViolatingSet,
+)
 from kanon_pg.audit.roles import role_by_name
 from kanon_pg.audit.sentences import headline, next_steps, sentences
 from kanon_pg.audit.suggesting import declaring
@@ -104,7 +111,9 @@ DECLARED = replace(
     left_out=(),
     sets=(violating("race", people=345), violating("zip", "born", people=1204), violating("zip", "sex")),
     declared=("zip", "born", "sex"),
-    quasi_identifiers=Whole(("zip", "born", "sex"), 2, 1, 1, 2586, 2600, (ClassSizes(1, 1, 1, 2586, 2600),)),
+    quasi_identifiers=CombinedClasses(
+        ("zip", "born", "sex"), 2, 1, 1, 2586, 2600, (ClassSizes(1, 1, 1, 2586, 2600),)
+    ),
 )
 """A column that is not declared puts fewer people at risk than the declared ones together."""
 
@@ -136,7 +145,7 @@ def test_another_column_leads_if_the_declared_ones_single_out_nobody() -> None:
     safe = replace(
         DECLARED,
         sets=(violating("race", people=345), violating("zip", "race", people=3000)),
-        quasi_identifiers=Whole(("zip", "born", "sex"), 20, 0, 9, 0, 0, ()),
+        quasi_identifiers=CombinedClasses(("zip", "born", "sex"), 20, 0, 9, 0, 0, ()),
     )
     assert headline(safe) == (
         "Nobody by the declared quasi-identifiers, but all 3,000 people, by zip and race together; "
@@ -157,7 +166,7 @@ def test_without_a_declaration_the_set_with_most_people_leads() -> None:
 
 
 def test_a_risk_by_other_columns_than_those_of_the_audit_names_them() -> None:
-    audited = replace(RESULT, quasi_identifiers=Whole(("zip", "sex"), 9, 4, 1, 4, 4, ()))
+    audited = replace(RESULT, quasi_identifiers=CombinedClasses(("zip", "sex"), 9, 4, 1, 4, 4, ()))
     known = [
         next(text for text in sentences(replace(audited, risk=risk_of(columns, ()))) if "on average" in text)
         for columns in (("sex", "zip"), ("zip", "sex", "born"))
@@ -201,7 +210,7 @@ def test_steps_ask_for_nothing_that_a_small_table_cannot_have() -> None:
 
 
 def test_markdown_shows_all_sets_and_no_name_becomes_markup() -> None:
-    whole = Whole(("zip",), 2, 1, 1, 1, 1, (ClassSizes(1, 1, 1, 1, 1), ClassSizes(3, 4, 1, 3, 5)))
+    whole = CombinedClasses(("zip",), 2, 1, 1, 1, 1, (ClassSizes(1, 1, 1, 1, 1), ClassSizes(3, 4, 1, 3, 5)))
     text = audit_markdown(replace(RESULT, quasi_identifiers=whole))
     assert '# Audit of "public"."pa\\|ti\\*ents", k = 5' in text
     assert "| zip | minimum | 1 | 40 | 10 | 0.1000 | 0.5000 |" in text

@@ -15,9 +15,9 @@ from kanon_pg.worker.ledger.answers import AnswerSets, Choice, Population
 from kanon_pg.worker.ledger.disclosure import DisclosureHistory, Reason
 from kanon_pg.worker.ledger.expectation import (
     are_few_expected,
-    is_few_of_mixed,
     is_surprising,
     least_expected,
+    may_be_few_where_mixed,
 )
 from kanon_pg.worker.ledger.rules import LedgerRules
 from tests.fixtures.examples import examples
@@ -79,7 +79,7 @@ def test_the_limit_of_a_mixture_is_between_one_and_three_times_what_is_expected_
         few = [
             number
             for number in range(1, 100)
-            if is_few_of_mixed(
+            if may_be_few_where_mixed(
                 AnswerSets((), ((),), (), (Choice(known, (), ((BitMap(range(number)),),)),)), PEOPLE, 5, KEY
             )
         ]

@@ -16,7 +16,7 @@ def part(*numbers: int) -> tuple[BitMap, ...]:
 
 def test_sets_are_kept_until_they_are_cleared() -> None:
     known = SetCache()
-    known.remember("a", ((part(1, 2),),))
+    known.remember("a", ((part(1, 2),),), 9)
     assert known.get("a") == ((part(1, 2),),)
     assert known.keys() == ["a"]
     known.clear()
@@ -29,20 +29,25 @@ def test_those_that_were_not_used_go_first(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(relation_ledger, "_MAX_SETS", 2)
     known = SetCache()
     for key in ("a", "b"):
-        known.remember(key, ((part(1),),))
+        known.remember(key, ((part(1),),), 9)
     known.get("a")
-    known.remember("c", ((part(1),),))
+    known.remember("c", ((part(1),),), 9)
     assert known.keys() == ["a", "c"]
 
 
-def test_their_size_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relation_ledger, "_MAX_UNITS", 5)
+@pytest.mark.parametrize("members", [(), (1,), (1, 2, 3)])
+def test_how_many_are_kept_depends_on_units_and_conditions_never_on_the_sets(
+    members: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relation_ledger, "_MAX_UNITS", 10)
     known = SetCache()
-    known.remember("a", ((part(1, 2, 3),),))
-    known.remember("b", ((part(1, 2),),))
-    known.remember("c", ((part(7),),))
+    sets = (part(*members),) if members else ()
+    known.remember("a", (sets,), 3)
+    known.remember("b", (sets, sets), 3)
+    assert known.keys() == ["a", "b"]
+    known.remember("c", (sets,), 3)
     assert known.keys() == ["b", "c"]
-    known.remember("d", ((part(*range(6)),),))
+    known.remember("d", (sets,) * 4, 3)
     assert known.keys() == []
 
 

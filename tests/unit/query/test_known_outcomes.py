@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from kanon_pg.queries import record
+from kanon_pg.queries.check.catalog import Relation, RelationKind
 from kanon_pg.queries.check.verdict import EntitySet, OutputColumn, Verdict
-from kanon_pg.queries.known_outcomes import KnownOutcomes, outcome_key
+from kanon_pg.queries.known_outcomes import KnownOutcomes, check_state, outcome_key, reads_clock
 from kanon_pg.queries.ledgers import LedgerContext
-from kanon_pg.queries.record import reads_clock, set_key
+from kanon_pg.queries.record import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, StateCheck
 
 ANSWER = QueryOutcome(
     AnswerTable(("city", "count"), ("text", "int8"), (('a "b" \N{SNOWMAN}', "7"), (None, "12"))), key="one"
 )
+NO_DATABASE: Any = None
+"""Whatever reads fails."""
+
+TABLE = Relation(5, "public", "people", RelationKind.TABLE, ())
 CONTEXT = LedgerContext("10:10:", True, "/records/5", "epoch", "UTC")
 VERDICT = Verdict(True, canonical_sql="SELECT 1", outputs=(OutputColumn("count", "int8"),), relations=(1,))
 
@@ -76,3 +84,28 @@ def test_the_sets_of_a_key_have_parameters_and_time_zone() -> None:
 def test_a_statement_that_reads_the_clock_is_known(sql: str) -> None:
     assert reads_clock(sql)
     assert not reads_clock("SELECT 1")
+
+
+@pytest.mark.parametrize("sql", ["SELECT CURRENT_DATE", "SELECT pg_catalog.now()", "SELECT LOCALTIMESTAMP"])
+def test_an_outcome_that_follows_the_clock_has_no_key(sql: str) -> None:
+    assert outcome_key(replace(VERDICT, canonical_sql=sql), "a", ("k",), CONTEXT, "r") is None
+
+
+def test_a_view_is_never_in_an_earlier_state() -> None:
+    state = json.dumps({"snapshot": CONTEXT.snapshot, "version": None})
+    view = Relation(5, "public", "seen", RelationKind.VIEW, ())
+    assert check_state(NO_DATABASE, TABLE, CONTEXT, state) == StateCheck(state, state)
+    assert check_state(NO_DATABASE, view, CONTEXT, state) == StateCheck(state, None)
+
+
+def test_a_state_from_after_the_snapshot_says_nothing_about_it() -> None:
+    state = json.dumps({"snapshot": "another", "version": [3, 7, "files", CONTEXT.horizon + 1]})
+    assert check_state(NO_DATABASE, TABLE, CONTEXT, state) == StateCheck(state, None)
+
+
+def test_a_check_of_another_state_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "check_state", lambda *_: StateCheck("theirs", "new"))
+    outcome = replace(ANSWER, checked=StateCheck("mine", "old"))
+    recording = record._Recording(NO_DATABASE, None, None, None, {}, CONTEXT, outcome, None)
+    assert recording._state(None, None, {"state": "theirs"}) == ("theirs", "new", None)
+    assert recording._state(None, None, {"state": "mine"}) == ("mine", "old", None)

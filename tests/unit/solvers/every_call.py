@@ -19,7 +19,7 @@ from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.core.request import KERNELS, PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, LimitExceeded
 from kanon_pg.worker.audit.auditor import work
-from kanon_pg.worker.clock import silent
+from kanon_pg.worker.clock import no_progress
 from kanon_pg.worker.compiled import watched
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS
 from kanon_pg.worker.solvers.registry import METHODS, solve
@@ -124,12 +124,12 @@ def audit_everything() -> None:
     for packed in (table(150, 5), table(150, 5, people=people), table(100, 20), table(40, 1)):
         for most in (None, 2):
             asked = {"k": 3, "max_columns": most, "quasi_identifiers": [0], "details": True, "seconds": None}
-            work("violating", [packed], asked, silent)
-        work("identifying", [packed], {"seconds": None}, silent)
-        work("columns", [packed], {"seconds": None}, silent)
+            work("violating", [packed], asked, no_progress)
+        work("identifying", [packed], {"seconds": None}, no_progress)
+        work("columns", [packed], {"seconds": None}, no_progress)
         asked = {"threshold": 0.2, "sampling_fraction": None, "uniques_seconds": None, "seconds": None}
-        work("risk", [packed], asked | {"sampling_fraction": 0.1}, silent)
-        work("risk", [packed, packed], asked, silent)
+        work("risk", [packed], asked | {"sampling_fraction": 0.1}, no_progress)
+        work("risk", [packed, packed], asked, no_progress)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from kanon_pg.queries.check.bind.selects import bind_select, ordinal
 from kanon_pg.queries.check.bind.sources import CommonTables, SourceBinder
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.plan.classes import silent_level
+from kanon_pg.queries.check.plan.classes import unshown_level
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output, Plan, Sorting
 from kanon_pg.queries.check.plan.safe_sums import with_safe_sums
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, ParameterRef, TypedConstant, number_type
@@ -123,16 +123,16 @@ class Binder:
             _check_cut(query, branches)
         return Plan(
             branches=branches,
-            silent=self._silent(branches),
+            unshown=self._unshown(branches),
             sorting=() if single else tuple(_position(item, levels[0]) for item in query.order),
             limit=_row_count(query.limit),
             offset=_row_count(query.offset),
         )
 
-    def _silent(self, branches: tuple[GroupingLevel, ...]) -> tuple[GroupingLevel, ...]:
+    def _unshown(self, branches: tuple[GroupingLevel, ...]) -> tuple[GroupingLevel, ...]:
         found = []
         for branch in branches:
-            level = silent_level(branch, self._levels + 1)
+            level = unshown_level(branch, self._levels + 1)
             if level is not None:
                 self._number()
                 found.append(level)

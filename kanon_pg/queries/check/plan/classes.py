@@ -3,7 +3,7 @@
 ``avg(cost / days)`` weighs each cost by a number that somebody may know, and the most frequent value is
 one. Where all rows with the same ``days`` are a class of people, both are nothing new: the first is a sum
 of costs for each number of days, multiplied by constants, and the second is the value of a class. So the
-rows of such a level are divided once more, by a level that nobody sees (`silent_level`): its groups are the
+rows of such a level are divided once more, by a level that nobody sees (`unshown_level`): its groups are the
 level's groups by what weighs or is shown. They are counted, handed to the ledger, and taken together with
 what else the answer says, as if the query had GROUPING SETS with them; only their figures are not returned.
 
@@ -113,7 +113,7 @@ def _weights(level: GroupingLevel, item: Bound) -> Iterator[Bound]:
             return
 
 
-def silent_level(level: GroupingLevel, number: int) -> GroupingLevel | None:
+def unshown_level(level: GroupingLevel, number: int) -> GroupingLevel | None:
     """Return the level of the classes that a level's figures need, None if they need none.
 
     A FILTER divides the rows, too. Where columns beside the classes may be NULL, their sums stand for the

@@ -176,13 +176,13 @@ class Plan:
         At least one, with outputs of equal types.
     sorting : tuple of Sorting
         Used if there are several branches; one branch carries its own.
-    silent : tuple of GroupingLevel
+    unshown : tuple of GroupingLevel
         Groups that are counted and recorded like those of branches, and not shown (`plan.classes`).
     """
 
     branches: tuple[GroupingLevel, ...]
     sorting: tuple[Sorting, ...] = ()
-    silent: tuple[GroupingLevel, ...] = ()
+    unshown: tuple[GroupingLevel, ...] = ()
     limit: Bound | None = None
     offset: Bound | None = None
 
@@ -194,13 +194,13 @@ class Plan:
                 if instance.plan is not None:
                     found.update((level.number, level) for level in instance.plan.levels())
             found[branch.number] = branch
-        found.update((level.number, level) for level in self.silent)
+        found.update((level.number, level) for level in self.unshown)
         return tuple(found.values())
 
     def families(self) -> tuple[tuple[GroupingLevel, ...], ...]:
-        """Return the branches and silent levels, those over the same rows together."""
+        """Return the branches and unshown levels, those over the same rows together."""
         found: dict[int, list[GroupingLevel]] = {}
-        for branch in (*self.branches, *self.silent):
+        for branch in (*self.branches, *self.unshown):
             found.setdefault(branch.family, []).append(branch)
         return tuple(map(tuple, found.values()))
 

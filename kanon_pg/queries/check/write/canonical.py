@@ -123,7 +123,7 @@ class CanonicalWriter:
         self._answers[plan] = name
 
     def _levels(self, plan: Plan) -> None:
-        for level in (*plan.branches, *plan.silent):
+        for level in (*plan.branches, *plan.unshown):
             self._level(level)
         for family in plan.families():
             if family[0].protected() and not self._suppresses:

@@ -131,8 +131,7 @@ def fingerprint_sql(relation: Relation, horizon: int) -> str | None:
     relation : Relation
         As for `table_snapshot_sql`.
     horizon : int
-        A transaction of which fewer than 2**31 later ones have begun. It stands in the text, because
-        PL/Python's server uses several processes only for texts without parameters.
+        A transaction of which fewer than 2**31 later ones have begun.
 
     Returns
     -------
