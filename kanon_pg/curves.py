@@ -403,14 +403,22 @@ class _Solving:
         return solved
 
     def _again(self, solved: dict[int, SolvedPoint], given: Mapping[int, float], left: float) -> None:
-        """Search again for those k whose time ended, if there is more time left for each than it had."""
+        """Search again for those k whose time ended, if there is more time left for each than it had.
+
+        Where memory does not suffice this time, the first solution stays.
+        """
         ended = [k for k in given if solved[k].outcome.termination is Termination.TIME]
         for number, k in enumerate(ended):
             seconds = left / (len(ended) - number)
             if seconds <= given[k]:
                 continue
-            before = solved[k]
-            found = self._one(k, seconds, self._progress(k, len(given), len(given)))
+            before, started = solved[k], time.monotonic()
+            try:
+                found = self._one(k, seconds, self._progress(k, len(given), len(given)))
+            except MemoryExceeded as error:
+                self.db.notice(f"k = {k} has the solution of its first search: {error.message}")
+                left -= min(seconds, time.monotonic() - started)
+                continue
             left -= min(seconds, found.seconds)
             solved[k] = SolvedPoint(_better(before.outcome, found.outcome), before.seconds + found.seconds)
 
@@ -450,10 +458,14 @@ class _Solving:
 
 
 def _better(one: SolveOutcome, other: SolveOutcome) -> SolveOutcome:
-    """Return the cheaper one of two outcomes for the same k, with the greater bound of both."""
-    bounds = [found.lower_bound for found in (one, other) if found.lower_bound is not None]
-    best = one if one.weighted_cost < other.weighted_cost else other
-    return replace(best, lower_bound=max(bounds, default=None))
+    """Return the cheaper one of two outcomes for the same k, with the greater bound and what proves it.
+
+    Prices are about row types, not about a solution: they prove the bound beside either one.
+    """
+    best, worse = (one, other) if one.weighted_cost < other.weighted_cost else (other, one)
+    if worse.lower_bound is None or (best.lower_bound is not None and best.lower_bound >= worse.lower_bound):
+        return best
+    return replace(best, lower_bound=worse.lower_bound, bound_method=worse.bound_method, prices=worse.prices)
 
 
 def _listed(ks: Sequence[int]) -> str:

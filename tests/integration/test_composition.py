@@ -292,9 +292,50 @@ EXCHANGED_LABELS = (
 )
 
 
-def test_labels_that_exchange_their_names_make_what_is_said_uncertain(interface: Interface) -> None:
+@pytest.mark.parametrize(
+    ("types", "column", "value"),
+    [
+        ("", "sex", "{}"),
+        ("create domain d as sex", "d", "{}"),
+        ("create domain inner_d as sex; create domain d as inner_d", "d", "{}"),
+        ("", "sex[]", "array[{}]"),
+        ("create domain inner_d as sex", "inner_d[]", "array[{}]::inner_d[]"),
+        ("create domain inner_d as sex[]; create domain d as inner_d", "d", "array[{}]"),
+        ("create type pair as (one sex, number integer)", "pair", "row({}, 1)::pair"),
+        (
+            "create domain d as sex; create type pair as (n integer, many d[])",
+            "pair",
+            "row(1, array[{}]::d[])::pair",
+        ),
+        ("create type span as range (subtype = sex)", "span", "span({0}, {0}, '[]')"),
+        (
+            "create type span as range (subtype = sex, multirange_type_name = spans)",
+            "spans",
+            "spans(span({0}, null))",
+        ),
+    ],
+    ids=[
+        "enumeration",
+        "domain",
+        "domain over a domain",
+        "array",
+        "array of a domain",
+        "domain over a domain of an array",
+        "composite",
+        "array of a domain in a composite",
+        "range",
+        "multirange",
+    ],
+)
+def test_labels_that_exchange_their_names_make_what_is_said_uncertain(
+    interface: Interface, types: str, column: str, value: str
+) -> None:
     interface.connection.execute(LABELS.encode())
-    for release, columns in (("by_sex", ["sex"]), ("by_zip", ["zip"])):
+    interface.connection.execute(
+        f"{types}; alter table people add nested {column};"
+        f" update people set nested = {value.format('sex')}; alter table people drop sex".encode()
+    )
+    for release, columns in (("by_sex", ["nested"]), ("by_zip", ["zip"])):
         interface.anonymize("people", 5, quasi_identifiers=columns, method="greedy", release=release)
     before = interface.composition(["by_sex", "by_zip"])
     interface.connection.execute("alter type sex add value 'x'")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -31,6 +31,20 @@ class Notes:
         """Nobody cancels."""
 
 
+OUTCOME = SolveOutcome(
+    patterns=b"",
+    suppressed_cells=8,
+    weighted_cost=8.0,
+    lower_bound=None,
+    optimal=False,
+    method="slow",
+    bound_method=None,
+    classes=1,
+    average_class=1.0,
+    usefulness=None,
+)
+
+
 @dataclass
 class Solver:
     """Takes all the time it is given and some more, on a clock of its own."""
@@ -39,6 +53,8 @@ class Solver:
     now: float = 0.0
     notes: dict[int, tuple[str, ...]] = field(default_factory=dict)
     errors: dict[int, SolverError] = field(default_factory=dict)
+    later_errors: dict[int, SolverError] = field(default_factory=dict)
+    """Errors of the second search."""
     asked: list[SolveRequest] = field(default_factory=list)
     enough: dict[int, float] = field(default_factory=dict)
     """Seconds within which some k are solved, all else is cut; without any, nothing is."""
@@ -48,23 +64,19 @@ class Solver:
 
     def solve(self, _row_types: Any, request: SolveRequest, _caller: Any) -> SolveOutcome:
         assert request.seconds is not None
+        is_again = any(one.k == request.k for one in self.asked)
         self.asked.append(request)
         enough = self.enough.get(request.k)
         is_cut = enough is not None and enough > request.seconds
         self.now += (request.seconds if is_cut or enough is None else enough) + self.overrun
         if request.k in self.errors:
             raise self.errors[request.k]
-        return SolveOutcome(
-            patterns=b"",
+        if is_again and request.k in self.later_errors:
+            raise self.later_errors[request.k]
+        return replace(
+            OUTCOME,
             suppressed_cells=request.k,
             weighted_cost=float(request.k),
-            lower_bound=None,
-            optimal=False,
-            method="slow",
-            bound_method=None,
-            classes=1,
-            average_class=1.0,
-            usefulness=None,
             notes=self.notes.get(request.k, ()),
             termination=Termination.TIME if is_cut else Termination.EXHAUSTED,
         )
@@ -110,6 +122,42 @@ def test_what_all_leave_goes_to_those_that_were_cut(monkeypatch: pytest.MonkeyPa
     assert solved[10].outcome.termination is Termination.EXHAUSTED
     assert solved[10].seconds == 25.0
     assert db.phases[-1] == ("solving for k = 10", 1.0)
+
+
+def test_a_second_search_that_fails_leaves_the_first_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others leave 27 seconds. Half of them, which k = 10 took in vain, k = 5 does not have."""
+    solver = Solver(enough={10: 30.0, 5: 12.0, 4: 1.0, 3: 1.0, 2: 1.0})
+    solver.later_errors[10] = MemoryExceeded("too many pairs")
+    solved, db = solve_all(monkeypatch, solver, [2, 3, 4, 5, 10], 50.0)
+    assert [(request.k, request.seconds) for request in solver.asked[5:]] == [(10, 13.5), (5, 13.5)]
+    assert set(solved) == {2, 3, 4, 5, 10}
+    assert (solved[10].seconds, solved[10].outcome.termination) == (10.0, Termination.TIME)
+    assert solved[5].outcome.termination is Termination.EXHAUSTED
+    assert db.notices == ["k = 10 has the solution of its first search: too many pairs"]
+
+
+def test_other_failures_of_a_second_search_end_the_curve(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = Solver(enough={5: 15.0, 3: 1.0, 2: 1.0}, later_errors={5: SolverUnavailable("it is gone")})
+    with pytest.raises(SolverUnavailable):
+        solve_all(monkeypatch, solver, [2, 3, 5], 30.0)
+
+
+@pytest.mark.parametrize("costs", [(8.0, 9.0), (9.0, 8.0), (8.0, 8.0)])
+@pytest.mark.parametrize(
+    "bounds", [(5.0, 6.0), (6.0, 5.0), (5.0, 5.0), (None, 5.0), (5.0, None), (None, None)]
+)
+def test_of_two_searches_the_cheaper_solution_stands_with_the_greater_bound_and_its_proof(
+    costs: tuple[float, float], bounds: tuple[float | None, float | None]
+) -> None:
+    both = [
+        replace(OUTCOME, weighted_cost=cost, lower_bound=bound, bound_method=f"proof {i}", prices=bytes([i]))
+        for i, (cost, bound) in enumerate(zip(costs, bounds, strict=True))
+    ]
+    better = curves._better(*both)
+    assert better.weighted_cost == min(costs)
+    assert better.lower_bound == max((bound for bound in bounds if bound is not None), default=None)
+    proofs = [(one.lower_bound, one.bound_method, one.prices) for one in both]
+    assert (better.lower_bound, better.bound_method, better.prices) in proofs
 
 
 def test_nothing_is_searched_again_in_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
