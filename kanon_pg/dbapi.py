@@ -61,9 +61,9 @@ def with_numbered_parameters(query: str, parameters: Parameters) -> tuple[str, l
 
     Examples
     --------
-    >>> numbered("SELECT %s, %%", [1])
+    >>> with_numbered_parameters("SELECT %s, %%", [1])
     ('SELECT $1, %', [1])
-    >>> numbered("SELECT %(a)s + %(a)s", {"a": 2})
+    >>> with_numbered_parameters("SELECT %(a)s + %(a)s", {"a": 2})
     ('SELECT $1 + $1', [2])
     """
     if isinstance(parameters, Mapping):

@@ -65,7 +65,7 @@ def classes_by_hand(table, parts):
     classes = {}
     for number, (row_type, vector, rows) in enumerate(parts):
         kept = tuple(
-            None if vector >> column & 1 else int(table.cells[column, row_type])
+            None if vector >> column & 1 else int(table.cells[column][row_type])
             for column in range(table.width)
         )
         held = classes.setdefault((vector, kept), set())

@@ -137,7 +137,7 @@ def test_the_greatest_gain_is_that_of_trying_every_class(models, table, data):
     types = RowTypeTable.from_packed(pack_sensitive([("a",)] * len(secrets) + [("b",)], [*secrets, (9,)]))
     quarters = st.integers(-8, 8).map(lambda number: number * PRICE_UNIT // 4)
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
-    members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
+    members = [item for item in range(len(types)) if types.cells[0][item] == types.cells[0][0]]
     members.sort(key=lambda item: -prices[item])
     demands = class_demands(types, models)
     assert demands is not None
@@ -208,7 +208,7 @@ def test_the_greatest_gain_within_a_distance_is_that_of_parts_of_rows(t, table, 
     types = RowTypeTable.from_packed(pack_sensitive(rows, [*secrets, (0,)]))
     quarters = st.integers(-8, 8).map(lambda number: number * PRICE_UNIT // 4)
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
-    members = [item for item in range(len(types)) if types.cells[0, item] == types.cells[0, 0]]
+    members = [item for item in range(len(types)) if types.cells[0][item] == types.cells[0][0]]
     members.sort(key=lambda item: -prices[item])
     demands = class_demands(types, PrivacyModels(t=t))
     assert demands is not None
@@ -246,7 +246,7 @@ def test_lowered_prices_leave_no_class_that_gains(models, table, data):
     types = RowTypeTable.from_packed(pack_sensitive([("a",)] * len(secrets) + [("b",)], [*secrets, (9,)]))
     quarters = st.integers(-8, 12).map(lambda number: number * PRICE_UNIT // 4)
     before = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
-    members = np.array([m for m in range(len(types)) if types.cells[0, m] == types.cells[0, 0]], np.int32)
+    members = np.array([m for m in range(len(types)) if types.cells[0][m] == types.cells[0][0]], np.int32)
     demands = class_demands(types, models)
     assert demands is not None
     priced = PricedRows(types.rows, types.people, before.copy())
@@ -265,7 +265,7 @@ def test_whole_rows_of_a_dive_are_near_enough_to_the_whole_table(t, table, data)
     types = RowTypeTable.from_packed(pack_sensitive([("a",)] * len(secrets) + [("b",)], [*secrets, (0,)]))
     quarters = st.integers(-8, 8).map(lambda number: number * PRICE_UNIT // 4)
     prices = np.array(data.draw(st.lists(quarters, min_size=len(types), max_size=len(types))))
-    members = np.array([m for m in range(len(types)) if types.cells[0, m] == types.cells[0, 0]], np.int32)
+    members = np.array([m for m in range(len(types)) if types.cells[0][m] == types.cells[0][0]], np.int32)
     members = members[np.argsort(-prices[members], kind="stable")]
     demands, taken = class_demands(types, PrivacyModels(t=t)), np.zeros(members.size, dtype=np.int64)
     assert demands is not None
