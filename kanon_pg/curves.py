@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from kanon_pg.core.request import PrivacyModels, SolveOutcome, SolveRequest, kernels_for
+from kanon_pg.core.solving import PrivacyModels, SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database
@@ -232,7 +232,7 @@ class CurveRequest:
     patterns : list or dict, optional
         Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
     method : str
-        One of `kanon_pg.core.request.METHODS`.
+        One of `kanon_pg.core.solving.METHODS`.
     """
 
     relation: AnyRelation

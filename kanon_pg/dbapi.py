@@ -34,7 +34,7 @@ from kanon_pg.db.psycopg_adapter import (
     row_maker,
     type_number,
 )
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, InstallError, NotPermitted
 
 __all__ = ["Connection", "Cursor", "connect"]

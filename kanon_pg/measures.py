@@ -14,7 +14,7 @@ from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.relations.arguments import AnyRelation, QuasiIdentifiers, Sensitive
 from kanon_pg.relations.subject import (

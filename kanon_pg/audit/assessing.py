@@ -26,7 +26,7 @@ from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
 from kanon_pg.core.risk import DEEPEST, HomogeneousClasses
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnsuitableColumn
 from kanon_pg.relations.counting import Counted
 from kanon_pg.relations.subject import Subject, no_rows

@@ -37,7 +37,7 @@ from kanon_pg.audit.request import AnonymityRequest, AuditRequest, IdentifyReque
 from kanon_pg.core.termination import Termination
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, LimitExceeded
 from kanon_pg.relations.counting import Counted
 from kanon_pg.relations.subject import LOSSES, Roles, no_rows

@@ -14,7 +14,7 @@ from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.relations.subject import Subject, no_rows
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_pg.core.request import METHODS
+from kanon_pg.core.solving import METHODS
 from kanon_pg.db.operation import Operation
 from kanon_pg.errors import InputError
 

@@ -22,10 +22,10 @@ from kanon_pg.admin.demo.story import ANALYST, Actors, Exchange, Psql, Scene, sc
 from kanon_pg.admin.install.installer import install
 from kanon_pg.cli.install import compiled_ahead
 from kanon_pg.cli.output import Json, console_up_to, errors_as, note, show
-from kanon_pg.core.request import DEMO_KERNELS
+from kanon_pg.core.solving import DEMO_KERNELS
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 
 DATABASE = "kanon_demo"
 """The demo's own database; made anew each time."""

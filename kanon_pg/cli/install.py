@@ -20,7 +20,7 @@ from kanon_pg.admin.install.uninstaller import UninstallReport
 from kanon_pg.admin.install.uninstaller import uninstall as uninstall_from
 from kanon_pg.cli.connection import DsnArgument, chosen_dsn, connected
 from kanon_pg.cli.output import Json, errors_as, note, progress_bar, show
-from kanon_pg.core.request import KERNELS
+from kanon_pg.core.solving import KERNELS
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.errors import InstallError

@@ -22,7 +22,7 @@ from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Operation
 from kanon_pg.db.protocol import Row
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY, DEFINE_HIERARCHY, LOAD_HIERARCHY
 from kanon_pg.release.certificate import CERTIFICATE
 from kanon_pg.release.composition import COMPOSITION, Composition
@@ -190,7 +190,7 @@ def _pass_on(message: str, advance: Advance) -> None:
 
 
 def _call(db: PsycopgDatabase, operation: Operation[Any], name: str, arguments: Arguments) -> Row:
-    """Call an operation's function through a named query; a relation is passed by its OID."""
+    """Call an operation's function through a named statement; a relation is passed by its OID."""
     given = dict(arguments)
     if "relation" in given:
         given["relation"] = describe(db, given["relation"]).oid

@@ -45,7 +45,7 @@ class CertificateTask:
     release : str
         Its name.
     patterns : list or mapping, optional
-        The patterns that were allowed, as in `kanon_pg.core.request.SolveRequest`.
+        The patterns that were allowed, as in `kanon_pg.core.solving.SolveRequest`.
     rows : int
         Rows that it had when it was published.
     cost : float

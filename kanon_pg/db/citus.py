@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 
 
 @dataclass(frozen=True, slots=True)

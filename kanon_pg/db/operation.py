@@ -31,7 +31,7 @@ from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
-from kanon_pg.db.queries import Statement, render
+from kanon_pg.db.statements import Statement, render
 from kanon_pg.errors import InputError
 
 Request = TypeVar("Request")
@@ -179,7 +179,7 @@ class Operation(Generic[Request]):
         return self._request(**self.read(*values))
 
     def statement(self, name: str) -> Statement:
-        """Return the named query that calls the SQL function, for `values`.
+        """Return the named statement that calls the SQL function, for `values`.
 
         Parameters
         ----------

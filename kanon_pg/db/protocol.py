@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.queries import Statement
+from kanon_pg.db.statements import Statement
 
 Row = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from psycopg.rows import dict_row, tuple_row
 from kanon_pg.db.failures import database_error
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, InputError, LimitExceeded, by_sqlstate
 
 

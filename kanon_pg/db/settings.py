@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 
 _WORK_MEMORY_SHARE = 8
 """Part of the budget that one sort or hash of the server may use; a statement may have several."""

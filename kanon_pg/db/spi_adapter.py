@@ -19,8 +19,8 @@ import plpy
 from kanon_pg.db.failures import QUERY_CANCELED, database_error
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import PackedColumn, Row, progress_text
-from kanon_pg.db.queries import Statement, statement
 from kanon_pg.db.settings import created_here
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import KanonError, LimitExceeded
 
 _CLOCK_MONOTONIC = 1

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect, repeatable_read
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InstallError, KanonError, NotPermitted
 from kanon_pg.gateway.allowed_names import AllowedNames
 from kanon_pg.gateway.rewrite import Refused, RewriteContext, Rewritten

@@ -15,8 +15,8 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.db.catalog import ColumnFacts
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import UnsuitableColumn, VerificationFailed
 from kanon_pg.grouping.counting import (
     CountedValues,

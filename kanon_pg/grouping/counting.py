@@ -10,7 +10,7 @@ from kanon_pg.core.grouping import Weighed
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe, require_equality, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InfeasibleError, InputError, MemoryExceeded, UnsuitableColumn
 from kanon_pg.grouping.found import FoundValue
 from kanon_pg.grouping.request import GroupingRequest, RegionsRequest

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from kanon_pg.core.hierarchy import MAX_VALUES
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnsuitableColumn
 
 T = TypeVar("T")

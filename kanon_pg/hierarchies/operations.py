@@ -15,7 +15,7 @@ from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.catalog import RelationFacts, caller, describe, require_readable
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies import build, sources, storage
 from kanon_pg.hierarchies.definition import HierarchyDefinition, read_definition

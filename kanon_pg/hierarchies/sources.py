@@ -16,7 +16,7 @@ from kanon_pg.core.hierarchy import MAX_VALUES, GeneralizationHierarchy, hierarc
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.definition import HierarchyDefinition, StoringOptions, take_storing_options
 from kanon_pg.hierarchies.inputs import Spec

@@ -16,7 +16,7 @@ from kanon_pg.core.hierarchy import GeneralizationHierarchy
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, NameTaken, NotPermitted, UnknownName
 from kanon_pg.hierarchies.definition import HierarchyDefinition
 from kanon_pg.hierarchies.ranges import ELEMENTS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, KanonError
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.checker import check

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from typing import Any
 
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.check.write.table_snapshot import fingerprint_sql, has_tids

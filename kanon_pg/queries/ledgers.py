@@ -11,7 +11,7 @@ from typing import Any
 from kanon_pg.core.unrecorded import noted
 from kanon_pg.db.catalog import describe, require_readable
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import LedgerError, UnknownName
 from kanon_pg.runner import ledger_parent
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.queries.check.catalog import (
     CatalogSnapshot,
     Column,

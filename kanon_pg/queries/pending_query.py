@@ -14,7 +14,7 @@ from typing import Any
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.load_catalog import NamedRelation, candidates
 from kanon_pg.queries.request import QueryRequest, withheld

@@ -10,7 +10,7 @@ from kanon_pg.db.catalog import RelationFacts, describe, require_readable
 from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.queries.ledgers import begin_record, has_folder
 from kanon_pg.queries.load_catalog import load_relation

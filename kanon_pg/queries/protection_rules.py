@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 from kanon_pg.relations.beside_queries import BESIDE_RELEASES
 

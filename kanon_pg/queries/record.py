@@ -12,7 +12,7 @@ from typing import Any
 
 from kanon_pg.core.unrecorded import UnrecordedQuery, note
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import KanonError, LedgerError, LedgerUnavailable, LimitExceeded, SolverUnavailable
 from kanon_pg.queries.check.catalog import CatalogSnapshot, Relation
 from kanon_pg.queries.check.plan.spreads import people_of_spreads

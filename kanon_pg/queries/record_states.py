@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.queries.check.write.table_snapshot import content_description
 from kanon_pg.queries.ledgers import ledger_context, mark_of
 from kanon_pg.queries.load_catalog import load_relation

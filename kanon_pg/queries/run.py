@@ -15,7 +15,7 @@ from typing import Any
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
 from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.verdict import CombinedSql, Verdict

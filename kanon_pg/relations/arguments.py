@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from kanon_pg.core.request import METHODS
+from kanon_pg.core.solving import METHODS
 from kanon_pg.db.operation import Argument
 from kanon_pg.errors import InputError, UnknownName
 

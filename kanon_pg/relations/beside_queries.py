@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError
 
 BESIDE_RELEASES = ("allow", "warn", "refuse")

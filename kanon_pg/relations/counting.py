@@ -9,7 +9,7 @@ from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes, SensitiveColumn
 from kanon_pg.db.citus import distribution_of
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import MemoryExceeded
 from kanon_pg.relations.canonical import CanonicalColumn
 

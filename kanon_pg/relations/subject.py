@@ -22,7 +22,7 @@ from kanon_pg.db.catalog import (
 )
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnsuitableColumn
 from kanon_pg.relations.canonical import CanonicalColumn
 

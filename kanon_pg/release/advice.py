@@ -9,7 +9,7 @@ from kanon_pg.db.catalog import ColumnFacts, RelationFacts, has_equality
 from kanon_pg.db.citus import reads_tables_of_citus
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 
 _ROWS_LOOKED_AT = 100_000
 _FEWEST_ROWS = 100

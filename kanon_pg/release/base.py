@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_pg.db.catalog import RelationFacts, describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import NotPermitted, UnsuitableRelation
 
 OWNER = "kanon_owner"

@@ -18,8 +18,8 @@ from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, ReleaseError
 from kanon_pg.relations.arguments import DEFAULT_SECONDS, check_time_limit
 from kanon_pg.relations.canonical import canonical_columns

@@ -7,8 +7,8 @@ import json
 from kanon_pg.db.catalog import RelationFacts, caller, describe_readable
 from kanon_pg.db.identifiers import Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import dropped_everywhere
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import Roles, Subject, require_usable, stored_declaration

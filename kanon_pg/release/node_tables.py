@@ -15,7 +15,7 @@ from kanon_pg.core.hierarchy import names_with_two_meanings, two_meanings
 from kanon_pg.core.packed import PackedRowTypes
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import render, statement
+from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import DatabaseError, InputError, UnsuitableColumn
 from kanon_pg.release.generalized import GeneralizedColumn, node_parts
 from kanon_pg.release.plan import ReleasePlan

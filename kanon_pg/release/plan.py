@@ -6,11 +6,11 @@ import json
 from dataclasses import dataclass, field
 
 from kanon_pg.core.generalization import LevelFields
-from kanon_pg.core.request import PrivacyModels
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, require_equality
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import render, statement
+from kanon_pg.db.statements import render, statement
 from kanon_pg.errors import InputError, NameTaken, UnsuitableColumn
 from kanon_pg.hierarchies.build import build
 from kanon_pg.hierarchies.storage import held_hierarchy

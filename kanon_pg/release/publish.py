@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from kanon_pg.db.failures import DEPENDENT_OBJECTS, LOCK_NOT_AVAILABLE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import Statement, statement
 from kanon_pg.db.settings import setting
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.storage import lasting_name

@@ -15,7 +15,7 @@ from kanon_pg.db.catalog import RelationFacts
 from kanon_pg.db.failures import INVALID_PARAMETER_VALUE
 from kanon_pg.db.identifiers import Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, ReleaseError, UnknownName
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.distributed.placement import SCHEMA

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_pg.core.request import PrivacyModels, SolveOutcome
+from kanon_pg.core.solving import PrivacyModels, SolveOutcome
 from kanon_pg.db.catalog import equality_operator
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import VerificationFailed
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import Counted, fingerprint

@@ -9,8 +9,8 @@ from kanon_pg.db.catalog import RelationFacts, caller, describe, describe_readab
 from kanon_pg.db.failures import SERIALIZATION_FAILURE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
 from kanon_pg.db.settings import exact_text, working_memory
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, ReleaseBusy
 from kanon_pg.relations.beside_queries import check_beside_queries, refuse_beside_queries
 from kanon_pg.release.advice import notice_much_suppressed

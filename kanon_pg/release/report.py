@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon_pg.core.request import SolveOutcome
+from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.core.termination import Termination
 from kanon_pg.relations.counting import Counted
 from kanon_pg.release.plan import ReleasePlan

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from kanon_pg.core.request import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.db.operation import Argument, Operation, Spread
 from kanon_pg.errors import InputError, UnknownName, VerificationFailed
 from kanon_pg.relations.arguments import (
@@ -120,9 +120,9 @@ class AnonymizeRequest:
     relation : str
         The base relation, as SQL writes it.
     method : str
-        One of `kanon_pg.core.request.METHODS`.
+        One of `kanon_pg.core.solving.METHODS`.
     l, p, t : optional
-        Privacy models on the sensitive columns, see `kanon_pg.core.request.PrivacyModels`.
+        Privacy models on the sensitive columns, see `kanon_pg.core.solving.PrivacyModels`.
     patterns : list or dict, optional
         Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
     hierarchies : dict, optional
@@ -133,9 +133,9 @@ class AnonymizeRequest:
     release : str, optional
         Name of the view in schema ``safe``; the relation's name unless given.
     diversity : str, optional
-        Meaning of `l`, a name of `kanon_pg.core.request.DIVERSITIES`; 'frequency' unless given.
+        Meaning of `l`, a name of `kanon_pg.core.solving.DIVERSITIES`; 'frequency' unless given.
     distance : str, optional
-        Ground distance of `t`, a name of `kanon_pg.core.request.DISTANCES`; 'equal' unless given.
+        Ground distance of `t`, a name of `kanon_pg.core.solving.DISTANCES`; 'equal' unless given.
     fewest_classes, most_classes : int, optional
         Limits for the number of classes, >= 1.
     suppressed_rows : float, optional

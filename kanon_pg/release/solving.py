@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kanon_pg.core.request import SolveOutcome, SolveRequest, kernels_for
+from kanon_pg.core.solving import SolveOutcome, SolveRequest, kernels_for
 from kanon_pg.db.protocol import Database
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.relations.counting import Counted, count_row_types

@@ -16,11 +16,11 @@ from itertools import groupby
 from typing import Any
 
 from kanon_pg.core.packed import ITEM_BYTES
-from kanon_pg.core.request import PrivacyModels, SolveOutcome
+from kanon_pg.core.solving import PrivacyModels, SolveOutcome
 from kanon_pg.db.failures import UNIQUE_VIOLATION
 from kanon_pg.db.identifiers import Fragment, Identifier, derived_name
 from kanon_pg.db.protocol import Database, PackedColumn
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, ReleaseError
 from kanon_pg.relations.canonical import CanonicalColumn
 from kanon_pg.relations.counting import HASH_SEED
@@ -218,7 +218,7 @@ def write_mapping(
     keys, patterns : bytes
         Row type hashes and masks of suppressed columns, packed, equal lengths.
     prices : bytes
-        The certificate of the lower bound, see `kanon_pg.core.request.SolveOutcome`; empty without one.
+        The certificate of the lower bound, see `kanon_pg.core.solving.SolveOutcome`; empty without one.
 
     Raises
     ------

@@ -23,7 +23,7 @@ from kanon_pg.core.code_folders import (
     own_store,
     store_of,
 )
-from kanon_pg.core.request import KERNELS
+from kanon_pg.core.solving import KERNELS
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget

@@ -19,9 +19,9 @@ from kanon_pg.core.certificate import CertificateTask
 from kanon_pg.core.code_folders import folders, is_complete
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import ITEM_BYTES, PackedRowTypes
-from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
@@ -192,7 +192,7 @@ def compile_solvers(
     Parameters
     ----------
     kernels : str
-        A name of `kanon_pg.core.request.KERNELS`.
+        A name of `kanon_pg.core.solving.KERNELS`.
 
     Raises
     ------
@@ -287,7 +287,7 @@ COMPILED = {
     "audit": "what audits use",
     "recoding": "the solvers for hierarchies",
 }
-"""What each set of `kanon_pg.core.request.KERNELS` is for, in the words of a notice."""
+"""What each set of `kanon_pg.core.solving.KERNELS` is for, in the words of a notice."""
 
 
 def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
@@ -300,7 +300,7 @@ def compile_once(db: Database, memory_bytes: int, kernels: str) -> None:
     memory_bytes : int
         Budget of the worker.
     kernels : str
-        A name of `kanon_pg.core.request.KERNELS`.
+        A name of `kanon_pg.core.solving.KERNELS`.
     """
     if not solvers_are_compiled(kernels):
         db.notice(

@@ -38,8 +38,8 @@ def check_query(sql: SqlValue, schemas: SqlValue) -> dict[str, Any]:
     return serve(lambda db: formats.verdict_row(_verdict(db, sql, schemas)))
 
 
-def record_query(sql: SqlValue, schemas: SqlValue) -> dict[str, str]:
-    """Serve ``kanon.record_query``: what ``kanon_query_record`` runs, or the refusal."""
+def typed_statement(sql: SqlValue, schemas: SqlValue) -> dict[str, str]:
+    """Serve ``kanon.typed_statement``: what ``kanon_query_record`` runs, or the refusal."""
 
     def operation(db: Database) -> dict[str, str]:
         verdict = _verdict(db, sql, schemas)

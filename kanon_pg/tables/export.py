@@ -22,7 +22,7 @@ from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
-from kanon_pg.db.queries import Statement, render, statement
+from kanon_pg.db.statements import Statement, render, statement
 from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.release.record import name_in_sql
 

@@ -16,7 +16,7 @@ from kanon_pg.db.failures import DEPENDENT_OBJECTS, UNDEFINED_SCHEMA
 from kanon_pg.db.identifiers import Fragment, Identifier
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, mapped_errors
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InputError, UnknownName
 from kanon_pg.tables.csv_file import CsvColumn, CsvFile
 

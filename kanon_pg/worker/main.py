@@ -18,7 +18,7 @@ from kanon_pg.core.certificate import MAPPING_BUFFERS, CertificateTask
 from kanon_pg.core.code_folders import CODE_FOLDER, mark
 from kanon_pg.core.grouping import GroupingAnswer, GroupingTask
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message, send

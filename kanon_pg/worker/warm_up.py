@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier, SensitiveColumn
-from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.worker.audit.auditor import work as audit
 from kanon_pg.worker.audit.grouping import People
 from kanon_pg.worker.audit.lines import lines_of_suffixes
@@ -48,7 +48,7 @@ def warm_up(kernels: str, report: Callable[[str], None] = lambda name: None) -> 
     Parameters
     ----------
     kernels : str
-        A name of `kanon_pg.core.request.KERNELS`.
+        A name of `kanon_pg.core.solving.KERNELS`.
     report : callable
         Called with the name of each kernel that has become ready.
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from rich.table import Table
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, ADULT14, CENSUS8, CMC, DIABETES, NURSERY
 from tests.benchmarks.packed import packed_file

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from kanon_pg.core.generalization import PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import QI8
 from tests.benchmarks.packed import counted_file, packed_table

@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, ADULT14, CENSUS8, CMC, DIABETES, NURSERY
 from tests.benchmarks.packed import packed_file

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, ADULT14, CMC, NURSERY
 from tests.benchmarks.packed import packed_file

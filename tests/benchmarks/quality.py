@@ -15,7 +15,7 @@ from matplotlib.ticker import NullLocator
 from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.reports.plots import COLOURS, write_figure
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import ADULT9, ADULT14, CENSUS8, CMC, CREDIT11, DIABETES, QI8

@@ -52,6 +52,7 @@ SPECS: dict[str, Spec] = {
     "census": real.census,
     "series": series.over_time,
     "series-server": series.by_functions,
+    "refresh": series.refreshes,
     "waiting": waiting.waiting,
     "synthetic": synthetic.phases,
     "synthetic-diverse": synthetic.diverse,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.reports.plots import COLOURS, write_figure
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.server import megabytes, memory_watch, private_bytes

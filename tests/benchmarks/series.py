@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import CENSUS8, DIABETES, QI8
 from tests.benchmarks.server import bench_server, load
 from tests.benchmarks.settings import DATA, Settings, missing, table
+from tests.benchmarks.synthetic import COLUMNS, make
 from tests.fixtures.cohorts import CohortCounts, Rules, fate
 
 K = 5
@@ -268,3 +270,59 @@ def _published_history(
     run("select kanon_drop('growing')")
     run("drop table growing, ordered cascade")
     return found
+
+
+def refreshes(settings: Settings) -> Iterator[Table]:
+    """A version over time against publishing anew, in turn: after 1 % new rows, and after 0.1 % leavers."""
+    size = 100_000 if settings.quick else 1_000_000
+    rows: list[list[object]] = []
+    with bench_server() as connection:
+        for method in ("auto", "greedy"):
+            rows += _refreshed(connection, size, method, 1 if settings.quick else 4)
+    title = f"{size:,} rows of 5 columns, k = {K}: seconds of a refresh against publishing anew"
+    yield table(title, ["method", "round", "change", "refresh s", "anew s", "ratio", "load"], rows)
+
+
+def _refreshed(
+    connection: psycopg.Connection[dict[str, Any]], size: int, method: str, rounds: int
+) -> list[list[object]]:
+    run = connection.execute
+    run("drop table if exists moving, reserve cascade")
+    make(connection, "reserve", round(size * (1 + 0.01 * (rounds + 1))), columns=5)
+    run(f"create table moving as select * from reserve limit {size}".encode())
+    run("alter table moving add column id bigint generated always as identity primary key")
+    columns = list(_REFRESHED)
+    run("select kanon_declare('moving', quasi_identifiers => %s::name[])", [columns])
+    run(
+        "select kanon_anonymize('moving', %s, method => %s, options => %s::jsonb)",
+        [K, method, '{"over_time": {"new_series": true}}'],
+    )
+    named = ", ".join(row["attname"] for row in run(_INHERITED).fetchall())
+    changes = {
+        "1 % new rows": f"insert into moving ({named}) select {named} from reserve offset {size} + %s limit"
+        f" {size // 100}",
+        "0.1 % leavers": f"delete from moving where id %% {1000} = %s",
+    }
+    found: list[list[object]] = []
+    for number in range(rounds):
+        for change, text in changes.items():
+            run(text.encode(), [number * (size // 100) if "new" in change else number + 1])
+            run("analyze moving")
+            seconds = []
+            for call in (
+                "select kanon_refresh('moving')",
+                f"select kanon_anonymize('moving', {K}, method => '{method}', release => 'afresh')",
+            ):
+                began = time.perf_counter()
+                run(call.encode())
+                seconds.append(time.perf_counter() - began)
+            run("select kanon_drop('afresh')")
+            found.append([method, number + 1, change, *seconds, seconds[0] / seconds[1], os.getloadavg()[0]])
+    return found
+
+
+_REFRESHED = COLUMNS[:5]
+_INHERITED = """
+select attname from pg_attribute
+where attrelid = 'reserve'::regclass and attnum > 0 and not attisdropped order by attnum
+"""

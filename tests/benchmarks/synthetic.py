@@ -67,7 +67,7 @@ def make(
         return
     connection.execute("SELECT setseed(0.42)")
     names = [*COLUMNS, *(f"extra_{number}" for number in range(1, columns - 8))][:columns]
-    sizes = [*SIZES, *[8] * max(0, columns - len(SIZES))]
+    sizes = [*SIZES, *[8] * max(0, columns - len(SIZES))][:columns]
     cells = []
     for position, (column, size) in enumerate(zip(names, sizes, strict=True)):
         of_profile = f"abs(hashint4extended(profile, {position}) % {size})"

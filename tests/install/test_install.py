@@ -11,7 +11,7 @@ import kanon_pg
 from kanon_pg import client
 from kanon_pg.admin.install import installer, python_path
 from kanon_pg.admin.install.installer import install, release_numbers
-from kanon_pg.db.queries import sql_root, statement
+from kanon_pg.db.statements import sql_root, statement
 from kanon_pg.errors import InstallError, VersionMismatch
 from tests.docs.references import FUNCTIONS
 from tests.fixtures.databases import Server, role

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.classes import classes_of, suppressed_cells
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import cheapest_first, paper_order, parse_patterns

@@ -6,8 +6,8 @@ import pytest
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.db.queries import Statement, statement
 from kanon_pg.db.settings import working_memory
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import MemoryExceeded
 from tests.fixtures.interfaces import Interface
 

@@ -62,7 +62,7 @@ def test_wheel_carries_the_sql_and_finds_it(tmp_path: Path) -> None:
     in_checkout = {str(path.relative_to(CHECKOUT / "sql")) for path in (CHECKOUT / "sql").rglob("*.sql")}
     assert packed == in_checkout
     found = subprocess.run(
-        [sys.executable, "-c", "from kanon_pg.db.queries import sql_root; print(sql_root())"],
+        [sys.executable, "-c", "from kanon_pg.db.statements import sql_root; print(sql_root())"],
         env=os.environ | {"PYTHONPATH": str(tmp_path / "unpacked")},
         cwd=tmp_path,
         capture_output=True,

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from tests.fixtures.cohorts import CohortCounts, Rules, fate
 
 K, VERSION = 2, 9

@@ -25,7 +25,7 @@ import pytest
 
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.db.queries import Statement
+from kanon_pg.db.statements import Statement
 from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, NotPermitted, UnsuitableRelation
 from kanon_pg.relations import counting
 from tests.fixtures.interfaces import Interface

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InputError, VerificationFailed
 from kanon_pg.release import storage
 from tests.fixtures.audits import audit, is_anonymous, risk

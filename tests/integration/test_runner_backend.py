@@ -18,7 +18,7 @@ create function public.run_stub(path text[], behaviour text, request jsonb = '{}
 language plpython3u as $$
 import json, sys
 sys.path[:0] = [folder for folder in path if folder not in sys.path]
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.runner import launch, parent
 from kanon_pg.runner.session import Caller
 from stub_caller import small_table

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import ReleaseError
 from kanon_pg.worker.certifier import certify
 from kanon_pg.worker.patterns import parse_patterns

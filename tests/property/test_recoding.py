@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.solvers.recoding.methods import FULL_DOMAIN_BOUND, RECODINGS
 from kanon_pg.worker.solvers.registry import solve

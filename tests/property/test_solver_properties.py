@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.classes import classes_of, weighted_cost
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import cheapest_first, parse_patterns

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from kanon_pg.client import as_reader
-from kanon_pg.db.queries import Statement
+from kanon_pg.db.statements import Statement
 from kanon_pg.errors import DatabaseError
 from tests.fixtures.databases import Server
 
@@ -40,7 +40,7 @@ _PREPARE = """
     GRANT INSERT ON public.seen TO kanon_reader;
     CREATE FUNCTION public.with_the_readers_rights(command text) RETURNS text LANGUAGE plpython3u AS $$
         plpy.execute("select kanon.boot()")
-        from kanon_pg.db.queries import Statement
+        from kanon_pg.db.statements import Statement
         from kanon_pg.db.spi_adapter import serve
         from kanon_pg.queries.pending_query import serve_as_reader
         from kanon_pg.queries.request import QueryRequest

@@ -11,7 +11,7 @@ from dataclasses import fields
 import pytest
 
 from kanon_pg.cli.commands import COMMANDS
-from kanon_pg.core.request import METHODS
+from kanon_pg.core.solving import METHODS
 from kanon_pg.errors import KanonError
 from kanon_pg.hierarchies.build import NAMES
 from kanon_pg.measures import Measures
@@ -137,7 +137,7 @@ def test_each_error_is_explained_with_its_sqlstate():
 def test_each_statement_is_used():
     code = "\n".join(path.read_text() for path in (ROOT / "kanon_pg").rglob("*.py"))
     templates = "\n".join(path.read_text() for path in (ROOT / "sql").rglob("*.sql"))
-    for path in sorted((ROOT / "sql/queries").rglob("*.sql")):
+    for path in sorted((ROOT / "sql/statements").rglob("*.sql")):
         assert re.search(rf"[\"/]{path.stem}[\".]", code + templates), f"nothing runs {path.stem}"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.worker.child_processes import WorkFailed, run_in_child
 from kanon_pg.worker.solvers.exact import integer_program
 from kanon_pg.worker.solvers.registry import solve

@@ -18,7 +18,7 @@ from kanon_pg.cli.commands import COMMANDS
 from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.operation import Argument, Operation
-from kanon_pg.db.queries import sql_root
+from kanon_pg.db.statements import sql_root
 from kanon_pg.errors import InputError
 from kanon_pg.hierarchies.operations import BUILD_HIERARCHY
 from kanon_pg.release.request import ANONYMIZE, DECLARE, AnonymizeRequest

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from kanon_pg.db.queries import sql_root
+from kanon_pg.db.statements import sql_root
 
 _STAND_IN = """
 import sys, types
@@ -89,7 +89,7 @@ except SystemExit as said:
 def test_one_that_only_templates_need_is_said_when_they_are_rendered() -> None:
     code = """
 sys.modules["jinja2"] = None
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InstallError
 print(statement("now").text.startswith("--"))
 try:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.tables.load import append_batches
 
 

@@ -17,11 +17,11 @@ from kanon_pg.admin.install.facts import (
     read_recorded,
 )
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.db.citus import coordinator_holds_shards
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import InstallError, KanonError
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.parent import solve_in_worker

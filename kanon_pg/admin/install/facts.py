@@ -15,7 +15,7 @@ from kanon_pg.db.citus import coordinator_holds_shards
 from kanon_pg.db.failures import DEPENDENT_OBJECTS
 from kanon_pg.db.identifiers import Fragment
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import sql_root, statement
+from kanon_pg.db.statements import sql_root, statement
 from kanon_pg.errors import DatabaseError
 
 MINIMUM_SERVER = 14
@@ -44,7 +44,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The server, the database and the role that installs; see ``sql/queries/install_facts.sql``.
+    """The server, the database and the role that installs; see ``sql/statements/install_facts.sql``.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def _stems(*folders: str) -> list[str]:
 
 
 def find_orphans(db: Database) -> list[Row]:
-    """Return views in schema safe, and storage, that no record names; see ``sql/queries/orphans.sql``."""
+    """Return views in schema safe, and storage, that no record names; see ``sql/statements/orphans.sql``."""
     return list(db.rows(statement("orphans"), own_relations()))
 
 

@@ -28,7 +28,7 @@ from kanon_pg.admin.install.scripts import inside_server, prepare_session, run_s
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import Connection, PsycopgDatabase, connect
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import InstallError, VersionMismatch
 
 DEFAULT_API_SCHEMA = "public"

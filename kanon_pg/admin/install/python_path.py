@@ -27,7 +27,7 @@ from typing import Any
 import kanon_pg
 from kanon_pg.admin.install.facts import Missing
 from kanon_pg.core.code_folders import STORE
-from kanon_pg.db.queries import sql_root
+from kanon_pg.db.statements import sql_root
 from kanon_pg.runner.compilation import share_compiled
 from kanon_pg.runner.launch import SOLVER_LIBRARIES, folder_of
 

@@ -12,8 +12,8 @@ from kanon_pg.db.failures import DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase, connect
-from kanon_pg.db.queries import Statement, statement
 from kanon_pg.db.settings import created_everywhere
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, InstallError
 
 _KEEPS = (DEPENDENT_OBJECTS, INSUFFICIENT_PRIVILEGE)

@@ -12,13 +12,13 @@ are statements for the ledger, to be run in the same snapshot.
 
 from __future__ import annotations
 
-from kanon_pg.queries.check.bind.queries import Binder
+from kanon_pg.queries.check.bind.plans import Binder
 from kanon_pg.queries.check.catalog import CatalogSnapshot
 from kanon_pg.queries.check.findings import Finding, Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.plan.levels import Output, Plan
 from kanon_pg.queries.check.plan.typed import number_type, size_of
-from kanon_pg.queries.check.read.queries import read_query
+from kanon_pg.queries.check.read.selects import read_query
 from kanon_pg.queries.check.rules import findings
 from kanon_pg.queries.check.verdict import OutputColumn, Verdict
 from kanon_pg.queries.check.write.canonical import CanonicalWriter, parameters

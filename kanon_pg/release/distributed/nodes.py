@@ -7,7 +7,7 @@ from kanon_pg.db.citus import coordinator_holds_shards, reads_tables_of_citus
 from kanon_pg.db.failures import INSUFFICIENT_PRIVILEGE
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InstallError, NotPermitted, UnsuitableRelation
 
 _CONNECTION_FAILED = "08"

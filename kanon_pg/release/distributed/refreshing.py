@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_pg.db.catalog import RelationFacts
 from kanon_pg.db.identifiers import Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import ReleaseError
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.subject import entity_column

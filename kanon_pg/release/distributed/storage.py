@@ -15,8 +15,8 @@ from kanon_pg.core.packed import ITEM_BYTES
 from kanon_pg.db.catalog import ColumnFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database
-from kanon_pg.db.queries import render, statement
 from kanon_pg.db.settings import created_everywhere, setting
+from kanon_pg.db.statements import render, statement
 from kanon_pg.relations.counting import HASH_SEED
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.distributed.nodes import require_closed

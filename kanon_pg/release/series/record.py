@@ -10,7 +10,7 @@ from typing import Any
 from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
 from kanon_pg.db.identifiers import Identifier, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import ReleaseError, UnsuitableColumn, UnsuitableRelation
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import entity_column

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_pg.core.request import SolveOutcome
+from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
 from kanon_pg.db.protocol import Database, Row
-from kanon_pg.db.queries import statement
+from kanon_pg.db.statements import statement
 from kanon_pg.errors import DatabaseError, InfeasibleError, InputError, VerificationFailed
 from kanon_pg.relations.beside_queries import check_beside_queries
 from kanon_pg.relations.canonical import CanonicalColumn
@@ -147,7 +147,7 @@ class _Version:
         return column.suppressed if generalized is None else Fragment("NULL")
 
     def run(self, query: str, *arguments: Any, **parts: Any) -> int:
-        """Run a statement of ``sql/queries/series`` on the tables of this release."""
+        """Run a statement of ``sql/statements/series`` on the tables of this release."""
         return self.db.execute(statement(f"series/{query}", **self.names.parts(), **parts), *arguments)
 
     def find(self, query: str, *arguments: Any, **parts: Any) -> Sequence[Row]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon_pg.core.request import PrivacyModels
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.models.class_counts import (
     TOLERANCE,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import SensitiveColumn
-from kanon_pg.core.request import PrivacyModels
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.compiled import inner_kernel
 from kanon_pg.worker.models.class_counts import ROWS, ClassCounts, ModelEvaluator

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.request import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
 from kanon_pg.errors import InputError, UnknownName, UnsuitableColumn
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.models.class_counts import (

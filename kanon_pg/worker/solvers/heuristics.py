@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.classes import classes_of, weighted_cost
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.class_counts import ModelEvaluator

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import MemoryExceeded, SolverError
 from kanon_pg.worker.clock import Clock, TimeOver
 from kanon_pg.worker.compiled import kernel

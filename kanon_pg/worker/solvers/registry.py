@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, InputError, SolverError, UnknownName
 from kanon_pg.worker.classes import classes_of

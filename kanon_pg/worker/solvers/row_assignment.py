@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError, InputError, SolverError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import PatternMask

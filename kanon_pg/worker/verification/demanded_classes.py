@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import PrivacyModels
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.numbering import number_values
 from kanon_pg.worker.row_types import RowTypeTable, shared_people

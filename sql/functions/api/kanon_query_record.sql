@@ -18,7 +18,7 @@ DECLARE
     plan record;
     mismatch text;
 BEGIN
-    SELECT r.statement, r.columns INTO plan FROM kanon.record_query(sql, schemas) AS r;
+    SELECT r.statement, r.columns INTO plan FROM kanon.typed_statement(sql, schemas) AS r;
     BEGIN
         RETURN QUERY EXECUTE plan.statement USING sql, parameters, schemas;
     EXCEPTION

@@ -15,7 +15,7 @@ from psycopg import sql
 from kanon_pg import client
 from kanon_pg.db.catalog import describe
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.db.queries import Statement
+from kanon_pg.db.statements import Statement
 from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import Counted, count_row_types, fingerprint
 from kanon_pg.relations.subject import entity_column

@@ -13,7 +13,7 @@ import pytest
 
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.db.queries import Statement
+from kanon_pg.db.statements import Statement
 from kanon_pg.errors import KanonError
 from tests.fixtures.citus import CitusNodes
 from tests.fixtures.databases import Server
@@ -41,7 +41,7 @@ STEPS = {
         "record_refresh": True,
     },
 }
-"""Named queries, in their order, before each of which a worker stops; those that are tried in each run."""
+"""Named statements, in their order, before each of which a worker stops; those that are tried in each run."""
 
 STOPS = [
     pytest.param(call, step, marks=() if daily else pytest.mark.deep)
@@ -108,7 +108,7 @@ def _stopping(step: str, stop: Callable[[], None]) -> type[PsycopgDatabase]:
     left = [stop]
 
     class Stopping(PsycopgDatabase):
-        """Stops a node before a named query, once."""
+        """Stops a node before a named statement, once."""
 
         def _run(self, statement: Statement, arguments: tuple[Any, ...]) -> Any:
             if statement.name == step and left:

@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
-from kanon_pg.db.queries import Statement
+from kanon_pg.db.statements import Statement
 from tests.integration.citus.tables import classes, create_patients, create_stays, storage_of
 
 K = 12

@@ -13,7 +13,7 @@ import kanon_pg
 from kanon_pg.admin.install.scripts import OPERATIONS
 from kanon_pg.cli.commands import COMMANDS, loaded
 from kanon_pg.cli.hints import COMMANDS_OF_FUNCTIONS, COMMANDS_OF_VIEWS, as_command
-from kanon_pg.db.queries import sql_root
+from kanon_pg.db.statements import sql_root
 
 _SQL = "\n".join(path.read_text(encoding="utf-8") for path in sql_root().rglob("*.sql"))
 _API = set(re.findall(r"FUNCTION \{\{ api \}\}\.(kanon_\w+)\(", _SQL))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_pg.core.request import SolveOutcome
+from kanon_pg.core.solving import SolveOutcome
 from kanon_pg.core.termination import Termination
 from kanon_pg.curves import CurvePoint, SolvedPoint, points_of
 from kanon_pg.errors import SolverError

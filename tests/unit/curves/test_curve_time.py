@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kanon_pg import curves
-from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.curves import CurveRequest
 from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kanon_pg.core.request import PrivacyModels
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.errors import InputError, UnknownName, VerificationFailed
 from kanon_pg.release.request import AnonymizeRequest, option_fields, require_classes, require_sensitive
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.core.packed import PackedRowTypes, QuasiIdentifier
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.runner import parent
 from kanon_pg.runner.session import Caller
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveOutcome, SolveRequest
+from kanon_pg.core.solving import SolveOutcome, SolveRequest
 from kanon_pg.errors import InfeasibleError
 
 SECRET = "Smith, John, 1970-01-01"

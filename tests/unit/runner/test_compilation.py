@@ -8,7 +8,7 @@ import pytest
 from kanon_pg.cli.install import Solvers
 from kanon_pg.core import code_folders
 from kanon_pg.core.code_folders import CodeFolder
-from kanon_pg.core.request import KERNELS
+from kanon_pg.core.solving import KERNELS
 from kanon_pg.errors import SolverError
 from kanon_pg.runner import compilation, launch
 

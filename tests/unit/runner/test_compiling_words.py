@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kanon_pg.core.request import KERNELS
+from kanon_pg.core.solving import KERNELS
 from kanon_pg.runner.parent import COMPILED
 
 

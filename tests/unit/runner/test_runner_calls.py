@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError, MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch, messages, parent
 

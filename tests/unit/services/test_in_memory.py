@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from kanon_pg.db.identifiers import Identifier
-from kanon_pg.db.queries import Statement, statement
+from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError
 from tests.fixtures.memory import Cancelled, InMemoryDatabase, State, with_kanon
 from tests.fixtures.memory.values import spelled, sql_type

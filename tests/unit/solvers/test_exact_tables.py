@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, parse_patterns, suppression_costs
 from kanon_pg.worker.solvers.exact.optimum import search_exactly

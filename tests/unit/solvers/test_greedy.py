@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.worker.classes import classes_of, suppressed_cells
 from kanon_pg.worker.clock import Clock

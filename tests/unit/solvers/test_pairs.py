@@ -7,7 +7,7 @@ from itertools import chain, combinations, combinations_with_replacement
 import numpy as np
 import pytest
 
-from kanon_pg.core.request import PrivacyModels, SolveRequest
+from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import KanonError, SolverError
 from kanon_pg.worker.classes import classes_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.generalization import PackedHierarchy
-from kanon_pg.core.request import PrivacyModels, SolveRequest, kernels_for
+from kanon_pg.core.solving import PrivacyModels, SolveRequest, kernels_for
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InputError, SolverError, UnknownName
 from kanon_pg.worker.row_types import RowTypeTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.solvers.registry import solve
 from tests.benchmarks.columns import QI8
 from tests.benchmarks.generalization import generalized_file

@@ -20,7 +20,7 @@ from kanon_pg.queries.check.bind.sources import FromClause, named_outputs, outpu
 from kanon_pg.queries.check.findings import Refusal, Span
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Output, Sorting
 from kanon_pg.queries.check.plan.typed import AllowedCall, Bound, KeyRef, TypedConstant, walk
-from kanon_pg.queries.check.read.queries import MOST_GROUPINGS
+from kanon_pg.queries.check.read.selects import MOST_GROUPINGS
 from kanon_pg.queries.check.read.syntax import (
     Constant,
     Expression,

@@ -2,7 +2,7 @@
 
 sqlglot knows functions of twenty dialects by heart and rewrites them; the dialect below forgets them,
 so that a call stays the name and the arguments that were written. What comes out are plain
-`RawNode` objects; `kanon_pg.queries.check.read.queries` accepts or refuses every one of them.
+`RawNode` objects; `kanon_pg.queries.check.read.selects` accepts or refuses every one of them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, InputError
 from kanon_pg.worker.clock import Clock

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.generalization import LevelFields, PackedHierarchy
 from kanon_pg.core.packed import PackedRowTypes
-from kanon_pg.core.request import SolveRequest
+from kanon_pg.core.solving import SolveRequest
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.evaluator import require_feasible

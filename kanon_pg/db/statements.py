@@ -1,6 +1,6 @@
-"""Named SQL statements: loads ``sql/queries/<name>.sql``, fills in names, declares parameter types.
+"""Named SQL statements: loads ``sql/statements/<name>.sql``, fills in names, declares parameter types.
 
-A query file starts with comment lines: what it is for, then one ``-- $n type`` line per parameter.
+A statement file starts with comment lines: what it is for, then one ``-- $n type`` line per parameter.
 Bodies are Jinja templates with ``$1`` parameters for values. What a template interpolates must be an
 `Identifier`, a `Literal`, a `Fragment` (the output of another template) or an int: a bare string is a
 programming error that raises, so no value can become SQL text.
@@ -38,7 +38,7 @@ class Statement:
     types : tuple of str
         SQL type of each parameter.
     name : str
-        The named query that it was rendered from; empty for other texts.
+        The named statement that it was rendered from; empty for other texts.
     parts : mapping
         What was filled in.
     """
@@ -78,7 +78,7 @@ def _environment() -> jinja2.Environment:
             hint="Install kanon_pg with its dependencies where this Python finds and may read them.",
         ) from error
     return jinja2.Environment(
-        loader=jinja2.FileSystemLoader([sql_root() / "queries", sql_root()]),
+        loader=jinja2.FileSystemLoader([sql_root() / "statements", sql_root()]),
         undefined=jinja2.StrictUndefined,
         finalize=_only_sql,
         autoescape=False,  # noqa: S701 - SQL, not HTML; `finalize` admits only quoted types
@@ -90,7 +90,7 @@ def _environment() -> jinja2.Environment:
 
 @cache
 def _source(name: str) -> str:
-    folders = (sql_root() / "queries", sql_root())
+    folders = (sql_root() / "statements", sql_root())
     files = (folder / f"{name}.sql" for folder in folders)
     return next(file for file in files if file.is_file()).read_text(encoding="utf-8")
 
@@ -107,7 +107,7 @@ def render(name: str, /, **parts: Any) -> Fragment:
     Parameters
     ----------
     name : str
-        File name below ``sql/queries`` without suffix.
+        File name below ``sql/statements`` without suffix.
     **parts
         Identifiers, literals, fragments, ints, or lists and records of these.
     """
@@ -118,5 +118,5 @@ def render(name: str, /, **parts: Any) -> Fragment:
 
 
 def statement(name: str, /, **parts: Any) -> Statement:
-    """Render a named query into a statement with its parameter types."""
+    """Render a named statement into a statement with its parameter types."""
     return Statement(render(name, **parts).text, _parameter_types(name), name, parts)
