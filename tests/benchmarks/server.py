@@ -20,7 +20,7 @@ from kanon_pg.tables.csv_file import CsvFile
 from kanon_pg.tables.load import load_csv
 from tests.benchmarks.settings import DATA
 
-NAME = "bench"
+NAME = os.environ.get("KANON_BENCH_SERVER", "bench")
 _SAMPLE_SECONDS = 0.02
 
 
