@@ -98,10 +98,10 @@ def create_ledger(parent: str, names: Sequence[str], checkpoint: Callable[[], No
 def states(
     parent: str, epoch: str, names: Sequence[str], checkpoint: Callable[[], None]
 ) -> list[Mapping[str, Any]]:
-    """Return for some ledgers the ``seed`` of hashes, and what the worker knows.
+    """Return for some ledgers the ``seed`` of hashes, and what the worker has cached.
 
-    That is the ``state``, or None, and ``sets``: keys of statements whose sets, in that state, need not be
-    sent again.
+    That is the ``state`` of the relation, or None, and ``sets``: keys of statements whose sets, in that
+    state, need not be sent again.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ def _sent(item: Fields, parts: Parts) -> SentSets:
 
 
 def _pieces(item: Fields, parts: Parts) -> PackedSets | str | Derived:
-    """Return the sets of a statement, the key of sets that are known, or what they follow from."""
+    """Return the sets of a statement, the key of cached sets, or what they follow from."""
     if item["everybody"]:
         return Derived.EVERYBODY
     if item["union"]:
