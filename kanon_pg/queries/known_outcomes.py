@@ -133,7 +133,7 @@ known_outcomes = KnownOutcomes()
 
 
 def outcome_key(
-    verdict: Verdict, text: str, set_keys: Sequence[str | None], context: LedgerContext, record: str
+    verdict: Verdict, text: str, set_keys: Sequence[str | None], context: LedgerContext, ledger: str
 ) -> str | None:
     """Return what the outcome of a query depends on beside the rows of its table; None if that is more.
 
@@ -142,12 +142,12 @@ def outcome_key(
     text : str
         What runs, with the limits that its rows are checked against.
     set_keys : sequence of (str or None)
-        Of its sets (`kanon_pg.queries.record.set_key`), which depend on parameters and time zone.
-    record : str
-        Name of the table's record.
+        Of its sets (`kanon_pg.queries.recording.set_key`), which depend on parameters and time zone.
+    ledger : str
+        Name of the table's ledger.
     """
     if None in set_keys or reads_clock(verdict.canonical_sql or ""):
         return None
     outputs = [[output.name, output.type_name] for output in verdict.outputs]
-    parts = [text, outputs, verdict.empty_refused, set_keys, context.parent, context.epoch, record]
+    parts = [text, outputs, verdict.empty_refused, set_keys, context.parent, context.epoch, ledger]
     return blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()

@@ -22,7 +22,7 @@ from kanon_pg.queries.check.verdict import CombinedSql, Verdict
 from kanon_pg.queries.known_outcomes import check_state, known_outcomes, outcome_key, version_of
 from kanon_pg.queries.ledgers import LedgerContext, ledger_context
 from kanon_pg.queries.load_catalog import LoadedCatalog
-from kanon_pg.queries.record import set_key
+from kanon_pg.queries.recording import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome
 from kanon_pg.runner import ledger_parent
 
@@ -245,7 +245,7 @@ def outcome_of(
 
 
 def _only_table(verdict: Verdict, loaded: LoadedCatalog) -> Relation | None:
-    """Return the one relation that a query reads, if it has a record of its own."""
+    """Return the one relation that a query reads, if it has a ledger of its own."""
     if len(verdict.relations) > 1 or verdict.protected != verdict.relations:
         return None
     (oid,) = verdict.relations
@@ -261,6 +261,6 @@ def _known(db: Database, names: Mapping[int, str], context: LedgerContext) -> Ma
     except LimitExceeded:
         raise
     except KanonError:
-        # what is wrong with the record is found, and recorded, when the answer is
+        # what is wrong with the ledger is found, and recorded, when the answer is
         return {}
     return dict(zip(names, found, strict=True))

@@ -377,7 +377,7 @@ def decide(
     Returns
     -------
     Decision
-        Allowed if every relation allows it; else with the first reason, for the record only.
+        Allowed if every relation allows it; else with the first reason, which only curators may read.
 
     Raises
     ------

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kanon_pg.queries import record
+from kanon_pg.queries import recording
 from kanon_pg.queries.check.catalog import Relation, RelationKind
 from kanon_pg.queries.check.verdict import EntitySet, OutputColumn, Verdict
 from kanon_pg.queries.known_outcomes import KnownOutcomes, check_state, outcome_key, reads_clock
 from kanon_pg.queries.ledgers import LedgerContext
-from kanon_pg.queries.record import set_key
+from kanon_pg.queries.recording import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, StateCheck
 
 ANSWER = QueryOutcome(
@@ -104,8 +104,8 @@ def test_a_state_from_after_the_snapshot_says_nothing_about_it() -> None:
 
 
 def test_a_check_of_another_state_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "check_state", lambda *_: StateCheck("theirs", "new"))
+    monkeypatch.setattr(recording, "check_state", lambda *_: StateCheck("theirs", "new"))
     outcome = replace(ANSWER, checked=StateCheck("mine", "old"))
-    recording = record._Recording(NO_DATABASE, None, None, None, {}, CONTEXT, outcome, None)
-    assert recording._state(None, None, {"state": "theirs"}) == ("theirs", "new", None)
-    assert recording._state(None, None, {"state": "mine"}) == ("mine", "old", None)
+    query = recording._Recording(NO_DATABASE, None, None, None, {}, CONTEXT, outcome, None)
+    assert query._state(None, None, {"state": "theirs"}) == ("theirs", "new", None)
+    assert query._state(None, None, {"state": "mine"}) == ("mine", "old", None)

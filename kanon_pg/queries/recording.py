@@ -73,7 +73,7 @@ def record_query(
     outcome : QueryOutcome
         The answer, or the reason why there is none.
     folder : str, optional
-        Folder of all records; None in a server's backend, for the one in the data directory.
+        Folder of all ledgers; None in a server's backend, for the one in the data directory.
     keep_marks : callable
         Receives the marks of journals that the database should know before the answer leaves.
 
@@ -177,10 +177,10 @@ class _Recording:
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
         """Return whether the answer may leave; without `reads` nothing is read of the relations."""
-        # partitions and children share the record of the table that is protected
+        # partitions and children share the ledger of the table that is protected
         roots = {rule.relation: rule for rule in self.rules.values()}
-        records = self._records(list(roots))
-        names = {oid: row["name"] for oid, row in records.items()}
+        ledgers = self._ledgers(list(roots))
+        names = {oid: row["name"] for oid, row in ledgers.items()}
         known = ledger_parent.states(
             self.context.parent, self.context.epoch, list(names.values()), self.db.checkpoint
         )
@@ -190,20 +190,20 @@ class _Recording:
             "text": _encoded(self.query_record),
         }
         request = Request({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
-        request.fields["records"] = [
+        request.fields["ledgers"] = [
             {
                 "name": name,
                 **_terms(roots[root]),
                 "failure": failure,
                 "left_out": self.outcome.left_out,
-                "mark": None if self.keep_marks is None else mark_of(records[root]),
+                "mark": None if self.keep_marks is None else mark_of(ledgers[root]),
                 **(self._contents(request, root, state, failure) if reads else _NOTHING),
             }
             for (root, name), state in zip(names.items(), known, strict=True)
         ]
         decision = ledger_parent.decide(request, self.db.checkpoint)
         if self.keep_marks is not None:
-            old = {row["name"] for row in records.values() if row["is_old"]}
+            old = {row["name"] for row in ledgers.values() if row["is_old"]}
             self.keep_marks([mark for mark in decision.marks if mark.name in old])
         return decision.allowed
 
@@ -217,7 +217,7 @@ class _Recording:
             roots = list({rule.relation for rule in self.rules.values()})
             # what may be the query's doing counts, whatever else is broken
             reason = failure_of(error) if failure == "fault" else failure
-            for row in self._records(roots).values():
+            for row in self._ledgers(roots).values():
                 # without room nothing can be written anywhere
                 with suppress(OSError), self.db.deadline(_SECONDS_FOR_REFUSALS):
                     folder = Path(self.context.parent, row["name"])
@@ -228,11 +228,11 @@ class _Recording:
         asked = self.query_record
         return UnrecordedQuery(asked.time, asked.login, _encoded(asked), reason)
 
-    def _records(self, roots: list[int]) -> dict[int, Row]:
+    def _ledgers(self, roots: list[int]) -> dict[int, Row]:
         found = {row["relation"]: row for row in self.db.rows(statement("fetch_ledgers"), roots)}
         if found.keys() != set(roots):
             raise LedgerError(
-                "There is no record of queries about a protected relation.",
+                "There is no ledger of queries about a protected relation.",
                 hint="SELECT kanon_protect(...) begins one.",
             )
         return found
@@ -337,7 +337,7 @@ class _Recording:
 
 
 def _encoded(query_record: QueryRecord) -> str:
-    """Return a query as the record stores it."""
+    """Return a query as the ledger stores it."""
     return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 
