@@ -1,6 +1,6 @@
-"""Have the records of queries kept in a worker process: the caller's side.
+"""Have the ledgers of queries kept in a worker process: the caller's side.
 
-The worker reads and writes the record's files and compares sets of people with array libraries that a
+The worker reads and writes the ledger's files and compares sets of people with array libraries that a
 PostgreSQL backend must not load. This module imports the standard library alone.
 """
 
@@ -74,15 +74,15 @@ class Request:
         return list(range(start, start + len(data)))
 
 
-def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> str:
-    """Have the files of a new record made; return its name.
+def create_ledger(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> str:
+    """Have the files of a new ledger made; return its name.
 
     Parameters
     ----------
     parent : str
-        Folder of the records of this database.
+        Folder of the ledgers of this database.
     names : sequence of str
-        Those of records that the database knows; others that were never used are removed.
+        Those of ledgers that the database knows; others that were never used are removed.
     checkpoint : callable
         As in `kanon_pg.runner.session.Caller`.
 
@@ -98,41 +98,41 @@ def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], No
 def states(
     parent: str, epoch: str, names: Sequence[str], checkpoint: Callable[[], None]
 ) -> list[Mapping[str, Any]]:
-    """Return for some records the ``seed`` of hashes, and what the worker knows.
+    """Return for some ledgers the ``seed`` of hashes, and what the worker has cached.
 
-    That is the ``state``, or None, and ``sets``: keys of statements whose sets, in that state, need not be
-    sent again.
+    That is the ``state`` of the relation, or None, and ``sets``: keys of statements whose sets, in that
+    state, need not be sent again.
 
     Parameters
     ----------
     parent : str
-        Folder of the records of this database.
+        Folder of the ledgers of this database.
     epoch : str
         As in `kanon_pg.queries.ledgers.LedgerContext`.
     names : sequence of str
-        The records'.
+        The ledgers'.
     checkpoint : callable
         As in `kanon_pg.runner.session.Caller`.
 
     Raises
     ------
     KanonError
-        A record cannot be used.
+        A ledger cannot be used.
     """
     request = Request({"parent": parent, "epoch": epoch, "names": list(names)})
-    return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["records"]))
+    return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
 @dataclass(frozen=True, slots=True)
 class JournalMark:
-    """How far a record's journal was written: what has to stand in the file from then on.
+    """How far a ledger's journal was written: what has to stand in the file from then on.
 
     Parameters
     ----------
     name : str
-        The record's.
+        The ledger's.
     records, length : int
-        Records and bytes.
+        Entries and bytes.
     digest : str
         Chain digest of everything up to there, in hexadecimal.
     """
@@ -168,12 +168,12 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
-    """Return the queries asked: name of the record, time, analyst, query, verdict, reason.
+    """Return the queries asked: name of the ledger, time, analyst, query, verdict, reason.
 
     Raises
     ------
     KanonError
-        A record cannot be read.
+        A ledger cannot be read.
     """
 
     def read(answer: Message) -> list[list[Any]]:
@@ -185,13 +185,13 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
 
 
 def verify(
-    parent: str, records: Sequence[Mapping[str, Any]], checkpoint: Callable[[], None]
+    parent: str, ledgers: Sequence[Mapping[str, Any]], checkpoint: Callable[[], None]
 ) -> list[Mapping[str, Any]]:
-    """Have whole records read; return for each the ``error``, or None, and the ``description`` of its rows.
+    """Have whole ledgers read; return for each the ``error``, or None, and the ``description`` of its rows.
 
     Parameters
     ----------
-    records : sequence of mapping
+    ledgers : sequence of mapping
         ``name`` and ``mark``: what the database says of the journal, or None.
 
     Raises
@@ -199,8 +199,8 @@ def verify(
     KanonError
         The worker failed.
     """
-    request = Request({"parent": parent, "records": list(records)})
-    return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["records"]))
+    request = Request({"parent": parent, "ledgers": list(ledgers)})
+    return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
 class _Memory:

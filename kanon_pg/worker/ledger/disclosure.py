@@ -59,8 +59,8 @@ Reason = Literal[
     "record",
     "fault",
 ]
-"""Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. For the owner's record only,
-never for the analyst."""
+"""Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. Curators read it in the
+ledger; the analyst never learns it."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 

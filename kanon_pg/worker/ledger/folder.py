@@ -1,4 +1,4 @@
-"""The files of one relation's record: made, opened, and marked.
+"""The files of one relation's ledger: made, opened, and marked.
 
 ::
 
@@ -51,7 +51,7 @@ _CRC = struct.Struct(">I")
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """The secret numbers of a record.
+    """The secret numbers of a ledger.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Secret:
 
 
 def create_folder(parent: Path) -> str:
-    """Make the files of a new record, durably, readable by their owner alone.
+    """Make the files of a new ledger, durably, readable by their owner alone.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def create_folder(parent: Path) -> str:
 
 
 def remove_unused(parent: Path, names: Sequence[str]) -> None:
-    """Remove records that no query was written to and that the database does not know.
+    """Remove ledgers that no query was written to and that the database does not know.
 
     A transaction that began one and rolled back leaves its folder behind. A day passes first, because one
     that still runs is not seen.
@@ -121,7 +121,7 @@ def remove_unused(parent: Path, names: Sequence[str]) -> None:
 
 
 def existing_folder(parent: Path, name: str) -> Path:
-    """Return the folder of a record.
+    """Return the folder of a ledger.
 
     Raises
     ------
@@ -133,18 +133,18 @@ def existing_folder(parent: Path, name: str) -> Path:
         found = folder.lstat() if _NAME.fullmatch(name) else None
     except OSError as error:
         raise LedgerError(
-            "The record of queries is missing.",
+            "The ledger of queries is missing.",
             detail=error.strerror,
-            hint="Restore the folder kanon_ledger, or begin a new record: "
+            hint="Restore the folder kanon_ledger, or begin a new ledger: "
             "SELECT kanon.restart_ledger('relation').",
         ) from error
     if found is None or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise LedgerError("The folder of the record of queries must be private.")
+        raise LedgerError("The folder of the ledger of queries must be private.")
     return folder
 
 
 def read_secret(folder: Path) -> Secret:
-    """Return the secret of a record.
+    """Return the secret of a ledger.
 
     A changed seed would give every row another hash, so that nothing would be compared with earlier answers:
     the file ends with a digest, which also covers the header of the journal it was made with. A secret of

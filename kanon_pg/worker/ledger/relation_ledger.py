@@ -105,7 +105,7 @@ def distinct(parts: Iterable[tuple[BitMap, ...]]) -> Parts:
 CHECKPOINT_RECORDS = 256
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_SHARE = 20.0
-"""A checkpoint is written after so many records, or so much work since the last one, that others would
+"""A checkpoint is written after so many entries, or so much work since the last one, that others would
 repeat, and so many times the work of writing it."""
 
 _GROUP = np.dtype(">i8")
@@ -199,7 +199,7 @@ def _each_once(found: Iterable[Parts]) -> Parts:
 
 
 def verified(parent: Path, name: str, mark: Mark | None = None) -> Description | None:
-    """Read a whole record from its files, as the first query of a session does.
+    """Read a whole ledger from its files, as the first query of a session does.
 
     Parameters
     ----------
@@ -233,14 +233,14 @@ def verified(parent: Path, name: str, mark: Mark | None = None) -> Description |
 
 
 class RelationLedger:
-    """The record of one relation.
+    """The ledger of one relation.
 
     Parameters
     ----------
     parent : Path
-        Where the records of this database are.
+        Where the ledgers of this database are.
     name : str
-        The record's.
+        The ledger's.
 
     Raises
     ------
@@ -462,7 +462,7 @@ class RelationLedger:
             self._rank = rank
 
     def add_work(self, seconds: float) -> None:
-        """Add time that a process which opens the record without a new checkpoint would spend again."""
+        """Add time that a process which opens the ledger without a new checkpoint would spend again."""
         self._unsaved_seconds += seconds
 
     def save(self) -> None:

@@ -207,8 +207,8 @@ class RowNumbersWriter:
             self._append(_HEAD + json.dumps(description).encode())
         if self._row_numbers.description != description:
             raise LedgerError(
-                "The columns that queries may read, or the entity, changed since the record began.",
-                hint="A curator can begin a new record: SELECT kanon.restart_ledger('relation').",
+                "The columns that queries may read, or the entity, changed since the ledger began.",
+                hint="A curator can begin a new ledger: SELECT kanon.restart_ledger('relation').",
             )
 
     def number(self, contents: Keys, people: Keys | None) -> npt.NDArray[np.uint32]:

@@ -52,7 +52,7 @@ class LedgerEntry:
     reason: str = ""
     answer: AnswerSets | None = None
 
-    def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
+    def to_bytes(self, is_stored: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the record: length of a JSON head, the head, the sets (see `AnswerSets.to_bytes`)."""
         items: list[object] = [self.time, self.analyst, self.query, self.outcome, self.reason]
         if self.answer is not None:
@@ -62,7 +62,7 @@ class LedgerEntry:
         return (
             len(head).to_bytes(_ENTRY_HEAD_BYTES)
             + head
-            + (self.answer.to_bytes(is_known) if self.answer else b"")
+            + (self.answer.to_bytes(is_stored) if self.answer else b"")
         )
 
     @classmethod
@@ -377,7 +377,7 @@ def decide(
     Returns
     -------
     Decision
-        Allowed if every relation allows it; else with the first reason, for the record only.
+        Allowed if every relation allows it; else with the first reason, which only curators may read.
 
     Raises
     ------
