@@ -106,7 +106,7 @@ def states(
 
 
 @dataclass(frozen=True, slots=True)
-class JournalMark:
+class LedgerMark:
     """How far a ledger's journal was written: what has to stand in the file from then on.
 
     Parameters
@@ -130,7 +130,7 @@ class RecordedDecision:
     """Whether an answer may leave, and the journals after it was recorded."""
 
     allowed: bool
-    marks: tuple[JournalMark, ...]
+    marks: tuple[LedgerMark, ...]
 
 
 def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision:
@@ -143,7 +143,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision
     """
 
     def read(answer: Message) -> RecordedDecision:
-        marks = tuple(JournalMark(name, *mark) for name, mark in answer.fields["marks"].items())
+        marks = tuple(LedgerMark(name, *mark) for name, mark in answer.fields["marks"].items())
         return RecordedDecision(answer.fields["allowed"] is True, marks)
 
     return _ask_worker("decide", request, checkpoint, read)
