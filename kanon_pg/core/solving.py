@@ -30,7 +30,7 @@ DISTANCES = ("equal", "ordered")
 
 @dataclass(frozen=True, slots=True)
 class PrivacyModels:
-    """What every class must satisfy beside k-anonymity, for each sensitive column.
+    """What every class must satisfy besides k-anonymity, for each sensitive column.
 
     Parameters
     ----------

@@ -190,7 +190,7 @@ class AnonymizeRequest:
 
     @property
     def models(self) -> PrivacyModels:
-        """What every class must satisfy beside k-anonymity."""
+        """What every class must satisfy besides k-anonymity."""
         usual = PrivacyModels()
         return PrivacyModels(
             l=self.l,

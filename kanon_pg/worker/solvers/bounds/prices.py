@@ -1,6 +1,6 @@
 """Prices of rows that prove a lower bound, for tables and pattern masks of any size.
 
-Only the few groups of row types whose classes are about as dear as their rows' prices matter. They are
+Only the few groups of row types whose classes are about as costly as their rows' prices matter. They are
 found by passes over all classes (`collect_and_repair`), between which a subgradient ascent works on those
 that are known so far (`kanon_pg.worker.solvers.bounds.lagrangian`). Each pass ends with valid prices.
 """
@@ -112,7 +112,7 @@ def raise_prices(
     clock : Clock
         Ends the search early; the prices are valid whenever it ends.
     models : PrivacyModels
-        What classes satisfy beside k.
+        What classes satisfy besides k.
     start : ndarray of int64, shape (n,), optional
         Valid prices to begin with, for example those for a smaller k. Without them those of
         `cheapest_reach`.
@@ -301,7 +301,7 @@ class Formable(Protocol):
 
     @property
     def demands(self) -> ClassDemands | None:
-        """What classes must satisfy beside k."""
+        """What classes must satisfy besides k."""
 
     def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
         """Call `visit` with groups in which some class is cheaper than the prices of its rows."""
