@@ -432,7 +432,7 @@ def protect(
     Parameters
     ----------
     ledger_folder : str, optional
-        Folder of this machine for the records of queries; needed unless the option ``ledger`` is 'off'.
+        Folder of this machine for the ledgers of queries; needed unless the option ``ledger`` is 'off'.
     """
     request = ProtectRequest(relation, *arguments, **options)
     with as_owner(target, relation, granting="grant_read_reader") as (db, role):
@@ -468,7 +468,7 @@ def query(
     parameters : sequence of (str or None)
         Values of ``$1``, ``$2`` ... as text.
     ledger_folder : str, optional
-        Folder of this machine for the records of queries, the same at every call.
+        Folder of this machine for the ledgers of queries, the same at every call.
 
     Raises
     ------

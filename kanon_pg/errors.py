@@ -25,7 +25,7 @@ cell value: columns, counts and positions only, because a message is an output c
     │   ├── VerificationFailed  KA601   the independent recount contradicts the plan
     │   └── ReleaseBusy         KA602   another call is publishing the same release
     ├── ClusterError            KA700   the embedded server could not be managed
-    ├── LedgerError             KA800   the record of queries cannot be used; nothing is answered
+    ├── LedgerError             KA800   the ledger of queries cannot be used; nothing is answered
     │   └── LedgerUnavailable   KA801   its files cannot be read or written, or its process cannot run
     └── QueryError              KA900   a query about real tables is not answered
         ├── QueryRefused        KA901   its text is refused; the findings say why
@@ -203,13 +203,13 @@ class ClusterError(KanonError):
 
 
 class LedgerError(KanonError):
-    """The record of answered queries cannot be used, so nothing may be answered."""
+    """The ledger of answered queries cannot be used, so nothing may be answered."""
 
     sqlstate = "KA800"
 
 
 class LedgerUnavailable(LedgerError):
-    """Files of the record cannot be read or written, or its process cannot run: no analyst's doing."""
+    """Files of the ledger cannot be read or written, or its process cannot run: no analyst's doing."""
 
     sqlstate = "KA801"
 
@@ -227,7 +227,7 @@ class QueryRefused(QueryError):
 
 
 class AnswerWithheld(QueryError):
-    """The refusal depends on the data, the record of earlier queries or an accident."""
+    """The refusal depends on the data, the ledger of earlier queries or an accident."""
 
     sqlstate = "KA902"
 

@@ -13,15 +13,14 @@ from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.fixed_parameters import with_constants
 from kanon_pg.queries.ledgers import has_folder
-from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_records
-from kanon_pg.queries.parameters import parameter_values
+from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_ledgers
+from kanon_pg.queries.parameters import parameter_values, with_constants
 from kanon_pg.queries.protection_rules import ProtectionRules
-from kanon_pg.queries.record import failure_of, needs_ledger, record_query, start_ledger
+from kanon_pg.queries.recording import failure_of, needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
 from kanon_pg.queries.run import full_scans, outcome_of, without_statistics
-from kanon_pg.runner.ledger_parent import JournalMark
+from kanon_pg.runner.ledger_parent import LedgerMark
 
 _SECONDS, _ROWS = 30.0, 10_000
 """Limits of queries that read public relations only."""
@@ -37,7 +36,7 @@ def check_query(db: Database, text: str, role: str, *, search_path: tuple[str, .
     search_path : tuple of str
         The analyst's.
     """
-    loaded = require_records(db, load_catalog(db, text, search_path, role), None)
+    loaded = require_ledgers(db, load_catalog(db, text, search_path, role), None)
     return verdict_on(text, loaded.snapshot, loaded.rules)
 
 
@@ -49,7 +48,7 @@ def answer_query(
     *,
     locked: Collection[int],
     folder: str | None = None,
-    keep_marks: Callable[[Sequence[JournalMark]], None] = lambda marks: None,
+    keep_marks: Callable[[Sequence[LedgerMark]], None] = lambda marks: None,
 ) -> AnswerTable:
     """Answer a query about public and protected relations.
 
@@ -60,20 +59,20 @@ def answer_query(
     locked : collection of int
         OIDs of the relations that cannot be exchanged meanwhile, because they are locked; no others are read.
     folder : str, optional
-        Folder of the records of queries; None in a server's backend, which has its own.
+        Folder of the ledgers of queries; None in a server's backend, which has its own.
     keep_marks : callable
-        As in `kanon_pg.queries.record.record_query`.
+        As in `kanon_pg.queries.recording.record_query`.
 
     Raises
     ------
     QueryRefused
         With all findings; they do not depend on the data.
     InputError
-        The rules want a record, and there is no folder for it.
+        The rules want a ledger, and there is no folder for it.
     AnswerWithheld
         For every other reason.
     """
-    loaded = require_records(db, load_catalog(db, query.text, query.search_path, role), folder)
+    loaded = require_ledgers(db, load_catalog(db, query.text, query.search_path, role), folder)
     verdict = verdict_on(query.text, loaded.snapshot, loaded.rules, query.parameters)
     if not verdict.accepted:
         raise refused(verdict.findings)
@@ -83,7 +82,7 @@ def answer_query(
         raise refused((refusal.finding,)) from None
     if needs_ledger(verdict, loaded.rules) and not has_folder(folder):
         raise InputError(
-            "The rules of a table want the query recorded, and this process has no folder for records.",
+            "The rules of a table want the query recorded, and this process has no folder for ledgers.",
             hint="Ask through the functions in the server, or give ledger_folder, the same at every call.",
         )
     if not set(verdict.relations) <= set(locked):
@@ -108,7 +107,7 @@ def _is_recorded(
     loaded: LoadedCatalog,
     outcome: QueryOutcome,
     folder: str | None,
-    keep_marks: Callable[[Sequence[JournalMark]], None],
+    keep_marks: Callable[[Sequence[LedgerMark]], None],
 ) -> bool:
     try:
         with db.savepoint():

@@ -21,7 +21,7 @@ FOLDER = "kanon_ledger"
 
 @dataclass(frozen=True, slots=True)
 class LedgerContext:
-    """The state of the database that a query sees, and where its records are.
+    """The state of the database that a query sees, and where its ledgers are.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def ledger_context(db: Database, folder: str | None) -> LedgerContext:
     Parameters
     ----------
     folder : str or None
-        Folder of all records; None in a server's backend, for the one in the data directory.
+        Folder of all ledgers; None in a server's backend, for the one in the data directory.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def ledger_context(db: Database, folder: str | None) -> LedgerContext:
     row = db.row(statement("ledger_moment"))
     if row["is_copy"]:
         # neither server knows the queries of the other
-        raise LedgerError("A standby server has no record of queries.", hint="Ask the primary server.")
+        raise LedgerError("A standby server has no ledger of queries.", hint="Ask the primary server.")
     parent = Path(folder) if folder is not None else _data_directory() / FOLDER
     return LedgerContext(
         row["snapshot"], not row["writes"], str(parent / str(row["database"])), row["epoch"], row["zone"]
@@ -71,7 +71,7 @@ def ledger_context(db: Database, folder: str | None) -> LedgerContext:
 
 
 def has_folder(folder: str | None) -> bool:
-    """Return whether there is a folder for records."""
+    """Return whether there is a folder for ledgers."""
     # the working directory of a backend is the server's data directory
     return folder is not None or (Path.cwd() / "global" / "pg_control").is_file()
 
@@ -79,14 +79,14 @@ def has_folder(folder: str | None) -> bool:
 def _data_directory() -> Path:
     if not has_folder(None):
         raise LedgerError(
-            "There is no folder for the record of queries.",
-            hint="Give the folder of the record, or use the functions in the server.",
+            "There is no folder for the ledger of queries.",
+            hint="Give the folder of the ledger, or use the functions in the server.",
         )
     return Path.cwd()
 
 
-def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None) -> None:
-    """Begin the record of a relation, or check the existing one.
+def begin_ledger(db: Database, oid: int, role: str, *, folder: str | None = None) -> None:
+    """Begin the ledger of a relation, or check the existing one.
 
     Raises
     ------
@@ -98,41 +98,41 @@ def begin_record(db: Database, oid: int, role: str, *, folder: str | None = None
     if found:
         ledger_parent.states(context.parent, context.epoch, [found[0]["name"]], db.checkpoint)
     else:
-        db.execute(statement("store_ledger"), oid, _new_record(db, context.parent), role)
+        db.execute(statement("store_ledger"), oid, _new_ledger(db, context.parent), role)
 
 
-def restart_record(db: Database, relation: str, role: str, *, folder: str | None = None) -> None:
-    """Begin a new record of a relation; what was disclosed before is no longer compared with new answers.
+def restart_ledger(db: Database, relation: str, role: str, *, folder: str | None = None) -> None:
+    """Begin a new ledger of a relation; what was disclosed before is no longer compared with new answers.
 
     The files of the old one stay where they are, so that a curator can read or remove them. A relation that
-    answers queries without a record gets one.
+    answers queries without a ledger gets one.
 
     Raises
     ------
     UnknownName
-        There is no record of the relation, and it does not answer queries.
+        There is no ledger of the relation, and it does not answer queries.
     LedgerError
         The new files cannot be made.
     """
     facts = describe(db, relation, role)
     require_readable(facts, facts.columns, role)
-    has_record = bool(db.rows(statement("fetch_ledgers"), [facts.oid]))
-    if not has_record and not db.row(statement("is_protected"), facts.oid)["protected"]:
+    has_ledger = bool(db.rows(statement("fetch_ledgers"), [facts.oid]))
+    if not has_ledger and not db.row(statement("is_protected"), facts.oid)["protected"]:
         raise UnknownName(
-            f"There is no record of queries about {facts.identifier}.",
+            f"There is no ledger of queries about {facts.identifier}.",
             hint="It begins with: SELECT kanon_protect('relation', 5).",
         )
-    name = _new_record(db, ledger_context(db, folder).parent)
-    db.execute(statement("replace_ledger" if has_record else "store_ledger"), facts.oid, name, role)
+    name = _new_ledger(db, ledger_context(db, folder).parent)
+    db.execute(statement("replace_ledger" if has_ledger else "store_ledger"), facts.oid, name, role)
 
 
-def _new_record(db: Database, parent: str) -> str:
+def _new_ledger(db: Database, parent: str) -> str:
     known = [row["name"] for row in db.rows(statement("list_ledgers"))]
-    return ledger_parent.create_record(parent, known, db.checkpoint)
+    return ledger_parent.create_ledger(parent, known, db.checkpoint)
 
 
 def mark_of(row: Row) -> list[Any] | None:
-    """Return what the database says of a journal: records, bytes and digest; None if it says nothing."""
+    """Return what the database says of a journal: entries, bytes and digest; None if it says nothing."""
     return None if row["records"] is None else [row["records"], row["length"], row["digest"]]
 
 
@@ -148,7 +148,7 @@ def query_log(db: Database, *, folder: str | None = None) -> list[dict[str, Any]
     -------
     list of dict
         ``relation``, ``asked_at``, ``login``, ``role``, ``query``, ``parameters``, ``outcome``
-        ('answered', 'withheld'; 'unreadable' for a whole record), ``reason`` (why). Holds what analysts
+        ('answered', 'withheld'; 'unreadable' for a whole ledger), ``reason`` (why). Holds what analysts
         wrote, and nothing of the data.
 
     Raises

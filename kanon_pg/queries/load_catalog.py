@@ -139,19 +139,19 @@ def load_catalog(db: Database, text: str, search_path: Sequence[str], role: str)
     )
 
 
-def require_records(db: Database, loaded: LoadedCatalog, folder: str | None) -> LoadedCatalog:
-    """Mark protected relations that have no record of queries although they need one.
+def require_ledgers(db: Database, loaded: LoadedCatalog, folder: str | None) -> LoadedCatalog:
+    """Mark protected relations that have no ledger of queries although they need one.
 
     Parameters
     ----------
     db : Database
         May read ``kanon.ledger``.
     folder : str or None
-        Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
+        Folder of the ledgers of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
     """
     unrecorded = _unrecorded(db, loaded.rules, folder)
     shown = tuple(
-        replace(relation, obstacle=_no_record(relation)) if relation.oid in unrecorded else relation
+        replace(relation, obstacle=_no_ledger(relation)) if relation.oid in unrecorded else relation
         for relation in loaded.snapshot.relations
     )
     return replace(loaded, snapshot=replace(loaded.snapshot, relations=shown))
@@ -165,10 +165,10 @@ def _unrecorded(db: Database, rules: Mapping[int, ProtectionRules], folder: str 
     return {oid for oid, own in rules.items() if own.relation in roots - recorded}
 
 
-def _no_record(relation: Relation) -> Obstacle:
+def _no_ledger(relation: Relation) -> Obstacle:
     name = Identifier((relation.schema, relation.name))
     call = f"SELECT kanon.restart_ledger({Literal(str(name))});"
-    return Obstacle(f"{name} has no record of queries here.", f"A curator can begin one: {call}")
+    return Obstacle(f"{name} has no ledger of queries here.", f"A curator can begin one: {call}")
 
 
 def load_relation(db: Database, oid: int, role: str) -> Relation:

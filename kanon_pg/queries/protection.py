@@ -12,7 +12,7 @@ from kanon_pg.db.identifiers import Literal
 from kanon_pg.db.protocol import Database
 from kanon_pg.db.statements import statement
 from kanon_pg.errors import InputError, NotPermitted, UnknownName, UnsuitableColumn, UnsuitableRelation
-from kanon_pg.queries.ledgers import begin_record, has_folder
+from kanon_pg.queries.ledgers import begin_ledger, has_folder
 from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.protection_rules import rules_from_arguments
 from kanon_pg.relations.beside_queries import check_beside_queries
@@ -30,7 +30,7 @@ def protect(
     options : mapping or None
         Further fields of `kanon_pg.queries.protection_rules.ProtectionRules`.
     folder : str, optional
-        Folder of the records of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
+        Folder of the ledgers of queries, as in `kanon_pg.queries.ledgers.ledger_context`.
 
     Raises
     ------
@@ -38,11 +38,32 @@ def protect(
         For every invalid argument, and for a relation without declared roles, because then it is unknown
         which of its columns identify people.
     LedgerError
-        If the relation has a record of queries whose files are missing or damaged.
+        If the relation has a ledger of queries whose files are missing or damaged.
     """
     facts = describe(db, relation, role)
     rules = rules_from_arguments(facts.oid, k, options)
     require_readable(facts, facts.columns, role)
+    _require_lasting_table(db, facts)
+    _require_declared(db, facts)
+    db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
+    made = load_relation(db, facts.oid, role)
+    if made.obstacle is not None:
+        raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
+    if not made.safe_to_read:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",
+            hint="Temporary and foreign tables, tables with row-level security and views that call functions "
+            "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
+        )
+    if made.protection is None or made.protection.entity is None:
+        _count_rows_as_people(db, facts)
+    check_beside_queries(db, relation=facts.oid)
+    if rules.ledger != "off" or has_folder(folder):
+        begin_ledger(db, facts.oid, role, folder=folder)
+
+
+def _require_lasting_table(db: Database, facts: RelationFacts) -> None:
+    """Refuse temporary relations, those of the server and of this package, and what reads tables of Citus."""
     if facts.temporary:
         raise UnsuitableRelation(
             f"Relation {facts.identifier} is temporary: only one session can see it.",
@@ -56,34 +77,22 @@ def protect(
     if reads_tables_of_citus(db, facts.oid):
         raise UnsuitableRelation(
             f"Relation {facts.identifier} cannot answer queries: its rows are in tables of Citus.",
-            detail="The record knows rows by where a table has them, which Citus does not tell.",
+            detail="The ledger knows rows by where a table has them, which Citus does not tell.",
             hint="Publish a release (kanon_anonymize), or protect a copy: CREATE MATERIALIZED VIEW ...;",
         )
-    _require_declared(db, facts)
-    db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
-    made = load_relation(db, facts.oid, role)
-    if made.obstacle is not None:
-        raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
-    if not made.safe_to_read:
-        raise UnsuitableRelation(
-            f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",
-            hint="Temporary and foreign tables, tables with row-level security and views that call functions "
-            "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
-        )
-    entity = made.protection.entity if made.protection is not None else None
-    if entity is None and facts.kind == "v":
+
+
+def _count_rows_as_people(db: Database, facts: RelationFacts) -> None:
+    """Say that every row counts as a person; those of a view cannot be told apart."""
+    if facts.kind == "v":
         raise UnsuitableColumn(
             f"The people of the view {facts.identifier} cannot be counted.",
             hint="Declare the column that names a person: SELECT kanon_declare(..., entity => 'person');",
         )
-    if entity is None:
-        db.notice(
-            f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
-            "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
-        )
-    check_beside_queries(db, relation=facts.oid)
-    if rules.ledger != "off" or has_folder(folder):
-        begin_record(db, facts.oid, role, folder=folder)
+    db.notice(
+        f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
+        "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
+    )
 
 
 def _require_declared(db: Database, facts: RelationFacts) -> None:
@@ -98,7 +107,7 @@ def _require_declared(db: Database, facts: RelationFacts) -> None:
 
 
 def unprotect(db: Database, relation: str, *, role: str) -> None:
-    """Disable queries on a relation and revoke the rights granted for them; the record of queries stays.
+    """Disable queries on a relation and revoke the rights granted for them; the ledger of queries stays.
 
     Raises
     ------

@@ -20,7 +20,7 @@ class ProtectionRules:
     ----------
     relation : int
         OID of the protected relation. Partitions and inheritance children have the rules of their protected
-        ancestor, whose OID this is then: they share its people and its record.
+        ancestor, whose OID this is then: they share its people and its ledger.
     k : int
         Fewest people, 2 to 100.
     mode : {'reject', 'suppress'}

@@ -11,8 +11,8 @@ from kanon_pg.errors import AnswerWithheld, QueryRefused
 from kanon_pg.queries.check.findings import Finding
 
 Failure = Literal["size", "rows", "time", "error", "record", "fault"]
-"""Why there is no answer: too few people, too many rows, the time limit, an error while it ran, a record
-that could not be compared, or a fault of the server. For the record only: the analyst must not learn it."""
+"""Why there is no answer: too few people, too many rows, the time limit, an error while it ran, a ledger
+that cannot be used, or a fault of the server. Curators read it in the ledger; the analyst never does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class AnswerTable:
 
 @dataclass(frozen=True, slots=True)
 class QueryRecord:
-    """A query and who ran it, for the record.
+    """A query and who ran it, as its entry in the ledger has them.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class QueryOutcome:
         By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
         answer.
     key : str or None
-        What it depends on beside the rows of its one table (`kanon_pg.queries.known_outcomes`).
+        What it depends on beside the rows of its one table (`kanon_pg.queries.outcome_cache`).
     checked : StateCheck or None
         What was found of the state of that table before, if it was looked at.
     """

@@ -19,10 +19,10 @@ from kanon_pg.db.statements import Statement, statement
 from kanon_pg.errors import DatabaseError, KanonError, LimitExceeded
 from kanon_pg.queries.check.catalog import Relation
 from kanon_pg.queries.check.verdict import CombinedSql, Verdict
-from kanon_pg.queries.known_outcomes import check_state, known_outcomes, outcome_key, version_of
 from kanon_pg.queries.ledgers import LedgerContext, ledger_context
 from kanon_pg.queries.load_catalog import LoadedCatalog
-from kanon_pg.queries.record import set_key
+from kanon_pg.queries.outcome_cache import check_state, outcome_cache, outcome_key, version_of
+from kanon_pg.queries.recording import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome
 from kanon_pg.runner import ledger_parent
 
@@ -198,7 +198,7 @@ def outcome_of(
     *,
     folder: str | None,
 ) -> QueryOutcome:
-    """Return what a query comes to: it is run, unless its outcome in the table's present state is known.
+    """Return what a query comes to: it is run, unless its outcome in the table's present state is cached.
 
     Sets that will be compared, and that the ledger's worker has not cached, are read in the same scan. That
     decides how often a relation is read, never what is compared: a set that was not read with the answer,
@@ -218,34 +218,34 @@ def outcome_of(
     combinable = verdict.combined_sql.sets if verdict.combined_sql is not None else ()
     wanted = [verdict.entity_sets[number] for number in combinable]
     wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
-    if not wanted or not ledger_parent.is_ready():
-        # one that is only starting knows nothing
+    if not wanted or not ledger_parent.ledger_session.is_ready():
+        # one that is only starting has cached nothing
         return run_query(db, verdict, values, max_rows, with_sets=bool(wanted))
     context = ledger_context(db, folder)
     roots = {rules[item.relation].relation for item in wanted}
     names = {row["relation"]: row["name"] for row in db.rows(statement("fetch_ledgers"), list(roots))}
-    known = _known(db, names, context)
+    states = _worker_states(db, names, context)
     keys = [(rules[item.relation].relation, set_key(verdict, item, values, context.zone)) for item in wanted]
-    with_sets = any(root not in known or key not in known[root]["sets"] for root, key in keys)
+    with_sets = any(root not in states or key not in states[root]["sets"] for root, key in keys)
     table = _only_table(verdict, loaded)
     key = None
     if table is not None and table.oid in names:
         text = _checked_sql(verdict, max_rows + 1)
         key = outcome_key(verdict, text, [key for _, key in keys], context, names[table.oid])
     checked = None
-    if table is not None and key is not None and not with_sets and key in known_outcomes:
-        checked = check_state(db, table, context, known[table.oid]["state"])
+    if table is not None and key is not None and not with_sets and key in outcome_cache:
+        checked = check_state(db, table, context, states[table.oid]["state"])
         if checked.present is None:
             # what the worker has cached is of another state
             with_sets = True
-        elif (found := known_outcomes.find(key, version_of(checked.present))) is not None:
+        elif (found := outcome_cache.find(key, version_of(checked.present))) is not None:
             return replace(found, checked=checked)
     outcome = run_query(db, verdict, values, max_rows, with_sets=with_sets)
     return replace(outcome, key=key, checked=checked)
 
 
 def _only_table(verdict: Verdict, loaded: LoadedCatalog) -> Relation | None:
-    """Return the one relation that a query reads, if it has a record of its own."""
+    """Return the one relation that a query reads, if it has a ledger of its own."""
     if len(verdict.relations) > 1 or verdict.protected != verdict.relations:
         return None
     (oid,) = verdict.relations
@@ -254,13 +254,15 @@ def _only_table(verdict: Verdict, loaded: LoadedCatalog) -> Relation | None:
     return next((relation for relation in loaded.snapshot.relations if relation.oid == oid), None)
 
 
-def _known(db: Database, names: Mapping[int, str], context: LedgerContext) -> Mapping[int, Mapping[str, Any]]:
-    """Return by relation what the ledger's worker knows; nothing if it cannot be asked."""
+def _worker_states(
+    db: Database, names: Mapping[int, str], context: LedgerContext
+) -> Mapping[int, Mapping[str, Any]]:
+    """Return by relation the state that the ledger's worker has; nothing if it cannot be asked."""
     try:
         found = ledger_parent.states(context.parent, context.epoch, list(names.values()), db.checkpoint)
     except LimitExceeded:
         raise
     except KanonError:
-        # what is wrong with the record is found, and recorded, when the answer is
+        # what is wrong with the ledger is found, and recorded, when the answer is
         return {}
     return dict(zip(names, found, strict=True))

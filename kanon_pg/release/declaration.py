@@ -49,7 +49,7 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
     subject = Subject(facts, role, roles)
     quasi = subject.columns(roles.quasi_identifiers)
     require_usable(db, subject, quasi)
-    _warn_of_record(db, facts, roles)
+    _warn_of_ledger(db, facts, roles)
     _drop_row_types_view(db, _row(db, facts))
     view = _create_row_types_view(db, subject, canonical_columns(quasi, {})) if quasi else None
     db.execute(
@@ -65,7 +65,7 @@ def declare(db: Database, request: DeclareRequest, *, role: str | None = None) -
         notice_repeated_identifiers(db, facts, roles.identifiers)
 
 
-def _warn_of_record(db: Database, facts: RelationFacts, new: Roles) -> None:
+def _warn_of_ledger(db: Database, facts: RelationFacts, new: Roles) -> None:
     """Say what follows for queries if other columns are declared than before."""
     if not db.row(statement("is_protected"), facts.oid)["protected"]:
         return
@@ -75,7 +75,7 @@ def _warn_of_record(db: Database, facts: RelationFacts, new: Roles) -> None:
         name = Literal(str(facts.identifier))
         db.notice(
             f"Other columns of {facts.identifier} are declared than before: queries are withheld until "
-            f"their record begins anew: SELECT kanon.restart_ledger({name});"
+            f"their ledger begins anew: SELECT kanon.restart_ledger({name});"
         )
 
 

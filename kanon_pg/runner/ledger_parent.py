@@ -1,6 +1,6 @@
-"""Have the records of queries kept in a worker process: the caller's side.
+"""Have the ledgers of queries kept in a worker process: the caller's side.
 
-The worker reads and writes the record's files and compares sets of people with array libraries that a
+The worker reads and writes the ledger's files and compares sets of people with array libraries that a
 PostgreSQL backend must not load. This module imports the standard library alone.
 """
 
@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
-from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Caller, Job, Session, Wording, parsed
+from kanon_pg.runner.messages import Message
+from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
 Found = TypeVar("Found")
 
@@ -29,27 +29,9 @@ def _start() -> launch.Worker:
     return launch.start_ledger()
 
 
-_session = Session(_start, Wording("ledger", LedgerError, LedgerUnavailable))
+_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
 
-
-def start_worker() -> None:
-    """Start this session's worker if there is none, without waiting for it."""
-    _session.current()
-
-
-def stop_worker() -> None:
-    """End this session's worker if there is one; it is gone when this returns."""
-    _session.stop()
-
-
-def worker_pid() -> int | None:
-    """Return the process id of this session's worker, None if there is none."""
-    return _session.pid()
-
-
-def is_ready() -> bool:
-    """Return whether this session has a worker that has loaded its libraries."""
-    return _session.is_ready()
+ledger_session = Session(_start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS))
 
 
 @dataclass(slots=True)
@@ -74,15 +56,15 @@ class Request:
         return list(range(start, start + len(data)))
 
 
-def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> str:
-    """Have the files of a new record made; return its name.
+def create_ledger(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> str:
+    """Have the files of a new ledger made; return its name.
 
     Parameters
     ----------
     parent : str
-        Folder of the records of this database.
+        Folder of the ledgers of this database.
     names : sequence of str
-        Those of records that the database knows; others that were never used are removed.
+        Those of ledgers that the database knows; others that were never used are removed.
     checkpoint : callable
         As in `kanon_pg.runner.session.Caller`.
 
@@ -98,41 +80,41 @@ def create_record(parent: str, names: Sequence[str], checkpoint: Callable[[], No
 def states(
     parent: str, epoch: str, names: Sequence[str], checkpoint: Callable[[], None]
 ) -> list[Mapping[str, Any]]:
-    """Return for some records the ``seed`` of hashes, and what the worker knows.
+    """Return for some ledgers the ``seed`` of hashes, and what the worker has cached.
 
-    That is the ``state``, or None, and ``sets``: keys of statements whose sets, in that state, need not be
-    sent again.
+    That is the ``state`` of the relation, or None, and ``sets``: keys of statements whose sets, in that
+    state, need not be sent again.
 
     Parameters
     ----------
     parent : str
-        Folder of the records of this database.
+        Folder of the ledgers of this database.
     epoch : str
         As in `kanon_pg.queries.ledgers.LedgerContext`.
     names : sequence of str
-        The records'.
+        The ledgers'.
     checkpoint : callable
         As in `kanon_pg.runner.session.Caller`.
 
     Raises
     ------
     KanonError
-        A record cannot be used.
+        A ledger cannot be used.
     """
     request = Request({"parent": parent, "epoch": epoch, "names": list(names)})
-    return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["records"]))
+    return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
 @dataclass(frozen=True, slots=True)
-class JournalMark:
-    """How far a record's journal was written: what has to stand in the file from then on.
+class LedgerMark:
+    """How far a ledger's journal was written: what has to stand in the file from then on.
 
     Parameters
     ----------
     name : str
-        The record's.
+        The ledger's.
     records, length : int
-        Records and bytes.
+        Entries and bytes.
     digest : str
         Chain digest of everything up to there, in hexadecimal.
     """
@@ -148,7 +130,7 @@ class RecordedDecision:
     """Whether an answer may leave, and the journals after it was recorded."""
 
     allowed: bool
-    marks: tuple[JournalMark, ...]
+    marks: tuple[LedgerMark, ...]
 
 
 def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision:
@@ -161,19 +143,19 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision
     """
 
     def read(answer: Message) -> RecordedDecision:
-        marks = tuple(JournalMark(name, *mark) for name, mark in answer.fields["marks"].items())
+        marks = tuple(LedgerMark(name, *mark) for name, mark in answer.fields["marks"].items())
         return RecordedDecision(answer.fields["allowed"] is True, marks)
 
     return _ask_worker("decide", request, checkpoint, read)
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
-    """Return the queries asked: name of the record, time, analyst, query, verdict, reason.
+    """Return the queries asked: name of the ledger, time, analyst, query, verdict, reason.
 
     Raises
     ------
     KanonError
-        A record cannot be read.
+        A ledger cannot be read.
     """
 
     def read(answer: Message) -> list[list[Any]]:
@@ -185,13 +167,13 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
 
 
 def verify(
-    parent: str, records: Sequence[Mapping[str, Any]], checkpoint: Callable[[], None]
+    parent: str, ledgers: Sequence[Mapping[str, Any]], checkpoint: Callable[[], None]
 ) -> list[Mapping[str, Any]]:
-    """Have whole records read; return for each the ``error``, or None, and the ``description`` of its rows.
+    """Have whole ledgers read; return for each the ``error``, or None, and the ``description`` of its rows.
 
     Parameters
     ----------
-    records : sequence of mapping
+    ledgers : sequence of mapping
         ``name`` and ``mark``: what the database says of the journal, or None.
 
     Raises
@@ -199,8 +181,8 @@ def verify(
     KanonError
         The worker failed.
     """
-    request = Request({"parent": parent, "records": list(records)})
-    return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["records"]))
+    request = Request({"parent": parent, "ledgers": list(ledgers)})
+    return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
 class _Memory:
@@ -218,17 +200,11 @@ class _Memory:
 
 _memory = _Memory()
 
-_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
-
 
 def _ask_worker(
     kind: str, request: Request, checkpoint: Callable[[], None], read: Callable[[Message], Found]
 ) -> Found:
-    parts = [json.dumps(request.fields).encode(), *request.parts]
-
-    def checked(answer: Message) -> Found:
-        if answer.kind != _ANSWERS[kind]:
-            raise MessageError("the message is of an unknown kind")
-        return parsed(lambda: read(answer))
-
-    return _session.done(Job(kind, parts, Caller(_memory.bytes(), checkpoint)), checked)
+    job = Job(
+        kind, [json.dumps(request.fields).encode(), *request.parts], Caller(_memory.bytes(), checkpoint)
+    )
+    return ledger_session.done(job, lambda answer: parsed(lambda: read(answer)))

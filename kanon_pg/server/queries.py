@@ -1,4 +1,4 @@
-"""What the PL/Python functions call that protect tables, answer queries about them and show the record.
+"""What the PL/Python functions call that protect tables, answer queries about them and show the ledger.
 
 Of those that answer queries, the outer ones run with the caller's rights and hand the query over; the inner
 ones have the rights of the reading role.
@@ -14,13 +14,14 @@ from kanon_pg.db.protocol import Database
 from kanon_pg.db.spi_adapter import serve
 from kanon_pg.errors import InputError
 from kanon_pg.queries import formats, ledgers, pending_query
+from kanon_pg.queries import ledger_states as states
 from kanon_pg.queries import protection as protecting
-from kanon_pg.queries import record_states as states
 from kanon_pg.queries.answer import answer_query
 from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.pending_query import PendingQuery
 from kanon_pg.queries.request import PROTECT, AnswerTable, QueryRequest, refused
+from kanon_pg.runner.limits import keep_freed_memory
 
 
 def query(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[str]:
@@ -86,12 +87,12 @@ def unprotect(relation: SqlValue) -> None:
 
 def restart_ledger(relation: SqlValue) -> None:
     """Serve ``kanon.restart_ledger``."""
-    serve(lambda db: ledgers.restart_record(db, relation, requesting_role(db, "restart_ledger")))
+    serve(lambda db: ledgers.restart_ledger(db, relation, requesting_role(db, "restart_ledger")))
 
 
-def record_states() -> list[dict[str, Any]]:
-    """Serve ``kanon.record_states``."""
-    return serve(states.record_states)
+def ledger_states() -> list[dict[str, Any]]:
+    """Serve ``kanon.ledger_states``."""
+    return serve(states.ledger_states)
 
 
 def query_log() -> list[dict[str, Any]]:
@@ -111,6 +112,7 @@ def _answer(db: Database, sql: SqlValue, parameters: SqlValue, schemas: SqlValue
         )
 
     request = QueryRequest(_text(sql), _texts("parameters", parameters), _path(schemas))
+    keep_freed_memory()
     answer: AnswerTable = pending_query.serve_as_reader(db, request, operation)
     return answer
 

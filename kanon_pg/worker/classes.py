@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.worker.numbering import number_values
-from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable, mix
 
 
@@ -71,13 +70,3 @@ def sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     is_new = np.ones(ordered.size, dtype=np.bool_)
     is_new[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_new]
-
-
-def suppressed_cells(table: RowTypeTable, assigned: NDArray[np.int64]) -> int:
-    """Count the suppressed cells over all rows."""
-    return int((np.bitwise_count(assigned) * table.rows).sum())
-
-
-def weighted_cost(table: RowTypeTable, assigned: NDArray[np.int64]) -> float:
-    """Add up the weights of all suppressed cells over all rows."""
-    return float((suppression_costs(assigned, table.weights) * table.rows).sum())

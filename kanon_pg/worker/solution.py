@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import MemoryExceeded, SolverError
+from kanon_pg.worker.patterns import suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 
 
@@ -59,6 +60,10 @@ class Solution:
     def is_divided(self) -> bool:
         """Whether the rows of some row type have different vectors."""
         return bool((self.row_type[1:] == self.row_type[:-1]).any())
+
+    def cost(self, weights: NDArray[np.float64]) -> float:
+        """Add up the weights of all suppressed cells, of which each column has one."""
+        return float((suppression_costs(self.vector, weights) * self.rows).sum())
 
     def parts_of(self, table: RowTypeTable) -> RowTypeTable:
         """Return the table with one row type per part.

@@ -14,7 +14,7 @@ DECLARE
         ) AS earlier
     );
 BEGIN
-    FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.record_states'] LOOP
+    FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.ledger_states'] LOOP
         BEGIN
             EXECUTE pg_catalog.format('DROP VIEW IF EXISTS %s', one);
         EXCEPTION

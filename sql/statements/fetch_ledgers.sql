@@ -1,4 +1,4 @@
--- The records of some relations, what the database knows of their journals (NULL if nothing), and whether that is so
+-- The ledgers of some relations, what the database knows of their journals (NULL if nothing), and whether that is so
 -- old that it should know more.
 -- $1 bigint[]
 SELECT

@@ -1,4 +1,4 @@
--- Remember a new record of a relation in place of the earlier one.
+-- Remember a new ledger of a relation in place of the earlier one.
 -- $1 bigint
 -- $2 text
 -- $3 text

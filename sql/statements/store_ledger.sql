@@ -1,4 +1,4 @@
--- Remember the record of a relation, unless somebody else began one meanwhile.
+-- Remember the ledger of a relation, unless somebody else began one meanwhile.
 -- $1 bigint
 -- $2 text
 -- $3 text

@@ -1,4 +1,4 @@
-"""What the record of queries costs a query that is run through the functions in the server."""
+"""What the ledger of queries costs a query that is run through the functions in the server."""
 
 from __future__ import annotations
 

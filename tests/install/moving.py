@@ -66,7 +66,7 @@ _ANEW = """
 
 
 def furnish(connection: psycopg.Connection[Any]) -> None:
-    """Make tables, declarations, a hierarchy, releases of each kind and a protected table with a record.
+    """Make tables, declarations, a hierarchy, releases of each kind and a protected table with a ledger.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def differences(connection: psycopg.Connection[Any]) -> list[str]:
     expected = dict(connection.execute("SELECT subject, found FROM public.expected").fetchall())
     found = _different("restored", connection, expected)
     if _answered(connection):
-        found.append("queries are answered although their record stayed behind")
+        found.append("queries are answered although their ledger stayed behind")
     # other cells of a row type that is known keep their rule; the rows of new ones are suppressed
     for (release,) in connection.execute("SELECT release::text FROM kanon.releases").fetchall():
         connection.execute("SELECT kanon_refresh(%s)", [release])
     found += _different("refreshed", connection, expected)
     connection.execute("SELECT kanon.restart_ledger('public.visits')")
     if not _answered(connection):
-        found.append("queries are not answered after their record was begun anew")
+        found.append("queries are not answered after their ledger was begun anew")
     connection.execute(_ANEW)
     found += _too_small("published anew", connection)
     return found

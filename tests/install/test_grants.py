@@ -53,7 +53,7 @@ _ALLOWED = {
     "SELECT * FROM kanon.releases": "curator owner",
     "SELECT * FROM kanon.published_roles": "analyst curator owner",
     "SELECT * FROM kanon.query_log": "curator owner",
-    "SELECT * FROM kanon.record_states": "curator owner",
+    "SELECT * FROM kanon.ledger_states": "curator owner",
     "SELECT * FROM kanon.declarations": "curator owner",
     "SELECT * FROM kanon.protections": "curator owner",
     "SELECT * FROM kanon.protection": "",

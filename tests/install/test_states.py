@@ -176,7 +176,7 @@ def _record(db: psycopg.Connection) -> Path:
     return Path(folder)
 
 
-def test_a_record_of_queries_that_cannot_be_used_is_told_to_curators(
+def test_a_ledger_of_queries_that_cannot_be_used_is_told_to_curators(
     dsn: str, db: psycopg.Connection
 ) -> None:
     install(dsn)
@@ -186,7 +186,7 @@ def test_a_record_of_queries_that_cannot_be_used_is_told_to_curators(
     db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
     assert failing(db) == {}
     folder = _record(db)
-    state = "SELECT ok, problem, remedy FROM kanon.record_states"
+    state = "SELECT ok, problem, remedy FROM kanon.ledger_states"
     for name in ("journal", "numbers", "secret", "marks"):
         whole = (folder / name).read_bytes()
         broken = bytearray(whole[:-1])
@@ -197,9 +197,9 @@ def test_a_record_of_queries_that_cannot_be_used_is_told_to_curators(
         (folder / name).write_bytes(whole)
         assert db.execute(state).fetchone() == (True, None, None)
     folder.rename(folder.with_name("elsewhere"))
-    detail, hint = failing(db)["records of queries"]
+    detail, hint = failing(db)["ledgers of queries"]
     assert detail == "1 of 1 protected table(s) withhold every answer"
-    assert "kanon.record_states" in hint
+    assert "kanon.ledger_states" in hint
     with (
         role(dsn, "curator", "IN ROLE kanon_curator") as curator,
         psycopg.connect(as_role(dsn, curator), autocommit=True) as asking,
@@ -221,7 +221,7 @@ def test_columns_that_changed_since_the_record_began_are_told_to_curators(
     db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")
     db.execute("ALTER TABLE patients ADD COLUMN ward integer")
     db.execute("SELECT kanon_declare('patients', '{id}', '{age,sex,ward}', '{diagnosis}')")
-    ((problem,),) = db.execute("SELECT problem FROM kanon.record_states").fetchall()
+    ((problem,),) = db.execute("SELECT problem FROM kanon.ledger_states").fetchall()
     assert "columns that queries may read" in problem
     with pytest.raises(psycopg.Error, match="withheld"):
         db.execute("SELECT kanon_query('SELECT count(*) FROM patients')")

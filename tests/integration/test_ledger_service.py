@@ -1,4 +1,4 @@
-"""The record of queries through the real functions: what attackers try with several queries."""
+"""The ledger of queries through the real functions: what attackers try with several queries."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Hall:
         self.admin.execute("select kanon_protect(%s, %s, %s)", [name, k, json.dumps(options)])
 
     def folder(self, name: str) -> Path:
-        """Return the folder of a table's record."""
+        """Return the folder of a table's ledger."""
         row = self.admin.execute(
             "select current_setting('data_directory'), d.oid, l.name from pg_database d, kanon.ledger l"
             " where d.datname = current_database() and l.relation = %s::regclass",
@@ -480,7 +480,7 @@ def test_a_new_session_sees_what_changed_since_the_last_table_snapshot(hall: Hal
     assert ask(hall.session(), among(table, "age between 31 and 50"))
 
 
-def test_the_record_outlives_all_sessions(hall: Hall) -> None:
+def test_the_ledger_outlives_all_sessions(hall: Hall) -> None:
     table = hall.table()
     assert ask(hall.session(), among(table, "age <= 30"))
     hall.new_sessions()
@@ -518,7 +518,7 @@ def test_a_worker_that_is_killed_while_it_decides_answers_nothing(hall: Hall) ->
         while (worker := worker_of(session)) is None or not has_open(worker, numbers):
             assert thread.is_alive()
             time.sleep(0.005)
-        # it reads the record's state first; then nothing but the decision can keep it waiting
+        # it reads the ledger's state first; then nothing but the decision can keep it waiting
         time.sleep(0.5)
         os.kill(worker, signal.SIGKILL)
     thread.join()
@@ -542,7 +542,7 @@ def test_a_query_that_cannot_be_written_down_is_withheld_in_time(hall: Hall) -> 
         while thread.is_alive() and time.monotonic() < ends:
             worker = worker_of(session)
             if worker is not None and has_open(worker, numbers):
-                # reading the record's state is tried again, a decision is not
+                # reading the ledger's state is tried again, a decision is not
                 time.sleep(0.3)
                 with suppress(ProcessLookupError):
                     os.kill(worker, signal.SIGKILL)
@@ -584,7 +584,7 @@ def test_attack_with_queries_that_kill_their_workers(hall: Hall) -> None:
     assert ask(hall.session(BOB), among(table, "age <= 30"))
 
 
-def test_a_record_of_a_transaction_that_rolled_back_is_removed_later(hall: Hall) -> None:
+def test_a_ledger_of_a_transaction_that_rolled_back_is_removed_later(hall: Hall) -> None:
     table = hall.table()
     parent = hall.folder(table).parent
     with hall.admin.transaction(force_rollback=True):
@@ -663,12 +663,12 @@ def test_a_file_that_was_exchanged_is_noticed_by_an_open_session(hall: Hall) -> 
 
 
 def copied(folder: Path, copy: Path) -> None:
-    """Copy a record's folder, without the drafts of files that its worker is just writing."""
+    """Copy a ledger's folder, without the drafts of files that its worker is just writing."""
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".*"))
 
 
 def put_back(folder: Path, copy: Path) -> None:
-    """Exchange a record's folder by an older copy with the same owners and rights."""
+    """Exchange a ledger's folder by an older copy with the same owners and rights."""
     owner, file_owner = folder.stat(), (folder / "journal").stat()
     # in one step: a worker may be writing there
     folder.rename(folder.with_name(uuid.uuid4().hex))
@@ -703,7 +703,7 @@ def marks(hall: Hall, table: str) -> list[int]:
 
 @pytest.mark.parametrize("again", [False, True], ids=["same session", "new session"])
 @pytest.mark.parametrize("answered_before", [0, 1])
-def test_an_older_copy_of_a_record_that_is_put_back_ends_answers(
+def test_an_older_copy_of_a_ledger_that_is_put_back_ends_answers(
     hall: Hall, tmp_path: Path, answered_before: int, again: bool
 ) -> None:
     table = hall.table()
@@ -721,7 +721,7 @@ def test_an_older_copy_of_a_record_that_is_put_back_ends_answers(
     assert ask(hall.session(), among(table, "age > 20")) is None
     assert ask(hall.session(BOB), among(table, "age > 20")) is None
     ok, problem, remedy = hall.admin.execute(
-        "select ok, problem, remedy from kanon.record_states() where relation = %s::text::regclass", [table]
+        "select ok, problem, remedy from kanon.ledger_states() where relation = %s::text::regclass", [table]
     ).fetchone()
     assert not ok
     assert "journal" in problem
@@ -730,7 +730,7 @@ def test_an_older_copy_of_a_record_that_is_put_back_ends_answers(
     assert ask(hall.session(), among(table, "age > 20"))
 
 
-def test_a_record_with_another_history_is_noticed_by_a_session_that_has_read_further(
+def test_a_ledger_with_another_history_is_noticed_by_a_session_that_has_read_further(
     hall: Hall,
 ) -> None:
     table = hall.table()
@@ -744,7 +744,7 @@ def test_a_record_with_another_history_is_noticed_by_a_session_that_has_read_fur
     assert ask(hall.session(), among(table, "age <= 50")) is None
 
 
-def test_a_record_that_is_ahead_of_the_database_is_the_right_one(hall: Hall) -> None:
+def test_a_ledger_that_is_ahead_of_the_database_is_the_right_one(hall: Hall) -> None:
     table, session = hall.table(), hall.session()
     session.execute("begin")
     assert ask(session, among(table, "age <= 30"))
@@ -775,12 +775,12 @@ def test_marks_are_stored_now_and_then_and_earlier_ones_are_forgotten(hall: Hall
     assert marks(hall, table)[-1] == 5
 
 
-def test_a_missing_record_needs_a_curator(hall: Hall) -> None:
+def test_a_missing_ledger_needs_a_curator(hall: Hall) -> None:
     table = hall.table()
     folder = hall.folder(table)
     folder.rename(folder.with_name("f" * 32))
     assert ask(hall.session(), among(table, "age <= 30")) is None
-    with pytest.raises(psycopg.Error, match="record of queries is missing"):
+    with pytest.raises(psycopg.Error, match="ledger of queries is missing"):
         hall.protect(table)
     with pytest.raises(psycopg.Error, match="permission denied"):
         hall.session().execute("select kanon.restart_ledger(%s::text::regclass)", [table])
@@ -789,7 +789,7 @@ def test_a_missing_record_needs_a_curator(hall: Hall) -> None:
     assert ask(hall.session(), among(table, "age <= 29")) is None
 
 
-def test_protecting_again_keeps_the_record(hall: Hall) -> None:
+def test_protecting_again_keeps_the_ledger(hall: Hall) -> None:
     table = hall.table()
     assert ask(hall.session(), among(table, "age <= 30"))
     hall.admin.execute("select kanon_unprotect(%s::text::regclass)", [table])
@@ -850,7 +850,7 @@ def test_several_rows_of_a_person_are_one_person(hall: Hall) -> None:
     assert ask(hall.session(), among(table, "age <= 30 and (age < 7 or age > 12)")) is None
 
 
-def test_a_partition_shares_the_record_of_its_table(hall: Hall) -> None:
+def test_a_partition_shares_the_ledger_of_its_table(hall: Hall) -> None:
     name = f"people_{next(_numbers)}"
     hall.admin.execute(
         f"create table {name} (id int, person int, age int, city text, income numeric)"
@@ -964,7 +964,7 @@ def test_without_comparison_queries_are_still_recorded(hall: Hall) -> None:
     assert [outcome for _, outcome, _ in hall.log(table)] == ["answered", "answered"]
 
 
-def test_columns_that_change_need_a_new_record(hall: Hall) -> None:
+def test_columns_that_change_need_a_new_ledger(hall: Hall) -> None:
     table = hall.table()
     assert ask(hall.session(), among(table, "age <= 30"))
     hall.admin.execute(f"alter table {table} add column remark text default 'x'")
@@ -984,7 +984,7 @@ def test_columns_that_change_need_a_new_record(hall: Hall) -> None:
     assert hall.log(table)[:-1] == before
 
 
-def test_the_record_says_what_went_wrong_and_the_analyst_gets_the_same_words(hall: Hall) -> None:
+def test_the_ledger_says_what_went_wrong_and_the_analyst_gets_the_same_words(hall: Hall) -> None:
     table = hall.table(extra="share float8 default 1e308")
     large = hall.table(rows=2)
     slow = hall.table(seconds=1e-9)
@@ -1003,25 +1003,25 @@ def test_the_record_says_what_went_wrong_and_the_analyst_gets_the_same_words(hal
     assert hall.log(table)[-1] == (ANN, "withheld", "record")
 
 
-def test_a_table_without_a_record_says_how_to_begin_one(hall: Hall) -> None:
+def test_a_table_without_a_ledger_says_how_to_begin_one(hall: Hall) -> None:
     table = f"people_{next(_numbers)}"
     hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
     hall.admin.execute(
         "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
     )
-    # a trusted client may keep no record; the server always does
+    # a trusted client may keep no ledger; the server always does
     client.protect(hall.dsn, table, 5, {"ledger": "off"})
     assert client.query(hall.dsn, among(table, "age <= 30")).rows
-    with pytest.raises(psycopg.Error, match="no record of queries") as found:
+    with pytest.raises(psycopg.Error, match="no ledger of queries") as found:
         ask(hall.session(), among(table, "age <= 30"))
     assert found.value.sqlstate == QueryRefused.sqlstate
     hall.admin.execute(str(found.value.diag.message_hint).partition(": ")[2].encode())
     assert ask(hall.session(), among(table, "age <= 30"))
     assert hall.log(table) == [(ANN, "answered", None)]
-    ledger_parent.stop_worker()
+    ledger_parent.ledger_session.stop()
 
 
-def test_nobody_but_curators_reads_the_record(hall: Hall) -> None:
+def test_nobody_but_curators_reads_the_ledger(hall: Hall) -> None:
     table, session = hall.table(), hall.session()
     assert ask(session, among(table, "age <= 30"))
     for text in (
@@ -1056,13 +1056,13 @@ def test_a_dropped_table_leaves_no_entry_in_the_log(hall: Hall) -> None:
     assert hall.log(table) == []
 
 
-def test_a_trusted_client_keeps_the_record_in_a_folder_of_its_own(hall: Hall, tmp_path: Path) -> None:
+def test_a_trusted_client_keeps_the_ledger_in_a_folder_of_its_own(hall: Hall, tmp_path: Path) -> None:
     table = f"people_{next(_numbers)}"
     hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
     hall.admin.execute(
         "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
     )
-    folder = str(tmp_path / "records")
+    folder = str(tmp_path / "ledgers")
     client.protect(hall.dsn, table, ledger_folder=folder)
     for age, answered in ((30, True), (29, False), (25, True)):
         if answered:
@@ -1071,19 +1071,19 @@ def test_a_trusted_client_keeps_the_record_in_a_folder_of_its_own(hall: Hall, tm
         else:
             with pytest.raises(AnswerWithheld):
                 client.query(hall.dsn, among(table, f"age <= {age}"), ledger_folder=folder)
-    with pytest.raises(InputError, match="no folder for records"):
+    with pytest.raises(InputError, match="no folder for ledgers"):
         client.query(hall.dsn, among(table, "age <= 30"))
     with pytest.raises(AnswerWithheld):
         client.query(hall.dsn, among(table, "age <= 30"), ledger_folder=str(tmp_path))
-    # the server has no such record, and does not begin another one
+    # the server has no such ledger, and does not begin another one
     assert ask(hall.session(), among(table, "age <= 30")) is None
-    ledger_parent.stop_worker()
+    ledger_parent.ledger_session.stop()
 
 
 def test_a_new_query_reads_its_table_once(
     hall: Hall, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, folder = f"people_{next(_numbers)}", str(tmp_path / "records")
+    table, folder = f"people_{next(_numbers)}", str(tmp_path / "ledgers")
     hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
     hall.admin.execute(
         "select kanon_declare(%s, quasi_identifiers => '{age}', sensitive => '{income}')", [table]
@@ -1119,10 +1119,10 @@ def test_a_new_query_reads_its_table_once(
     # what was known is not any more
     hall.admin.execute(f"insert into {table} select i % 20, i from generate_series(61, 90) i")
     assert reads(30) == [True]
-    ledger_parent.stop_worker()
+    ledger_parent.ledger_session.stop()
 
 
-def test_protecting_twice_at_once_begins_one_record(hall: Hall) -> None:
+def test_protecting_twice_at_once_begins_one_ledger(hall: Hall) -> None:
     table = f"people_{next(_numbers)}"
     hall.admin.execute(f"create table {table} as select i as age, i as income from generate_series(1, 60) i")
     hall.admin.execute(
@@ -1211,7 +1211,7 @@ def test_one_login_leaves_the_others_a_share(hall: Hall) -> None:
     assert [reason for _, _, reason in hall.log(table)] == [None] * 4 + ["share", None, None, "share"] + [
         None
     ] * 3
-    state = "select ok, used, problem, remedy from kanon.record_states where relation = %s::regclass"
+    state = "select ok, used, problem, remedy from kanon.ledger_states where relation = %s::regclass"
     ((ok, used, problem, remedy),) = hall.admin.execute(state, [table]).fetchall()
     assert (ok, used) == (True, 87)
     assert problem == "87 % of what answers can be compared by is taken."

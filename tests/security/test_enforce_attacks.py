@@ -34,7 +34,7 @@ AT_ONCE = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE} and n
 """Attacks that can share sessions: they find and leave nothing."""
 
 WITH_A_PAST = [attack for attack in ATTACKS if vias(attack) == {Via.INTERFACE} and remembers(attack.policy)]
-"""Attacks that find what earlier ones asked, unless the records begin anew."""
+"""Attacks that find what earlier ones asked, unless the ledgers begin anew."""
 
 IN_SESSIONS = [attack for attack in ATTACKS if vias(attack) in ({Via.SESSION}, {Via.SESSION, Via.INTERFACE})]
 """Attacks that leave something in their sessions, and must not leave anything else."""
@@ -76,7 +76,7 @@ def unchanged(guarded_worlds: Mapping[World, Guarded]) -> Iterator[Mapping[World
 def forgetful(
     server: Server, kanon_template: str, hospitals: Mapping[World, str]
 ) -> Iterator[Mapping[World, Guarded]]:
-    """Yield databases whose records begin anew with every attack."""
+    """Yield databases whose ledgers begin anew with every attack."""
     with ExitStack() as stack:
         yield {
             world: stack.enter_context(guarded_clone(server, original, kanon_template))

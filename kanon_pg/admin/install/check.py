@@ -30,9 +30,9 @@ from kanon_pg.runner.session import Caller
 Trial = Callable[[str, str], None]
 """Publishes a relation with k = 2 under a release name, with the owner's rights."""
 
-Records = Callable[[], list[dict[str, Any]]]
-"""Says of every protected table whether its record of queries can be used, as
-`kanon_pg.queries.record_states.record_states` does."""
+LedgerStates = Callable[[], list[dict[str, Any]]]
+"""Says of every protected table whether its ledger of queries can be used, as
+`kanon_pg.queries.ledger_states.ledger_states` does."""
 
 TRIAL_QUASI_IDENTIFIERS = ("a", "b", "c")
 """Columns of the trial's table that it publishes as quasi-identifiers, all of them."""
@@ -125,15 +125,15 @@ def check_database(db: Database, trial: Trial) -> list[CheckItem]:
     return run_checks(db, trial)
 
 
-def run_checks(db: Database, trial: Trial, records: Records | None = None) -> list[CheckItem]:
+def run_checks(db: Database, trial: Trial, states: LedgerStates | None = None) -> list[CheckItem]:
     """Check everything, whatever the outcome of single items.
 
     Parameters
     ----------
     trial : callable
         Publishes a release; an argument because this package does not know the release service.
-    records : callable, optional
-        For functions in the server, which keep records of queries.
+    states : callable, optional
+        For functions in the server, which keep ledgers of queries.
     """
     facts = read_facts(db, "public")
     recorded = read_recorded(db, facts)
@@ -143,7 +143,7 @@ def run_checks(db: Database, trial: Trial, records: Records | None = None) -> li
         *_catalog_items(db),
         *_public_items(db, recorded.api_schema or "public"),
         *_orphan_items(db, facts),
-        *(_record_items(db, records) if records is not None else ()),
+        *(_ledger_items(db, states) if states is not None else ()),
         _attempt("solver process", "a small table was solved", lambda: _solve(db), db),
         _attempt(
             "trial release", "published, recounted, readable for analysts", lambda: _release(db, trial), db
@@ -191,23 +191,23 @@ def _orphan_items(db: Database, facts: ServerFacts) -> Iterator[CheckItem]:
         yield CheckItem("releases", True, "every view in schema safe is recorded")
 
 
-def _record_items(db: Database, records: Records) -> list[CheckItem]:
+def _ledger_items(db: Database, states: LedgerStates) -> list[CheckItem]:
     try:
         with db.savepoint():
-            found = records()
+            found = states()
     except KanonError as error:
-        return [CheckItem("records of queries", False, error.message, error.hint)]
+        return [CheckItem("ledgers of queries", False, error.message, error.hint)]
     damaged = sum(not row["ok"] for row in found)
     if damaged:
         # analysts may run this, and learn the reason of no refusal
         said = f"{damaged} of {len(found)} protected table(s) withhold every answer"
         return [
             CheckItem(
-                "records of queries", False, said, "Curators see why: SELECT * FROM kanon.record_states;"
+                "ledgers of queries", False, said, "Curators see why: SELECT * FROM kanon.ledger_states;"
             )
         ]
     said = f"complete for {len(found)} protected table(s)" if found else "no protected table keeps one"
-    return [CheckItem("records of queries", True, said)]
+    return [CheckItem("ledgers of queries", True, said)]
 
 
 def _catalog_items(db: Database) -> Iterator[CheckItem]:

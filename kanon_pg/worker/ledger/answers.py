@@ -29,12 +29,12 @@ from kanon_pg.errors import InputError, LedgerError
 
 Level = tuple[BitMap, ...]
 
-_KNOWN = 2**32 - 1
+_STORED = 2**32 - 1
 _DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LevelSelection:
     """What known and sensitive columns choose in a level, each by themselves.
 
     Parameters
@@ -63,10 +63,10 @@ class AnswerSets:
     known : tuple of tuple of BitMap, optional
         The units that known columns choose alone, whatever sensitive columns say, in levels, too. None if
         sensitive columns choose nothing: then these are `levels`.
-    chosen : tuple of tuple of BitMap
+    narrowed : tuple of tuple of BitMap
         Those of `known` among which sensitive columns choose; of no meaning once the answer was given.
-    choices : tuple of Choice
-        For each level in which known and sensitive columns choose; as `chosen`.
+    selections : tuple of LevelSelection
+        For each level in which known and sensitive columns choose; as `narrowed`.
     spreads : tuple of int
         Positions in `levels` of those whose sums of squares were disclosed, too.
 
@@ -78,8 +78,8 @@ class AnswerSets:
 
     levels: tuple[Level, ...]
     known: tuple[Level, ...] | None = None
-    chosen: tuple[Level, ...] = field(default=(), compare=False)
-    choices: tuple[Choice, ...] = field(default=(), compare=False)
+    narrowed: tuple[Level, ...] = field(default=(), compare=False)
+    selections: tuple[LevelSelection, ...] = field(default=(), compare=False)
     spreads: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -119,15 +119,15 @@ class AnswerSets:
             if len(level) > 1:
                 yield BitMap.union(*level)
 
-    def to_bytes(self, is_known: Callable[[bytes], bool] = lambda digest: False) -> bytes:
+    def to_bytes(self, is_stored: Callable[[bytes], bool] = lambda digest: False) -> bytes:
         """Return the answer's bytes: the same for equal answers, whatever their history.
 
         The levels of `known` follow the others; how many there are, and `spreads`, are not in the bytes.
 
         Parameters
         ----------
-        is_known : callable
-            Says of which sets the digest is enough.
+        is_stored : callable
+            Says of which sets the digest is enough, because they are stored already.
         """
         levels = (*self.levels, *(self.known or ()))
         parts = [struct.pack(">I", len(levels))]
@@ -136,8 +136,8 @@ class AnswerSets:
             for units in level:
                 blob = packed(units)
                 digest = digest_of(blob)
-                if is_known(digest):
-                    parts += (struct.pack(">I", _KNOWN), digest)
+                if is_stored(digest):
+                    parts += (struct.pack(">I", _STORED), digest)
                 else:
                     parts += (struct.pack(">I", len(blob)), blob)
         return b"".join(parts)
@@ -147,16 +147,16 @@ class AnswerSets:
         cls,
         data: bytes,
         find: Callable[[bytes], BitMap | None] = lambda digest: None,
-        known: int | None = None,
+        known_levels: int | None = None,
     ) -> AnswerSets:
         """Rebuild what `to_bytes` wrote.
 
         Parameters
         ----------
-        known : int or None
+        known_levels : int or None
             How many levels of `AnswerSets.known` it has.
         find : callable
-            Returns the set of a digest that was known, None if it is not known any more.
+            Returns the stored set of a digest, None if there is none.
 
         Raises
         ------
@@ -171,21 +171,22 @@ class AnswerSets:
                 level = []
                 for _ in range(count):
                     length, position = _number(data, position), position + 4
-                    end = position + (_DIGEST_BYTES if length == _KNOWN else length)
+                    end = position + (_DIGEST_BYTES if length == _STORED else length)
                     part = data[position:end]
-                    units = find(part) if length == _KNOWN else BitMap.deserialize(part)
+                    units = find(part) if length == _STORED else BitMap.deserialize(part)
                     if units is None:
-                        raise ValueError("a set that is not known")
+                        raise ValueError("a set that is not stored")
                     level.append(units)
                     position = end
                 levels.append(tuple(level))
             if position != len(data):
                 raise ValueError("trailing bytes")
-            if known is None:
+            if known_levels is None:
                 return cls(tuple(levels))
-            if not 0 <= known <= len(levels):
+            if not 0 <= known_levels <= len(levels):
                 raise ValueError("more known levels than there are")
-            return cls(tuple(levels[: len(levels) - known]), tuple(levels[len(levels) - known :]))
+            own = len(levels) - known_levels
+            return cls(tuple(levels[:own]), tuple(levels[own:]))
         except (struct.error, ValueError) as error:
             raise LedgerError("A recorded answer cannot be read.") from error
 

@@ -33,9 +33,8 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Level, Population, digest_of, packed
-from kanon_pg.worker.ledger.checkpoint import DisclosedState
 from kanon_pg.worker.ledger.disclosed_sets import SketchedSet, sketch_width
-from kanon_pg.worker.ledger.disclosed_span import DisclosedSpan, field_for_rules
+from kanon_pg.worker.ledger.disclosed_state import DisclosedSpan, DisclosedState, field_for_rules
 from kanon_pg.worker.ledger.expectation import are_few_expected, is_surprising, may_be_few_where_mixed
 from kanon_pg.worker.ledger.linear_code import forms_needed
 from kanon_pg.worker.ledger.rules import LedgerRules
@@ -59,8 +58,8 @@ Reason = Literal[
     "record",
     "fault",
 ]
-"""Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. For the owner's record only,
-never for the analyst."""
+"""Why an answer is withheld; the caller gives those from ``rows`` to ``fault``. Curators read it in the
+ledger; the analyst never learns it."""
 
 _FINDINGS: dict[str, Reason] = {"unsafe": "combination", "undecided": "undecided", "full": "full"}
 
@@ -220,10 +219,10 @@ class DisclosureHistory:
         k = self.rules.k
         wide = k * self.rules.margin if self._compares else k
         has_sizes = self._compares and not self.rules.suppresses
-        if has_sizes and any(population.is_few(units, wide) for units in _flat(answer.chosen)):
+        if has_sizes and any(population.is_few(units, wide) for units in _flat(answer.narrowed)):
             return "size"
-        chosen = {digest_of(packed(units)) for units in _flat(answer.chosen)}
-        limits = [wide if any(one.digest in chosen for one in level) else k for level in known.levels]
+        narrowed = {digest_of(packed(units)) for units in _flat(answer.narrowed)}
+        limits = [wide if any(one.digest in narrowed for one in level) else k for level in known.levels]
         comparison = self._comparison(population)
         if self._compares and any(
             comparison.is_near_earlier(self._state.known, level, limit)

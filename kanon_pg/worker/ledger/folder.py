@@ -1,4 +1,4 @@
-"""The files of one relation's record: made, opened, and marked.
+"""The files of one relation's ledger: made, opened, and marked.
 
 ::
 
@@ -33,7 +33,7 @@ from kanon_pg.worker.ledger.journal import (
     DIGEST_BYTES,
     HEADER_BYTES,
     Journal,
-    Mark,
+    JournalMark,
     create_journal,
     sync_folder,
 )
@@ -51,7 +51,7 @@ _CRC = struct.Struct(">I")
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """The secret numbers of a record.
+    """The secret numbers of a ledger.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Secret:
 
 
 def create_folder(parent: Path) -> str:
-    """Make the files of a new record, durably, readable by their owner alone.
+    """Make the files of a new ledger, durably, readable by their owner alone.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def create_folder(parent: Path) -> str:
 
 
 def remove_unused(parent: Path, names: Sequence[str]) -> None:
-    """Remove records that no query was written to and that the database does not know.
+    """Remove ledgers that no query was written to and that the database does not know.
 
     A transaction that began one and rolled back leaves its folder behind. A day passes first, because one
     that still runs is not seen.
@@ -121,7 +121,7 @@ def remove_unused(parent: Path, names: Sequence[str]) -> None:
 
 
 def existing_folder(parent: Path, name: str) -> Path:
-    """Return the folder of a record.
+    """Return the folder of a ledger.
 
     Raises
     ------
@@ -133,18 +133,18 @@ def existing_folder(parent: Path, name: str) -> Path:
         found = folder.lstat() if _NAME.fullmatch(name) else None
     except OSError as error:
         raise LedgerError(
-            "The record of queries is missing.",
+            "The ledger of queries is missing.",
             detail=error.strerror,
-            hint="Restore the folder kanon_ledger, or begin a new record: "
+            hint="Restore the folder kanon_ledger, or begin a new ledger: "
             "SELECT kanon.restart_ledger('relation').",
         ) from error
     if found is None or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-        raise LedgerError("The folder of the record of queries must be private.")
+        raise LedgerError("The folder of the ledger of queries must be private.")
     return folder
 
 
 def read_secret(folder: Path) -> Secret:
-    """Return the secret of a record.
+    """Return the secret of a ledger.
 
     A changed seed would give every row another hash, so that nothing would be compared with earlier answers:
     the file ends with a digest, which also covers the header of the journal it was made with. A secret of
@@ -167,7 +167,7 @@ def read_secret(folder: Path) -> Secret:
     return Secret(data[:_KEY_BYTES], int.from_bytes(data[_KEY_BYTES:_SECRET_BYTES], signed=True))
 
 
-def read_marks(folder: Path) -> tuple[Mark, Mark]:
+def read_marks(folder: Path) -> tuple[JournalMark, JournalMark]:
     """Return how long journal and numbers are at least.
 
     Raises
@@ -182,10 +182,10 @@ def read_marks(folder: Path) -> tuple[Mark, Mark]:
     body = data[: 2 * _MARK.size]
     if len(body) < 2 * _MARK.size or data[2 * _MARK.size :] != _CRC.pack(crc32(body)):
         raise LedgerError("The ledger's marks are damaged.")
-    return Mark(*_MARK.unpack_from(body)), Mark(*_MARK.unpack_from(body, _MARK.size))
+    return JournalMark(*_MARK.unpack_from(body)), JournalMark(*_MARK.unpack_from(body, _MARK.size))
 
 
-def write_marks(folder: Path, journal: Mark, numbers: Mark) -> None:
+def write_marks(folder: Path, journal: JournalMark, numbers: JournalMark) -> None:
     """Store how long the files are at least; not flushed, because older marks are still true."""
     try:
         descriptor = os.open(folder / MARKS, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -221,7 +221,7 @@ def _replace(folder: Path, name: str, data: bytes) -> None:
         raise LedgerUnavailable(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
 
 
-def read_use(folder: Path) -> int | None:
+def read_percent_used(folder: Path) -> int | None:
     """Return how much of what can be compared was taken when somebody wrote it last, in percent, if known."""
     try:
         return int((folder / USE).read_text(encoding="ascii"))
@@ -229,7 +229,7 @@ def read_use(folder: Path) -> int | None:
         return None
 
 
-def write_use(folder: Path, percent: int | None) -> None:
+def write_percent_used(folder: Path, percent: int | None) -> None:
     """Store how much of what can be compared is taken; only curators read it."""
     draft = folder / f".{USE}.{os.getpid()}"
     try:
@@ -259,13 +259,13 @@ def _bound(secret: bytes, folder: Path) -> bytes:
     return secret + blake2b(header + secret, digest_size=DIGEST_BYTES).digest()
 
 
-def _created(path: Path) -> Mark:
+def _created(path: Path) -> JournalMark:
     create_journal(path)
     journal = Journal(path)
     journal.close()
     return journal.mark
 
 
-def _marked(journal: Mark, numbers: Mark) -> bytes:
+def _marked(journal: JournalMark, numbers: JournalMark) -> bytes:
     body = b"".join(_MARK.pack(mark.records, mark.length, mark.digest) for mark in (journal, numbers))
     return body + _CRC.pack(crc32(body))

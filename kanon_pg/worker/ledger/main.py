@@ -1,4 +1,4 @@
-"""The worker process that keeps the records of a session's protected relations."""
+"""The worker process that keeps the ledgers of a session's protected relations."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.worker.ledger.answers import AnswerSets
-from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use, remove_unused
-from kanon_pg.worker.ledger.journal import Mark, read_heads
+from kanon_pg.worker.ledger.folder import (
+    JOURNAL,
+    create_folder,
+    existing_folder,
+    read_percent_used,
+    remove_unused,
+)
+from kanon_pg.worker.ledger.journal import JournalMark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
     Derived,
-    LedgerTerms,
     PackedRows,
     PackedSets,
     RelationLedger,
+    RulesAndBudgets,
     SentSets,
     verified,
 )
@@ -73,12 +79,12 @@ class _OpenLedgers:
                 remove_unused(Path(fields["parent"]), fields["names"])
                 return Reply("created", {"name": create_folder(Path(fields["parent"]))})
             if job.kind == "state":
-                return Reply("state", {"records": [self._state(fields, name) for name in fields["names"]]})
+                return Reply("state", {"ledgers": [self._state(fields, name) for name in fields["names"]]})
             if job.kind == "decide":
                 return Reply("decided", self._decide(fields, parts))
             if job.kind == "verify":
-                records = [_verified(fields["parent"], record) for record in fields["records"]]
-                return Reply("verified", {"records": records})
+                found = [_verified(fields["parent"], request) for request in fields["ledgers"]]
+                return Reply("verified", {"ledgers": found})
             if job.kind == "log":
                 return Reply("log", {}, [json.dumps(_log(fields)).encode()])
         raise LedgerError("The ledger does not know this kind of job.")
@@ -91,7 +97,7 @@ class _OpenLedgers:
         key = (fields["parent"], name)
         ledger = self._ledgers.pop(key, None) or RelationLedger(Path(fields["parent"]), name)
         self._ledgers[key] = ledger
-        while len(self._ledgers) > max(_MAX_OPEN, len(fields.get("records", ()))):
+        while len(self._ledgers) > max(_MAX_OPEN, len(fields.get("ledgers", ()))):
             self._ledgers.pop(next(iter(self._ledgers))).close()
         return ledger
 
@@ -102,27 +108,27 @@ class _OpenLedgers:
 
     def _decide(self, fields: Fields, parts: Parts) -> dict[str, Any]:
         start = time.monotonic()
-        records = {record["name"]: record for record in fields["records"]}
-        ledgers = {name: self._ledger(fields, name) for name in records}
+        requests = {request["name"]: request for request in fields["ledgers"]}
+        ledgers = {name: self._ledger(fields, name) for name in requests}
         with ExitStack() as stack:
             # who holds the numbers of a relation writes its journal; all take them in the same order
             writers = {
                 name: stack.enter_context(ledgers[name].row_numbers.exclusive()) for name in sorted(ledgers)
             }
             relation_parts = []
-            for name, record in records.items():
-                if record["description"] is not None:
-                    writers[name].set_description(record["description"])
-                if record["table_snapshot"] is not None:
-                    leaves = _leaves(record["table_snapshot"], parts)
-                    ledgers[name].take_snapshot(record["state"], leaves, writers[name], fields["epoch"])
-                relation_parts.append(_part(ledgers[name], record, parts))
+            for name, request in requests.items():
+                if request["description"] is not None:
+                    writers[name].set_description(request["description"])
+                if request["table_snapshot"] is not None:
+                    leaves = _leaves(request["table_snapshot"], parts)
+                    ledgers[name].take_snapshot(request["state"], leaves, writers[name], fields["epoch"])
+                relation_parts.append(_part(ledgers[name], request, parts))
             decision = decide(LoggedQuery(**fields["query"]), relation_parts)
             for ledger in ledgers.values():
                 ledger.save_marks()
                 ledger.add_work(time.monotonic() - start)
             marks = {
-                name: part.session.journal.mark for name, part in zip(records, relation_parts, strict=True)
+                name: part.session.journal.mark for name, part in zip(requests, relation_parts, strict=True)
             }
         return {
             "allowed": decision.allowed,
@@ -130,17 +136,17 @@ class _OpenLedgers:
         }
 
 
-def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
+def _part(ledger: RelationLedger, request: Fields, parts: Parts) -> RelationPart:
     answer: AnswerSets | None = None
-    if record["sets"] is not None:
-        if record["sets"]:
-            if ledger.state != record["seen"]:
+    if request["sets"] is not None:
+        if request["sets"]:
+            if ledger.state != request["seen"]:
                 raise LedgerError("The relation was read in another state than the answer.")
-            ledger.state = record["state"]
-        answer = ledger.answer([_sent(item, parts) for item in record["sets"]])
-    failure = record["failure"]
-    session = ledger.session(_terms(record))
-    mark = _mark(record)
+            ledger.state = request["state"]
+        answer = ledger.answer([_sent(item, parts) for item in request["sets"]])
+    failure = request["failure"]
+    session = ledger.session(_terms(request))
+    mark = _mark(request)
     if mark is not None:
         session.journal.expect(mark)
     return RelationPart(
@@ -149,21 +155,23 @@ def _part(ledger: RelationLedger, record: Fields, parts: Parts) -> RelationPart:
         answer,
         failure or "size",
         failed=failure is not None,
-        left_out=record["left_out"],
+        left_out=request["left_out"],
     )
 
 
-def _mark(record: Fields) -> Mark | None:
+def _mark(request: Fields) -> JournalMark | None:
     """Return what the database says of a journal, None if it says nothing."""
-    if record["mark"] is None:
+    if request["mark"] is None:
         return None
-    records, length, digest = record["mark"]
-    return Mark(records, length, bytes.fromhex(digest))
+    records, length, digest = request["mark"]
+    return JournalMark(records, length, bytes.fromhex(digest))
 
 
-def _terms(record: Fields) -> LedgerTerms:
-    return LedgerTerms(
-        LedgerRules(**record["rules"]), QueryBudget(**record["per_analyst"]), QueryBudget(**record["overall"])
+def _terms(request: Fields) -> RulesAndBudgets:
+    return RulesAndBudgets(
+        LedgerRules(**request["rules"]),
+        QueryBudget(**request["per_analyst"]),
+        QueryBudget(**request["overall"]),
     )
 
 
@@ -175,7 +183,7 @@ def _sent(item: Fields, parts: Parts) -> SentSets:
     return SentSets(
         item["level"],
         item["kind"],
-        item["chosen"],
+        item["narrowed"],
         item["is_whole"],
         _pieces(item, parts),
         tuple(item["spreads"]),
@@ -183,7 +191,7 @@ def _sent(item: Fields, parts: Parts) -> SentSets:
 
 
 def _pieces(item: Fields, parts: Parts) -> PackedSets | str | Derived:
-    """Return the sets of a statement, the key of sets that are known, or what they follow from."""
+    """Return the sets of a statement, the key of cached sets, or what they follow from."""
     if item["everybody"]:
         return Derived.EVERYBODY
     if item["union"]:
@@ -197,18 +205,19 @@ def _pieces(item: Fields, parts: Parts) -> PackedSets | str | Derived:
     )
 
 
-def _verified(parent: str, record: Fields) -> dict[str, Any]:
-    """Return what is wrong with a record, None if nothing is, and what its rows are made of."""
+def _verified(parent: str, request: Fields) -> dict[str, Any]:
+    """Return what is wrong with a ledger, None if nothing is, and what its rows are made of."""
     try:
         folder = Path(parent)
-        description = verified(folder, record["name"], _mark(record))
-        return {"error": None, "description": description, "use": read_use(folder / record["name"])}
+        description = verified(folder, request["name"], _mark(request))
+        percent = read_percent_used(folder / request["name"])
+        return {"error": None, "description": description, "percent_used": percent}
     except LedgerError as error:
-        return {"error": error.message, "description": None, "use": None}
+        return {"error": error.message, "description": None, "percent_used": None}
 
 
 def _log(fields: Fields) -> list[list[Any]]:
-    """Return the heads of all records, without the sets; what cannot be read has an error instead."""
+    """Return the heads of all ledgers, without the sets; what cannot be read has an error instead."""
     found: list[list[Any]] = []
     for name in fields["names"]:
         try:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.solving import SolveRequest
-from kanon_pg.worker.classes import classes_of, weighted_cost
+from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.models.evaluator import evaluator_of, require_feasible, violations
-from kanon_pg.worker.patterns import PatternMask, cheapest_first, suppression_costs
+from kanon_pg.worker.patterns import PatternMask, cheapest_first
 from kanon_pg.worker.row_types import RowTypeTable, by_content
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounds.reach import BOUND_METHOD, cheapest_reach
@@ -21,7 +21,7 @@ from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.mondrian import mondrian
-from kanon_pg.worker.solvers.p_sensitive_flow import reassign_sensitively
+from kanon_pg.worker.solvers.sensitive_flow import reassign_sensitively
 
 BOUND_METHOD_UNDER_MODELS = f"{BOUND_METHOD}, under the privacy models"
 
@@ -51,7 +51,7 @@ class _Task(NamedTuple):
 
     def cost(self, assigned: NDArray[np.int64]) -> float:
         """Return the weighted cost of an assignment."""
-        return weighted_cost(self.table, assigned)
+        return Solution.undivided(self.table, assigned).cost(self.table.weights)
 
     def solution(self, assigned: NDArray[np.int64]) -> Solution:
         """Return the solution of an assignment, row types as they were before."""
@@ -184,11 +184,7 @@ def _redistributed(task: _Task, found: SearchResult) -> SearchResult:
         return found
     before = Solution.undivided(table, found.solution.vector[task.order])
     after = reassign_sensitively(table, before, task.k, models.p, task.clock)
-    if after is None or _cost(table, after) >= _cost(table, before):
+    if after is None or after.cost(table.weights) >= before.cost(table.weights):
         return found
     solution = Solution.of_parts(task.order[after.row_type], after.vector, after.rows)
     return replace(found, solution=solution, method=f"{found.method}, minimum-cost flow")
-
-
-def _cost(table: RowTypeTable, solution: Solution) -> float:
-    return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())

@@ -149,8 +149,7 @@ class SearchContext:
 
     def cost(self, found: SearchResult) -> float:
         """Return the weighted cost of a solution."""
-        costs = suppression_costs(found.solution.vector, self.table.weights)
-        return float((costs * found.solution.rows).sum())
+        return found.solution.cost(self.table.weights)
 
     def gap(self, found: SearchResult) -> float:
         """Return the proven share of the cost that may be too much, 1 without a bound."""

@@ -16,4 +16,4 @@ ALTER FUNCTION kanon.begin_ledger OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.begin_ledger FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.begin_ledger TO kanon_curator;
 COMMENT ON FUNCTION kanon.begin_ledger IS
-'Begins a new record of queries; called by kanon.restart_ledger.';
+'Begins a new ledger of queries; called by kanon.restart_ledger.';

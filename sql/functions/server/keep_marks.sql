@@ -15,5 +15,5 @@ $function$;
 ALTER FUNCTION kanon.keep_marks OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.keep_marks FROM PUBLIC;
 COMMENT ON FUNCTION kanon.keep_marks IS
-'Stores how far the record of queries was written; called for kanon_query.';
+'Stores how far the ledger of queries was written; called for kanon_query.';
 GRANT EXECUTE ON FUNCTION kanon.keep_marks TO kanon_analyst;

@@ -1,4 +1,4 @@
--- The record of queries, for curators. A function, not a view: it reads files.
+-- The ledger of queries, for curators. A function, not a view: it reads files.
 CREATE OR REPLACE FUNCTION kanon.query_log()
 RETURNS TABLE (
     relation text,

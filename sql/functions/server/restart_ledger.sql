@@ -1,4 +1,4 @@
--- Begins a new record of queries about a table: the old one is no longer compared with new answers.
+-- Begins a new ledger of queries about a table: the old one is no longer compared with new answers.
 CREATE OR REPLACE FUNCTION kanon.restart_ledger(relation regclass)
 RETURNS void
 LANGUAGE plpgsql
@@ -18,5 +18,5 @@ ALTER FUNCTION kanon.restart_ledger OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.restart_ledger FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION kanon.restart_ledger TO kanon_curator;
 COMMENT ON FUNCTION kanon.restart_ledger IS
-'Begins a new record of queries about a table whose record is missing or no longer fits, for example after a dump was restored. What was answered before is not compared with answers from now on, so two answers may then tell about single people. kanon.query_log still shows it.
+'Begins a new ledger of queries about a table whose ledger is missing or no longer fits, for example after a dump was restored. What was answered before is not compared with answers from now on, so two answers may then tell about single people. kanon.query_log still shows it.
 Example: SELECT kanon.restart_ledger(''patients'');';

@@ -1,4 +1,4 @@
--- The record of queries as a view, for curators.
+-- The ledger of queries as a view, for curators.
 CREATE OR REPLACE VIEW kanon.query_log AS
 SELECT relation, asked_at, login, role, query, parameters, outcome, reason
 FROM kanon.query_log();

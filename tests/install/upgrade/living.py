@@ -10,7 +10,7 @@ there, and run ``python -m tests.install.upgrade.living FOLDER``.
     What `populate` made with it, as ``pg_dump`` writes it: tables, storage of releases, views, then the rows
     of the tables in schema ``kanon``.
 ``ledger-0.1.0.tar.gz``
-    The records of queries, a folder for each.
+    The ledgers of queries, a folder for each.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _QUERIES = (
 
 
 def populate(db: psycopg.Connection, analyst: str) -> None:
-    """Make tables, declarations, hierarchies, releases of each kind and a record of queries.
+    """Make tables, declarations, hierarchies, releases of each kind and a ledger of queries.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from tests.fixtures.databases import Server
 HERE = Path(__file__).parent
 
 QUERIES_BEFORE = 3
-"""Queries in the record of the table patients."""
+"""Queries in the ledger of the table patients."""
 
 
 def install_earlier(db: psycopg.Connection, version: str) -> None:

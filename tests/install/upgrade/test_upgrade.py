@@ -118,7 +118,7 @@ def test_views_over_what_has_another_name_have_to_be_dropped_first(
 
 def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
     """The earlier record counts: the one patient who differs from an earlier answer is not disclosed."""
-    assert living.execute("SELECT relation::text, ok FROM kanon.record_states ORDER BY 1").fetchall() == [
+    assert living.execute("SELECT relation::text, ok FROM kanon.ledger_states ORDER BY 1").fetchall() == [
         ('"Visits, 2"', True),
         ("patients", True),
     ]
@@ -139,7 +139,7 @@ def _asks_as_before(dsn: str, living: psycopg.Connection) -> None:
         with pytest.raises(psycopg.Error, match="withheld"):
             asking.execute("SELECT kanon_query('SELECT count(*) FROM patients WHERE age > 21')")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            asking.execute("SELECT * FROM kanon.record_states")
+            asking.execute("SELECT * FROM kanon.ledger_states")
 
 
 def _releases_go_on(living: psycopg.Connection) -> None:

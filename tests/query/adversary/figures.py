@@ -27,7 +27,7 @@ class Figures:
     asked, withheld : int
         Queries, and those not answered, in both worlds.
     reasons : dict
-        Why, as the record says.
+        Why, as the ledger says.
     lockouts : tuple of (int or None)
         Attempts in each world before the login was first locked out.
     explained : tuple of str
@@ -63,7 +63,7 @@ def attack(
     *,
     victims: tuple[int, ...] = VICTIMS,
 ) -> Figures:
-    """Let a strategy try every victim in each world under some rules, with a record of its own."""
+    """Let a strategy try every victim in each world under some rules, with a ledger of its own."""
     found = [_attempts(town, strategy, rules, victims) for town in worlds]
     right, wrong = (sum(beliefs.count(kind) for beliefs, *_ in found) for kind in (True, False))
     score = right if strategy in VALUES else right - wrong

@@ -111,7 +111,7 @@ class Town:
             yield Oracle(connection, [replace(one, illness="", cost=0) for one in self.people])
 
     def begin(self, rules: dict[str, Any]) -> None:
-        """Begin a record under other rules."""
+        """Begin a ledger under other rules."""
         self.admin.execute("select kanon_protect('town.people', %s, %s::jsonb)", [K, json.dumps(rules)])
         self.admin.execute("select kanon.restart_ledger('town.people')")
 

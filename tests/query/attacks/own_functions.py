@@ -116,7 +116,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         expect=REFUSED,
     ),
     attack(
-        "refusals caught in a block: the rollback takes the record along",
+        "refusals caught in a block: the rollback takes the ledger along",
         in_session(
             "do $$ begin perform * from kanon_query('select ward from hospital.patients where birth_date ="
             " ''1957-05-09'''); exception when others then null; end $$"
@@ -152,7 +152,7 @@ ATTACKS: tuple[Attack, ...] = of_kind(
         _call("'select sex, count(*) from hospital.patients group by sex'"),
         secret=Secret.SERVER,
         channel=Channel.EFFECT,
-        expect=harmless("the rights are those of the role, the budget and the record are the login's"),
+        expect=harmless("the rights are those of the role, the budget and the ledger are the login's"),
     ),
     attack(
         "query from an own definer function",

@@ -13,7 +13,7 @@ from kanon_pg.errors import (
     MemoryExceeded,
     SolverUnavailable,
 )
-from kanon_pg.queries.record import failure_of
+from kanon_pg.queries.recording import failure_of
 from kanon_pg.queries.request import Failure
 
 

@@ -100,7 +100,7 @@ def test_other_columns_of_a_protected_table_withhold_its_queries(services: Memor
     services.declare("visits", quasi_identifiers=["sex"], entity="patient")
     assert services.notices == []
     services.declare("visits", quasi_identifiers=["sex", "zip"], entity="patient")
-    assert "queries are withheld until their record begins anew" in services.notices[0]
+    assert "queries are withheld until their ledger begins anew" in services.notices[0]
     with pytest.raises(InputError, match="answers queries"):
         services.undeclare("visits")
 

@@ -19,7 +19,7 @@ from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.exact.model_constraints import PEOPLE_DO_NOT_ADD_UP, search_exactly_with_models
 from kanon_pg.worker.solvers.heuristics import search_greedily
-from kanon_pg.worker.solvers.p_sensitive_flow import reassign_sensitively
+from kanon_pg.worker.solvers.sensitive_flow import reassign_sensitively
 from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.examples import examples
 from tests.fixtures.packing import pack

@@ -190,7 +190,7 @@ def _position(item: OrderItem, level: GroupingLevel) -> Sorting:
 def _check_cut(query: Query, branches: tuple[GroupingLevel, ...]) -> None:
     """Refuse LIMIT inside the query unless it cuts finished groups in an order that is always the same.
 
-    What runs for the record reads the groups again and has to find the same ones.
+    What runs for the ledger reads the groups again and has to find the same ones.
     """
     counts = [count for count in (query.limit, query.offset) if count is not None]
     level = branches[0]

@@ -19,7 +19,7 @@ from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError, KanonError, LimitExceeded
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.patterns import PatternMask, suppression_costs
+from kanon_pg.worker.patterns import PatternMask
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.compatibility import compatibility_of
@@ -280,8 +280,7 @@ class Search:
 
     def cost(self, solution: Solution) -> float:
         """Return the weighted cost of a solution."""
-        costs = suppression_costs(solution.vector, self.rules.table.weights)
-        return float((costs * solution.rows).sum())
+        return solution.cost(self.rules.table.weights)
 
 
 def search_exactly(

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kanon_pg.worker.classes import weighted_cost
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.patterns import few_changes, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.greedy.scan import update_keys
 from kanon_pg.worker.solvers.local_search.moves import TOLERANCE
 from kanon_pg.worker.solvers.local_search.partition import (
@@ -114,7 +114,7 @@ def improve(
         assigned, gained, effort = _sweep_once(
             table, vectors, costs, assigned, reach, k, models, clock, effort
         )
-        if gained <= _WORTH_A_SWEEP * weighted_cost(table, assigned):
+        if gained <= _WORTH_A_SWEEP * Solution.undivided(table, assigned).cost(table.weights):
             break
     return assigned
 

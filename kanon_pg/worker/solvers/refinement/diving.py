@@ -15,6 +15,7 @@ from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pace, Pool, Usage,
 from kanon_pg.worker.solvers.compatibility import Compatibility
 from kanon_pg.worker.solvers.refinement.flow import assign_to
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
+from kanon_pg.worker.verification.demanded_classes import ClassDemands
 
 
 class Stage(NamedTuple):
@@ -39,14 +40,14 @@ class Stage(NamedTuple):
 
 
 @kernel
-def what_is_left(
-    graph: Pool, stage: Stage, position: NDArray[np.int32], k: int
+def _what_is_left(
+    pool: Pool, stage: Stage, position: NDArray[np.int32], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Return the closed instances that can still be filled, over the row types that have rows left.
 
     Parameters
     ----------
-    graph : Pool
+    pool : Pool
         All instances.
     position : ndarray of int32, shape (n,)
         New number of each row type.
@@ -56,21 +57,21 @@ def what_is_left(
     begin, member, instance : ndarray
         Members of these instances in compressed rows, and their numbers in the graph.
     """
-    begin = np.zeros(graph.begin.size, dtype=np.int64)
-    member = np.empty(graph.member.size, dtype=np.int32)
-    instance = np.empty(graph.cost.size, dtype=np.int64)
+    begin = np.zeros(pool.begin.size, dtype=np.int64)
+    member = np.empty(pool.member.size, dtype=np.int32)
+    instance = np.empty(pool.cost.size, dtype=np.int64)
     count, room = 0, 0
-    for number in range(graph.cost.size):
+    for number in range(pool.cost.size):
         if stage.is_open[number]:
             continue
         rows = 0
-        for place in range(graph.begin[number], graph.begin[number + 1]):
-            rows += stage.left[graph.member[place]]
+        for place in range(pool.begin[number], pool.begin[number + 1]):
+            rows += stage.left[pool.member[place]]
         if rows < k:
             continue
-        for place in range(graph.begin[number], graph.begin[number + 1]):
-            if stage.left[graph.member[place]] > 0:
-                member[room] = position[graph.member[place]]
+        for place in range(pool.begin[number], pool.begin[number + 1]):
+            if stage.left[pool.member[place]] > 0:
+                member[room] = position[pool.member[place]]
                 room += 1
         instance[count] = number
         count += 1
@@ -168,15 +169,15 @@ _STEPS_OF_USAGE = 10
 _LEAST_CLASSES = 5
 """Classes, of k rows, that each round should settle at least."""
 
-_SLACK = 0.05
-_MORE_SLACK = 2.0
-_MOST_SLACK = 3.0
+SLACK = 0.05
+MORE_SLACK = 2.0
+MOST_SLACK = 3.0
 """By how much rows may cost more than their prices, in usual costs: grows when no class costs so little."""
 
-_CLOSE = 1e-3
+CLOSE = 1e-3
 """Share of a usual cost by which a price may be below its cap for its rows to count as settled."""
 
-_NO_CAP = 4.0
+NO_CAP = 4.0
 """Cap of a price, in costs of a fully suppressed row, as long as no open instance has room for the row."""
 
 
@@ -223,20 +224,21 @@ def dive(
     unit = float(table.weights.mean())
     stage = _beginning(table, graph, prices)
     settled = np.random.default_rng(seed).uniform(_LEAST_SHARE, _MOST_SHARE) if seed else _SHARE
-    slack, steps, stride = _SLACK, _FIRST_STEPS, _FIRST_STRIDE
+    slack, steps, stride = SLACK, _FIRST_STEPS, _FIRST_STRIDE
     total = int(stage.left.sum())
-    while slack <= _MOST_SLACK:
+    while slack <= MOST_SLACK:
         if clock.is_over():
             return None
         rows = int(stage.left.sum())
         clock.report("dive", 1.0 - rows / total)
-        instance, share = _adjust(pool, stage, k, steps, stride, clock)
-        if not instance.size:
+        share = adjust_prices(pool, stage, stage.left, k, steps, stride, clock)
+        used = np.flatnonzero(share)
+        if not used.size:
             break
         quota = max(int(settled * rows), _LEAST_CLASSES * k)
-        if not settle(pool, stage, _by_usage(instance, share), quota, slack * unit, k):
-            slack *= _MORE_SLACK
-        stage.left[stage.price >= stage.cap - _CLOSE * unit] = 0
+        if not settle(pool, stage, _by_usage(used, share[used]), quota, slack * unit, k):
+            slack *= MORE_SLACK
+        stage.left[stage.price >= stage.cap - CLOSE * unit] = 0
         steps, stride = _STEPS, _STRIDE
     return assign_to(table, graph, np.flatnonzero(stage.is_open), k, rest_may_be_small=rest_may_be_small)
 
@@ -244,7 +246,7 @@ def dive(
 def _beginning(table: RowTypeTable, graph: Compatibility, prices: NDArray[np.int64]) -> Stage:
     """Return the state in which no instance is open."""
     return Stage(
-        table.rows.copy(), prices / PRICE_UNIT, np.full(len(table), _NO_CAP * float(graph.cost[-1])),
+        table.rows.copy(), prices / PRICE_UNIT, np.full(len(table), NO_CAP * float(graph.cost[-1])),
         np.zeros(len(graph), dtype=np.bool_),
     )  # fmt: skip
 
@@ -257,23 +259,42 @@ def _by_usage(instance: NDArray[np.int64], share: NDArray[np.float64]) -> NDArra
     return instance[::-1][np.argsort(-np.rint(_STEPS_OF_USAGE * share[::-1]), kind="stable")]
 
 
-def _adjust(
-    pool: Pool, stage: Stage, k: int, steps: int, stride: float, clock: Clock
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Adjust the prices of rows without a place; return the instances that are used, and how much."""
+def adjust_prices(
+    pool: Pool,
+    stage: Stage,
+    people: NDArray[np.int64],
+    k: int,
+    steps: int,
+    stride: float,
+    clock: Clock,
+    demands: ClassDemands | None = None,
+) -> NDArray[np.float64]:
+    """Adjust the prices of rows without a place, up to their caps; return how much each instance is used.
+
+    Parameters
+    ----------
+    pool : Pool
+        All instances.
+    people : ndarray of int64, shape (n,)
+        People of the rows that are left of each row type.
+    steps, stride, demands
+        As in `climb`.
+    """
     types = np.flatnonzero(stage.left)
     position = np.full(stage.left.size, -1, dtype=np.int32)
     position[types] = np.arange(types.size)
-    begin, member, instance = what_is_left(pool, stage, position, k)
+    begin, member, instance = _what_is_left(pool, stage, position, k)
+    share = np.zeros(pool.cost.size)
     if not instance.size:
-        return instance, np.empty(0)
+        return share
     rest = Pool(pool.cost[instance], begin, member)
     usage = Usage.of(rest)
-    rows, cap = stage.left[types], stage.cap[types]
+    cap = stage.cap[types]
     reached = climb(
-        rest, Counts(rows, rows, k), np.minimum(stage.price[types], cap), cap, np.inf, steps, stride, clock,
-        pace=_PACE, usage=usage,
+        rest, Counts(stage.left[types], people[types], k), np.minimum(stage.price[types], cap), cap, np.inf,
+        steps, stride, clock, pace=_PACE, usage=usage,
+        demands=None if demands is None else demands.ordered(types.astype(np.int32)),
     )  # fmt: skip
     stage.price[types] = reached.prices
-    used = usage.share > 0.0
-    return instance[used], usage.share[used]
+    share[instance] = usage.share
+    return share

@@ -1,9 +1,7 @@
 """Solutions under privacy models from prices: classes that the prices favour, then rows distributed by flow.
 
-As in `kanon_pg.worker.solvers.refinement.diving`, with classes that satisfy what is demanded of them. A flow
-then distributes all rows anew: with at most m rows of each sensitive value and at least l m rows, a class
-satisfies frequency l-diversity whatever else joins it, so that limits of values and of classes are capacities
-and demands of a network.
+As in `kanon_pg.worker.solvers.refinement.diving`, with classes that satisfy what is demanded of them. Where
+one model of one column is demanded, a flow then distributes all rows anew.
 """
 
 from __future__ import annotations
@@ -17,17 +15,23 @@ from kanon_pg.core.solving import PrivacyModels, SolveRequest
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import inner_kernel, kernel
-from kanon_pg.worker.models.evaluator import sensitive_codes
 from kanon_pg.worker.patterns import PatternMask, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
-from kanon_pg.worker.solvers.bounds.lagrangian import Counts, Pace, Pool, Usage, climb, sort_by_price
+from kanon_pg.worker.solvers.bounds.lagrangian import Pool, sort_by_price
 from kanon_pg.worker.solvers.compatibility import Compatibility
-from kanon_pg.worker.solvers.exact.granularity import whole_costs
 from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.heuristics import satisfy_models
-from kanon_pg.worker.solvers.p_sensitive_flow import MOST_ARCS, compatible_pairs, reassign_sensitively
-from kanon_pg.worker.solvers.row_assignment import is_solved
+from kanon_pg.worker.solvers.refinement.diving import (
+    CLOSE,
+    MORE_SLACK,
+    MOST_SLACK,
+    NO_CAP,
+    SLACK,
+    Stage,
+    adjust_prices,
+)
+from kanon_pg.worker.solvers.sensitive_flow import reassign_diversely, reassign_sensitively
 from kanon_pg.worker.verification.certificate import (
     NO_MODELS,
     PRICE_UNIT,
@@ -67,8 +71,6 @@ _MOST_TURNS = 30
 _LEAST_GAIN = 3e-4
 """Turns of local search and flow, at most, and the share of the cost that one has to gain for another."""
 
-_PACE = Pace(reach=1.005, patience=20)
-
 _STEPS = 60
 _STRIDE = 0.3
 """Steps of the subgradient method after each round, and the first one's length."""
@@ -76,22 +78,11 @@ _STRIDE = 0.3
 _SHARE = 0.3
 """Share of the rows that are left which get a place in each round."""
 
-_SLACK = 0.05
-_MORE_SLACK = 2.0
-_MOST_SLACK = 3.0
-"""By how much rows may cost more than their prices, in usual costs: grows when no class costs so little."""
-
-_CLOSE = 1e-3
-"""Share of a usual cost by which a price may be below its cap for its rows to count as settled."""
-
 _MOST_LARGER = 40
 _PATIENCE = 8
 _RAREST = (8, 6, 4)
 """Under a distance: rows beyond k that classes are tried with, sizes without a better class after which that
 ends, and by how many eighths of a row a row may exceed the quota of its value."""
-
-_NO_CAP = 4
-"""Cap of a price, in costs of a fully suppressed row, as long as no open instance has room for the row."""
 
 
 class _Instances(NamedTuple):
@@ -170,7 +161,7 @@ def dive_again(
     of_class = np.bincount(classes.class_of, weights=excess, minlength=len(classes))
     size = np.bincount(classes.class_of, weights=solution.rows, minlength=len(classes))
     # Smallest keys first are a draw in proportion to what is lost per row (Efraimidis and Spirakis 2006).
-    order = np.argsort(random.exponential(size=len(classes)) / np.maximum(of_class / size, _CLOSE))
+    order = np.argsort(random.exponential(size=len(classes)) / np.maximum(of_class / size, CLOSE))
     taken = order[: np.searchsorted(np.cumsum(size[order]), random.uniform(*_TAKEN) * table.total_rows) + 1]
     stays = ~np.isin(classes.class_of, taken)
     held = Solution(solution.row_type[stays], solution.vector[stays], solution.rows[stays])
@@ -292,35 +283,37 @@ def _settle_all(
     """Return row type, instance and number of the rows that got a place, None if none did."""
     pool = instances.pool
     unit = float(np.mean(unit_weights(table.columns)))
-    left, price = table.rows.copy() if left is None else left, prices.astype(np.float64)
-    no_cap = _NO_CAP * sum(unit_weights(table.columns))
-    cap = np.full(len(table), no_cap, dtype=np.int64)
-    is_open = np.zeros(pool.cost.size, dtype=np.bool_)
+    no_cap = NO_CAP * sum(unit_weights(table.columns))
+    stage = Stage(
+        table.rows.copy() if left is None else left, prices.astype(np.float64), np.full(len(table), no_cap),
+        np.zeros(pool.cost.size, dtype=np.bool_),
+    )  # fmt: skip
+    left = stage.left
     held = np.zeros((pool.cost.size, *demands.codes.shape[:1], demands.held.size), dtype=np.int64)
     size = np.zeros(pool.cost.size, dtype=np.int64)
     row_type, instance, rows = np.empty((3, table.total_rows), dtype=np.int64)
     places = _Places(row_type, instance, rows, np.zeros(1, dtype=np.int64), held, size)
-    slack = _SLACK
-    while slack <= _MOST_SLACK and left.any():
+    slack = SLACK
+    while slack <= MOST_SLACK and left.any():
         if clock.is_over():
             return None
         clock.report("dive", 1.0 - float(left.sum()) / table.total_rows)
         people = np.where(left > 0, table.people, 0) if table.has_entity else left
-        usage = _adjust(pool, is_open, PricedRows(left, people, cap), price, demands, k, clock)
-        order = np.flatnonzero(usage > 0.0)
+        usage = adjust_prices(pool, stage, people, k, _STEPS, _STRIDE, clock, demands)
+        order = np.flatnonzero(usage)
         if not order.size:
             break
         order = order[np.lexsort((-pool.cost[order], -np.rint(10 * usage[order])))]
         quota = max(int(share * left.sum()), 5 * k)
-        priced = PricedRows(left, people, price.astype(np.int64))
+        priced = PricedRows(left, people, stage.price.astype(np.int64))
         before = places.used[0]
-        _settle(pool, order, is_open, priced, demands, places, k, quota, slack * unit)
+        _settle(pool, order, stage.is_open, priced, demands, places, k, quota, slack * unit)
         if places.used[0] == before:
-            slack *= _MORE_SLACK
-        cap[:] = no_cap
-        opened = np.flatnonzero(is_open)
+            slack *= MORE_SLACK
+        stage.cap[:] = no_cap
+        opened = np.flatnonzero(stage.is_open)
         opened = opened[np.argsort(pool.cost[opened], kind="stable")]
-        _join(pool, opened, priced, cap, demands, places, _CLOSE * unit)
+        _join(pool, opened, priced, stage.cap, demands, places, CLOSE * unit)
     done = places.used[0]
     return places.row_type[:done], places.instance[:done], places.rows[:done]
 
@@ -383,7 +376,7 @@ def _join(
     pool: Pool,
     opened: Numbers,
     priced: PricedRows,
-    cap: Numbers,
+    cap: NDArray[np.float64],
     demands: ClassDemands,
     places: _Places,
     close: float,
@@ -408,63 +401,6 @@ def _join(
         for item in members:
             if left[item] > 0 and _room(places, demands, item, number, 1) > 0:
                 cap[item] = min(cap[item], cost)
-
-
-def _adjust(
-    pool: Pool,
-    is_open: NDArray[np.bool_],
-    capped: PricedRows,
-    price: NDArray[np.float64],
-    demands: ClassDemands,
-    k: int,
-    clock: Clock,
-) -> NDArray[np.float64]:
-    """Adjust the prices of rows without a place, up to their caps; return how much each instance is used."""
-    left, people, cap = capped
-    types = np.flatnonzero(left)
-    position = np.full(left.size, -1, dtype=np.int32)
-    position[types] = np.arange(types.size)
-    begin, member, instance = _what_is_left(pool, is_open, left, position, k)
-    share = np.zeros(pool.cost.size)
-    if not instance.size:
-        return share
-    rest = Pool(pool.cost[instance], begin, member)
-    usage = Usage.of(rest)
-    highest = cap[types].astype(np.float64)
-    reached = climb(
-        rest, Counts(left[types], people[types], k), np.minimum(price[types], highest), highest, np.inf,
-        _STEPS, _STRIDE, clock, pace=_PACE, usage=usage, demands=demands.ordered(types.astype(np.int32)),
-    )  # fmt: skip
-    price[types] = reached.prices
-    share[instance] = usage.share
-    return share
-
-
-@kernel
-def _what_is_left(
-    pool: Pool, is_open: NDArray[np.bool_], left: Numbers, position: NDArray[np.int32], k: int
-) -> tuple[Numbers, NDArray[np.int32], Numbers]:
-    """Return the closed instances that can still be filled, over the row types that have rows left."""
-    begin = np.zeros(pool.begin.size, dtype=np.int64)
-    member = np.empty(pool.member.size, dtype=np.int32)
-    instance = np.empty(pool.cost.size, dtype=np.int64)
-    count, room = 0, 0
-    for number in range(pool.cost.size):
-        if is_open[number]:
-            continue
-        rows = np.int64(0)
-        for place in range(pool.begin[number], pool.begin[number + 1]):
-            rows += left[pool.member[place]]
-        if rows < k:
-            continue
-        for place in range(pool.begin[number], pool.begin[number + 1]):
-            if left[pool.member[place]] > 0:
-                member[room] = position[pool.member[place]]
-                room += 1
-        instance[count] = number
-        count += 1
-        begin[count] = room
-    return begin[: count + 1].copy(), member[:room].copy(), instance[:count].copy()
 
 
 @kernel
@@ -583,19 +519,15 @@ def refine_under_models(
         Any one of this table; classes that violate something are suppressed fully.
     """
     for _ in range(_MOST_TURNS):
-        before = _cost(table, solution)
+        before = solution.cost(table.weights)
         parts = solution.parts_of(table)
         found = satisfy_models(parts, mask, request, clock, solution.vector, "prices").solution
         solution = Solution.of_parts(solution.row_type[found.row_type], found.vector, found.rows)
         better = None if clock.is_over() else _distributed(table, solution, request, clock)
         solution = solution if better is None else better
-        if clock.is_over() or before - _cost(table, solution) <= _LEAST_GAIN * before:
+        if clock.is_over() or before - solution.cost(table.weights) <= _LEAST_GAIN * before:
             break
     return solution
-
-
-def _cost(table: RowTypeTable, solution: Solution) -> float:
-    return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())
 
 
 def _distributed(
@@ -606,81 +538,10 @@ def _distributed(
     Returns None if models demand more than values or shares of one column, or the network would be too large.
     """
     models = request.models
-    if models == PrivacyModels(p=models.p) and len(table.sensitive_columns) == 1:
+    if len(table.sensitive_columns) != 1:
+        return None
+    if models == PrivacyModels(p=models.p):
         return reassign_sensitively(table, solution, request.k, models.p or 1, clock)
-    is_alone = models == PrivacyModels(l=models.l) and models.l is not None
-    if not is_alone or len(table.sensitive_columns) != 1 or table.has_entity:
-        return None
-    row_type, output, vectors = compatible_pairs(table, solution, clock)
-    if row_type.size > MOST_ARCS:
-        return None
-    share = models.l or 1
-    limit = _limits(table, solution, row_type, output, vectors, request.k, share)
-    fewest = np.maximum(request.k, limit * share)
-    if not limit.all():
-        return None
-    cost, _ = whole_costs(suppression_costs(vectors, table.weights))
-    rows = _flow(table, row_type, output, cost, limit, fewest)
-    return None if rows is None else Solution.of_parts(row_type, vectors[output], rows)
-
-
-def _limits(
-    table: RowTypeTable,
-    solution: Solution,
-    row_type: Numbers,
-    output: Numbers,
-    vectors: Numbers,
-    k: int,
-    share: int,
-) -> Numbers:
-    """Return for each class how many rows of one value the largest part of it has that is allowed, 0 if none.
-
-    With so many rows of each value at most, it has enough rows.
-    """
-    codes = sensitive_codes(table, 0).astype(np.int64)
-    pairs = np.unique(vectors[output] * len(table) + row_type, return_index=True)
-    place = pairs[1][np.searchsorted(pairs[0], solution.vector * len(table) + solution.row_type)]
-    held = np.zeros((vectors.size, int(codes.max()) + 1), dtype=np.int64)
-    np.add.at(held, (output[place], codes[solution.row_type]), solution.rows)
-    limit = np.zeros(vectors.size, dtype=np.int64)
-    for number, of_class in enumerate(held):
-        most = int(of_class.sum()) // share
-        while most and np.minimum(of_class, most).sum() < share * most:
-            most -= 1
-        limit[number] = most if np.minimum(of_class, most).sum() >= k else 0
-    return limit
-
-
-def _flow(
-    table: RowTypeTable, row_type: Numbers, output: Numbers, cost: Numbers, limit: Numbers, fewest: Numbers
-) -> Numbers | None:
-    """Return the rows on each pair of the cheapest flow, None if there is none."""
-    from ortools.graph.python import min_cost_flow  # noqa: PLC0415 - needed by few searches
-
-    codes = sensitive_codes(table, 0).astype(np.int64)
-    width = int(codes.max()) + 1
-    gates, gate = np.unique(output * width + codes[row_type], return_inverse=True)
-    types, outputs = len(table), cost.size
-    first_gate = types + outputs
-    sink = first_gate + gates.size
-    left = table.total_rows - int(fewest.sum())
-    if left < 0:
-        return None
-    network = min_cost_flow.SimpleMinCostFlow()
-    add = network.add_arcs_with_capacity_and_unit_cost
-    arcs = add(row_type, first_gate + gate, table.rows[row_type], cost[output])
-    add(
-        first_gate + np.arange(gates.size),
-        types + gates // width,
-        limit[gates // width],
-        np.zeros_like(gates),
-    )
-    add(
-        types + np.arange(outputs),
-        np.full(outputs, sink),
-        np.full(outputs, left),
-        np.zeros(outputs, np.int64),
-    )
-    supply = np.concatenate([table.rows, -fewest, np.zeros(gates.size, np.int64), [-left]]).astype(np.int64)
-    network.set_nodes_supplies(np.arange(sink + 1), supply)
-    return np.asarray(network.flows(arcs), dtype=np.int64) if is_solved(network) else None
+    if models == PrivacyModels(l=models.l) and not table.has_entity:
+        return reassign_diversely(table, solution, request.k, models.l or 1, clock)
+    return None

@@ -1,4 +1,4 @@
-"""Reports whether the records of queries can be used, and what to do if not."""
+"""Reports whether the ledgers of queries can be used, and what to do if not."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MORE_ROOM = (
 )
 
 
-def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
-    """Report for every protected relation whether its record of queries can be used.
+def ledger_states(db: Database, *, folder: str | None = None) -> list[dict[str, Any]]:
+    """Report for every protected relation whether its ledger of queries can be used.
 
     Reads all files, as the first query of a session does, so that no problem appears only then.
 
@@ -40,28 +40,28 @@ def record_states(db: Database, *, folder: str | None = None) -> list[dict[str, 
     KanonError
         The worker failed.
     """
-    found = db.rows(statement("protected_records"))
-    records = [
+    found = db.rows(statement("protected_ledgers"))
+    ledgers = [
         {"name": row["name"], "mark": mark_of(row) if folder is None else None}
         for row in found
         if row["name"] is not None
     ]
-    read = ledger_parent.verify(ledger_context(db, folder).parent, records, db.checkpoint) if records else []
-    by_name = {record["name"]: state for record, state in zip(records, read, strict=True)}
-    return [_record_state(db, row, by_name.get(row["name"])) for row in found]
+    read = ledger_parent.verify(ledger_context(db, folder).parent, ledgers, db.checkpoint) if ledgers else []
+    by_name = {ledger["name"]: state for ledger, state in zip(ledgers, read, strict=True)}
+    return [_ledger_state(db, row, by_name.get(row["name"])) for row in found]
 
 
-def _record_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dict[str, Any]:
+def _ledger_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dict[str, Any]:
     problem = None
     if read is None:
-        problem = "There is no record of queries."
+        problem = "There is no ledger of queries."
     elif read["error"] is not None:
         problem = read["error"]
     elif read["description"] is not None:
         present = json.loads(json.dumps(content_description(load_relation(db, row["oid"], row["role"]))))
         if present != read["description"]:
-            problem = "The columns that queries may read, or the entity, changed since the record began."
-    used = None if read is None else read["use"]
+            problem = "The columns that queries may read, or the entity, changed since the ledger began."
+    used = None if read is None else read["percent_used"]
     if problem is None:
         is_nearly_full = used is not None and used >= _NEARLY_FULL
         return {
@@ -75,7 +75,7 @@ def _record_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dic
         "relation": row["relation"],
         "ok": False,
         "problem": f"{problem} Every answer is withheld.",
-        "remedy": f"Begin a new record: SELECT kanon.restart_ledger({Literal(row['relation'])}); what was "
+        "remedy": f"Begin a new ledger: SELECT kanon.restart_ledger({Literal(row['relation'])}); what was "
         "answered before is then no longer compared with new answers.",
         "used": used,
     }

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from kanon_pg.queries import record
+from kanon_pg.queries import recording
 from kanon_pg.queries.check.catalog import Relation, RelationKind
 from kanon_pg.queries.check.verdict import EntitySet, OutputColumn, Verdict
-from kanon_pg.queries.known_outcomes import KnownOutcomes, check_state, outcome_key, reads_clock
 from kanon_pg.queries.ledgers import LedgerContext
-from kanon_pg.queries.record import set_key
+from kanon_pg.queries.outcome_cache import OutcomeCache, check_state, outcome_key, reads_clock
+from kanon_pg.queries.recording import set_key
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, StateCheck
 
 ANSWER = QueryOutcome(
@@ -28,7 +28,7 @@ VERDICT = Verdict(True, canonical_sql="SELECT 1", outputs=(OutputColumn("count",
 
 
 def test_an_outcome_comes_back_as_it_was_and_in_its_own_state_only() -> None:
-    kept = KnownOutcomes()
+    kept = OutcomeCache()
     kept.remember(replace(ANSWER, sets={0: [b"x"]}, checked=StateCheck("a", "b")), "state")
     assert kept.find("one", "state") == ANSWER
     assert kept.find("one", "another state") is None
@@ -41,7 +41,7 @@ def test_an_outcome_comes_back_as_it_was_and_in_its_own_state_only() -> None:
 
 
 def test_nothing_is_kept_without_a_key_or_a_state() -> None:
-    kept = KnownOutcomes()
+    kept = OutcomeCache()
     kept.remember(ANSWER, None)
     kept.remember(replace(ANSWER, key=None), "state")
     assert "one" not in kept
@@ -49,7 +49,7 @@ def test_nothing_is_kept_without_a_key_or_a_state() -> None:
 
 @pytest.mark.parametrize("count", [1, 10_000])
 def test_how_many_are_kept_does_not_depend_on_their_size(count: int) -> None:
-    kept = KnownOutcomes()
+    kept = OutcomeCache()
     answer = AnswerTable(("city",), ("text",), (("a",),) * count)
     for number in range(40):
         kept.remember(replace(ANSWER, answer=answer if number else None, key=str(number)), "state")
@@ -104,8 +104,8 @@ def test_a_state_from_after_the_snapshot_says_nothing_about_it() -> None:
 
 
 def test_a_check_of_another_state_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "check_state", lambda *_: StateCheck("theirs", "new"))
+    monkeypatch.setattr(recording, "check_state", lambda *_: StateCheck("theirs", "new"))
     outcome = replace(ANSWER, checked=StateCheck("mine", "old"))
-    recording = record._Recording(NO_DATABASE, None, None, None, {}, CONTEXT, outcome, None)
-    assert recording._state(None, None, {"state": "theirs"}) == ("theirs", "new", None)
-    assert recording._state(None, None, {"state": "mine"}) == ("mine", "old", None)
+    query = recording._Recording(NO_DATABASE, None, None, None, {}, CONTEXT, outcome, None)
+    assert query._state(None, None, {"state": "theirs"}) == ("theirs", "new", None)
+    assert query._state(None, None, {"state": "mine"}) == ("mine", "old", None)

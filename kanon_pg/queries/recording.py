@@ -23,21 +23,21 @@ from kanon_pg.queries.check.write.table_snapshot import (
     table_snapshot_sql,
     transaction_number,
 )
-from kanon_pg.queries.known_outcomes import (
+from kanon_pg.queries.ledgers import LedgerContext, has_folder, ledger_context, mark_of
+from kanon_pg.queries.load_catalog import load_relation
+from kanon_pg.queries.outcome_cache import (
     check_state,
-    known_outcomes,
+    outcome_cache,
     reads_clock,
     shown_state,
     table_files,
     version_of,
 )
-from kanon_pg.queries.ledgers import LedgerContext, has_folder, ledger_context, mark_of
-from kanon_pg.queries.load_catalog import load_relation
 from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
-from kanon_pg.runner.ledger_parent import JournalMark, Request
+from kanon_pg.runner.ledger_parent import LedgerMark, Request
 
 _SECONDS_FOR_REFUSALS = 5.0
 """Time to record that no answer could be given."""
@@ -56,7 +56,7 @@ def record_query(
     outcome: QueryOutcome,
     *,
     folder: str | None = None,
-    keep_marks: Callable[[Sequence[JournalMark]], None] = lambda marks: None,
+    keep_marks: Callable[[Sequence[LedgerMark]], None] = lambda marks: None,
 ) -> bool:
     """Record a query and decide whether its answer may leave.
 
@@ -73,7 +73,7 @@ def record_query(
     outcome : QueryOutcome
         The answer, or the reason why there is none.
     folder : str, optional
-        Folder of all records; None in a server's backend, for the one in the data directory.
+        Folder of all ledgers; None in a server's backend, for the one in the data directory.
     keep_marks : callable
         Receives the marks of journals that the database should know before the answer leaves.
 
@@ -143,7 +143,7 @@ def start_ledger() -> None:
     """Start the session's ledger worker, which loads its libraries while the query runs."""
     # if it cannot be started, the error is raised when it is needed
     with suppress(KanonError):
-        ledger_parent.start_worker()
+        ledger_parent.ledger_session.start()
 
 
 _NOTHING: Mapping[str, Any] = {
@@ -173,15 +173,15 @@ class _Recording:
     rules: Mapping[int, ProtectionRules]
     context: LedgerContext
     outcome: QueryOutcome
-    keep_marks: Callable[[Sequence[JournalMark]], None] | None
+    keep_marks: Callable[[Sequence[LedgerMark]], None] | None
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
         """Return whether the answer may leave; without `reads` nothing is read of the relations."""
-        # partitions and children share the record of the table that is protected
+        # partitions and children share the ledger of the table that is protected
         roots = {rule.relation: rule for rule in self.rules.values()}
-        records = self._records(list(roots))
-        names = {oid: row["name"] for oid, row in records.items()}
-        known = ledger_parent.states(
+        ledgers = self._ledgers(list(roots))
+        names = {oid: row["name"] for oid, row in ledgers.items()}
+        states = ledger_parent.states(
             self.context.parent, self.context.epoch, list(names.values()), self.db.checkpoint
         )
         query = {
@@ -190,20 +190,20 @@ class _Recording:
             "text": _encoded(self.query_record),
         }
         request = Request({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
-        request.fields["records"] = [
+        request.fields["ledgers"] = [
             {
                 "name": name,
                 **_terms(roots[root]),
                 "failure": failure,
                 "left_out": self.outcome.left_out,
-                "mark": None if self.keep_marks is None else mark_of(records[root]),
+                "mark": None if self.keep_marks is None else mark_of(ledgers[root]),
                 **(self._contents(request, root, state, failure) if reads else _NOTHING),
             }
-            for (root, name), state in zip(names.items(), known, strict=True)
+            for (root, name), state in zip(names.items(), states, strict=True)
         ]
         decision = ledger_parent.decide(request, self.db.checkpoint)
         if self.keep_marks is not None:
-            old = {row["name"] for row in records.values() if row["is_old"]}
+            old = {row["name"] for row in ledgers.values() if row["is_old"]}
             self.keep_marks([mark for mark in decision.marks if mark.name in old])
         return decision.allowed
 
@@ -217,7 +217,7 @@ class _Recording:
             roots = list({rule.relation for rule in self.rules.values()})
             # what may be the query's doing counts, whatever else is broken
             reason = failure_of(error) if failure == "fault" else failure
-            for row in self._records(roots).values():
+            for row in self._ledgers(roots).values():
                 # without room nothing can be written anywhere
                 with suppress(OSError), self.db.deadline(_SECONDS_FOR_REFUSALS):
                     folder = Path(self.context.parent, row["name"])
@@ -228,29 +228,29 @@ class _Recording:
         asked = self.query_record
         return UnrecordedQuery(asked.time, asked.login, _encoded(asked), reason)
 
-    def _records(self, roots: list[int]) -> dict[int, Row]:
+    def _ledgers(self, roots: list[int]) -> dict[int, Row]:
         found = {row["relation"]: row for row in self.db.rows(statement("fetch_ledgers"), roots)}
         if found.keys() != set(roots):
             raise LedgerError(
-                "There is no record of queries about a protected relation.",
+                "There is no ledger of queries about a protected relation.",
                 hint="SELECT kanon_protect(...) begins one.",
             )
         return found
 
     def _contents(
-        self, request: Request, root: int, known: Mapping[str, Any], failure: Failure | None
+        self, request: Request, root: int, worker_state: Mapping[str, Any], failure: Failure | None
     ) -> dict[str, Any]:
         """Return what the worker needs of a relation: its table snapshot and the sets behind the answer."""
         if self._mode(root) == "off" and not _has_parts(self.verdict, self.rules, root):
             return {**_NOTHING, "sets": [] if failure is None else None}
         relation = self._relation(root)
-        seen, state, leaves = self._state(request, relation, known)
-        known_outcomes.remember(self.outcome, version_of(state))
+        seen, state, leaves = self._state(request, relation, worker_state)
+        outcome_cache.remember(self.outcome, version_of(state))
         # a query that is already refused reads as much as others, so that its cost does not show the reason
         return {
             "description": content_description(relation),
             "table_snapshot": leaves,
-            "sets": self._sets(request, root, known, may_be_known=leaves is None),
+            "sets": self._sets(request, root, worker_state, may_be_cached=leaves is None),
             "seen": seen,
             "state": state,
         }
@@ -263,17 +263,17 @@ class _Recording:
         return named if named is not None else load_relation(self.db, root, self.query_record.role)
 
     def _state(
-        self, request: Request, relation: Relation, known: Mapping[str, Any]
+        self, request: Request, relation: Relation, worker_state: Mapping[str, Any]
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
         check = self.outcome.checked
-        if check is None or check.before != known["state"]:
-            check = check_state(self.db, relation, self.context, known["state"])
+        if check is None or check.before != worker_state["state"]:
+            check = check_state(self.db, relation, self.context, worker_state["state"])
         if check.before is not None and check.present is not None:
             return check.before, check.present, None
         horizon, files = self.context.horizon, table_files(self.db, relation)
         command = Statement(table_snapshot_sql(relation), ("text", "text"))
-        leaves = self.db.rows(command, str(known["seed"]), transaction_number(horizon))
+        leaves = self.db.rows(command, str(worker_state["seed"]), transaction_number(horizon))
         total = 0
         for leaf in leaves:
             total ^= leaf["fingerprint"]
@@ -289,19 +289,19 @@ class _Recording:
         return state, state, packed
 
     def _sets(
-        self, request: Request, root: int, known: Mapping[str, Any], *, may_be_known: bool
+        self, request: Request, root: int, worker_state: Mapping[str, Any], *, may_be_cached: bool
     ) -> list[dict[str, Any]]:
         given = parameter_values(self.verdict, self.query_record.text, self.query_record.parameters)
         found = []
         for number, item in enumerate(self.verdict.entity_sets):
             if self.rules[item.relation].relation != root or self._is_covered(item):
                 continue
-            arguments = (*given, str(known["seed"])) if item.seed is not None else given
+            arguments = (*given, str(worker_state["seed"])) if item.seed is not None else given
             key = set_key(self.verdict, item, arguments, self.context.zone)
             packed: dict[str, Any] = {
                 "kind": item.kind,
                 "level": item.level,
-                "chosen": item.chosen,
+                "narrowed": item.narrowed,
                 "is_whole": item.is_whole,
                 "spreads": list(item.spreads),
                 "disjoint": item.disjoint,
@@ -311,7 +311,7 @@ class _Recording:
                 "everybody": item.everybody and item.relation == root,
                 "union": item.union,
             }
-            is_sent = key is None or not may_be_known or key not in known["sets"]
+            is_sent = key is None or not may_be_cached or key not in worker_state["sets"]
             if is_sent and not (packed["everybody"] or item.union):
                 parts = self.outcome.sets.get(number)
                 packed["parts"] = request.attach(*(parts or self._read(item, arguments)))
@@ -337,7 +337,7 @@ class _Recording:
 
 
 def _encoded(query_record: QueryRecord) -> str:
-    """Return a query as the record stores it."""
+    """Return a query as the ledger stores it."""
     return json.dumps([query_record.text, query_record.parameters, query_record.role])
 
 

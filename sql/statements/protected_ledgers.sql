@@ -1,4 +1,4 @@
--- The protected relations whose queries are recorded, with the name of the record, NULL if there is none, and what the
+-- The protected relations whose queries are recorded, with the name of the ledger, NULL if there is none, and what the
 -- database knows of its journal.
 SELECT
     c.oid::bigint AS oid,

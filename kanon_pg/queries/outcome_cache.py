@@ -4,7 +4,7 @@ A query over one table that comes again while its table has not changed has the 
 allowed in it depends on anything but the rows, the parameters and the time zone. It is not run again then;
 the ledger decides and records it like any other. What is read depends on whether any row of the table was
 written, never on the rows that the query chooses, nor on whether its answer may leave: outcomes without an
-answer are kept like others, and how many are kept is bounded by their number alone.
+answer are cached like others, and how many are cached is bounded by their number alone.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def check_state(db: Database, relation: Relation, context: LedgerContext, before
     """
     if before is None or not has_tids(relation):
         return StateCheck(before, None)
-    known = json.loads(before)
-    if context.wrote_nothing and known.get("snapshot") == context.snapshot:
+    earlier = json.loads(before)
+    if context.wrote_nothing and earlier.get("snapshot") == context.snapshot:
         return StateCheck(before, before)
-    version = known.get("version")
+    version = earlier.get("version")
     if version is None or version != _version(db, relation, context, version[-1]):
         return StateCheck(before, None)
     return StateCheck(before, shown_state(context, version))
@@ -85,7 +85,7 @@ def _version(db: Database, relation: Relation, context: LedgerContext, horizon: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedOutcome:
     """An outcome, and the state of the table in which it came."""
 
     version: str
@@ -93,27 +93,27 @@ class _Kept:
     rows: bytes | None
 
 
-class KnownOutcomes(threading.local):
+class OutcomeCache(threading.local):
     """The outcomes of the queries of this thread that came last."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, _Kept] = {}
+        self._cached: dict[str, _CachedOutcome] = {}
 
     def __contains__(self, key: object) -> bool:
-        return key in self._kept
+        return key in self._cached
 
     def find(self, key: str, version: str | None) -> QueryOutcome | None:
-        """Return the outcome of a query in a state of its table, None if it is not known."""
-        kept = self._kept.pop(key, None)
-        if kept is None:
+        """Return the outcome of a query in a state of its table, None if it is not cached."""
+        cached = self._cached.pop(key, None)
+        if cached is None:
             return None
-        self._kept[key] = kept
-        if version is None or kept.version != version:
+        self._cached[key] = cached
+        if version is None or cached.version != version:
             return None
-        if kept.outcome.answer is None or kept.rows is None:
-            return kept.outcome
-        rows = tuple(tuple(row) for row in json.loads(zlib.decompress(kept.rows)))
-        return replace(kept.outcome, answer=replace(kept.outcome.answer, rows=rows))
+        if cached.outcome.answer is None or cached.rows is None:
+            return cached.outcome
+        rows = tuple(tuple(row) for row in json.loads(zlib.decompress(cached.rows)))
+        return replace(cached.outcome, answer=replace(cached.outcome.answer, rows=rows))
 
     def remember(self, outcome: QueryOutcome, version: str | None) -> None:
         """Remember an outcome that has a key; the oldest one is forgotten if there are too many."""
@@ -123,17 +123,17 @@ class KnownOutcomes(threading.local):
         if outcome.answer is not None:
             rows = zlib.compress(json.dumps(outcome.answer.rows).encode(), 1)
             bare = replace(bare, answer=replace(outcome.answer, rows=()))
-        self._kept.pop(outcome.key, None)
-        self._kept[outcome.key] = _Kept(version, bare, rows)
-        while len(self._kept) > _MOST_OUTCOMES:
-            del self._kept[next(iter(self._kept))]
+        self._cached.pop(outcome.key, None)
+        self._cached[outcome.key] = _CachedOutcome(version, bare, rows)
+        while len(self._cached) > _MOST_OUTCOMES:
+            del self._cached[next(iter(self._cached))]
 
 
-known_outcomes = KnownOutcomes()
+outcome_cache = OutcomeCache()
 
 
 def outcome_key(
-    verdict: Verdict, text: str, set_keys: Sequence[str | None], context: LedgerContext, record: str
+    verdict: Verdict, text: str, set_keys: Sequence[str | None], context: LedgerContext, ledger: str
 ) -> str | None:
     """Return what the outcome of a query depends on beside the rows of its table; None if that is more.
 
@@ -142,12 +142,12 @@ def outcome_key(
     text : str
         What runs, with the limits that its rows are checked against.
     set_keys : sequence of (str or None)
-        Of its sets (`kanon_pg.queries.record.set_key`), which depend on parameters and time zone.
-    record : str
-        Name of the table's record.
+        Of its sets (`kanon_pg.queries.recording.set_key`), which depend on parameters and time zone.
+    ledger : str
+        Name of the table's ledger.
     """
     if None in set_keys or reads_clock(verdict.canonical_sql or ""):
         return None
     outputs = [[output.name, output.type_name] for output in verdict.outputs]
-    parts = [text, outputs, verdict.empty_refused, set_keys, context.parent, context.epoch, record]
+    parts = [text, outputs, verdict.empty_refused, set_keys, context.parent, context.epoch, ledger]
     return blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()

@@ -1,0 +1,2 @@
+-- How many ledgers of queries there are.
+SELECT count(*) AS ledgers FROM kanon.ledger

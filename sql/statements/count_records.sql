@@ -1,2 +1,0 @@
--- How many records of queries there are.
-SELECT count(*) AS records FROM kanon.ledger
