@@ -29,7 +29,7 @@ class QuasiIdentifier:
     Parameters
     ----------
     name : str
-        Name of the column, for reports and pattern wishes.
+        Name of the column, for reports and pattern constraints.
     kind : {'categorical', 'numeric'}
         Whether the values have a distance (numbers, dates) or only names.
     weight : float
@@ -141,7 +141,7 @@ class PackedRowTypes:
                 yield from hierarchy.buffers()
 
     def header(self) -> dict[str, Any]:
-        """Return what `from_buffers` needs beside the buffers, ready for JSON."""
+        """Return what `from_buffers` needs besides the buffers, ready for JSON."""
         return {
             "columns": [{"name": c.name, "kind": c.kind, "weight": c.weight} for c in self.columns],
             "values": [values is not None for values in self.values],

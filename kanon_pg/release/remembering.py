@@ -19,7 +19,7 @@ from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableCo
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
-from kanon_pg.release.generalized import GeneralizedColumn, HierarchyWish
+from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest
 from kanon_pg.release.plan import ROW, ReleasePlan
 
 
@@ -297,6 +297,9 @@ def hashed_cells(plan: ReleasePlan) -> list[Any]:
 def plan_of_record(db: Database, row: Row) -> ReleasePlan:
     """Return the plan of an ordinary release as it was published, whatever was declared since.
 
+    Of its privacy models it has the parameters alone, without the form of diversity and the distance: it
+    serves to compare cells, not to publish.
+
     Parameters
     ----------
     row : Row
@@ -333,7 +336,7 @@ def _generalized(
     return tuple(
         GeneralizedColumn(
             by_name[name],
-            HierarchyWish(column=name, hierarchy=None, builder=None, lowest=0, loss="ncp"),
+            HierarchyRequest(column=name, hierarchy=None, builder=None, lowest=0, loss="ncp"),
             output["output"],
             height["height"],
         )

@@ -21,6 +21,7 @@ from kanon_pg.queries.answer import check_query as check_text
 from kanon_pg.queries.check.verdict import Verdict
 from kanon_pg.queries.pending_query import PendingQuery
 from kanon_pg.queries.request import PROTECT, AnswerTable, QueryRequest, refused
+from kanon_pg.runner.limits import keep_freed_memory
 
 
 def query(sql: SqlValue, parameters: SqlValue, schemas: SqlValue) -> list[str]:
@@ -111,6 +112,7 @@ def _answer(db: Database, sql: SqlValue, parameters: SqlValue, schemas: SqlValue
         )
 
     request = QueryRequest(_text(sql), _texts("parameters", parameters), _path(schemas))
+    keep_freed_memory()
     answer: AnswerTable = pending_query.serve_as_reader(db, request, operation)
     return answer
 

@@ -152,6 +152,19 @@ def test_a_set_has_its_numbers_whether_they_are_marked_or_sorted(spread: list[in
             assert list(bitmap_of(np.array(order, dtype=np.uint32))) == distinct
 
 
+@settings(max_examples=examples(25))
+@given(st.lists(st.sampled_from([0, 1, 4_095, 4_096, 4_097, 9_000, 2**16]), max_size=5), st.integers(0, 9))
+def test_a_set_of_many_numbers_has_the_bytes_that_it_would_have_if_they_were_added(
+    counts: list[int], seed: int
+) -> None:
+    draw = np.random.default_rng(seed)
+    blocks = [number << 16 | draw.choice(2**16, count, replace=False) for number, count in enumerate(counts)]
+    numbers = np.concatenate([np.zeros(0), *blocks]).astype(np.uint32)
+    found, added = bitmap_of(draw.permutation(numbers)), BitMap(numbers.tolist())
+    assert found == added
+    assert packed(found) == packed(added)
+
+
 @given(keys, st.lists(st.lists(subsets, min_size=1, max_size=3), min_size=1, max_size=4), st.integers(1, 4))
 def test_what_is_remembered_of_a_set_is_its_vector(
     key: bytes, levels: list[list[frozenset[int]]], per_person: int
