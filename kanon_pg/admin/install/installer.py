@@ -51,7 +51,7 @@ class InstallReport:
     python_path : tuple of str
         Folders that the server's Python searches first.
     missing : tuple of Missing
-        What keeps the functions out of the server, if they were not asked for explicitly.
+        Why the functions are not in the server, unless they were requested explicitly.
     notes : tuple of str
         What else the administrator should know.
     """
