@@ -230,7 +230,7 @@ class CurveRequest:
     ks : sequence of int
         All different, at most `MOST_KS`.
     patterns : list or dict, optional
-        Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
+        Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
     method : str
         One of `kanon_pg.core.solving.METHODS`.
     """

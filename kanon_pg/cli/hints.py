@@ -137,8 +137,8 @@ def _option(found: re.Match[str]) -> str:
 def _spread(name: str, given: dict[str, object]) -> str:
     if name == "hierarchies":
         written = [
-            f"{column}={wish if isinstance(wish, str) else json.dumps(wish)}"
-            for column, wish in given.items()
+            f"{column}={requested if isinstance(requested, str) else json.dumps(requested)}"
+            for column, requested in given.items()
         ]
         return " ".join(f"--hierarchy {shlex.quote(one)}" for one in written)
     found = []

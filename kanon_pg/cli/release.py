@@ -319,14 +319,14 @@ def anonymize(
 def _hierarchies(given: list[str]) -> dict[str, Any] | None:
     hierarchies: dict[str, Any] = {}
     for text in given:
-        column, separator, wish = text.partition("=")
-        if not separator or not wish:
+        column, separator, requested = text.partition("=")
+        if not separator or not requested:
             raise InputError(
                 "A hierarchy is not written COLUMN=NAME or COLUMN=JSON.",
                 hint="For example: --hierarchy age=ages",
             )
         try:
-            hierarchies[column] = json.loads(wish) if wish.lstrip().startswith("{") else wish
+            hierarchies[column] = json.loads(requested) if requested.lstrip().startswith("{") else requested
         except ValueError:
             raise InputError(
                 "The JSON object of a hierarchy is not valid.",

@@ -29,7 +29,7 @@ class QuasiIdentifier:
     Parameters
     ----------
     name : str
-        Name of the column, for reports and pattern wishes.
+        Name of the column, for reports and pattern constraints.
     kind : {'categorical', 'numeric'}
         Whether the values have a distance (numbers, dates) or only names.
     weight : float

@@ -75,7 +75,7 @@ class SolveRequest:
     method : str
         A name of `kanon_pg.worker.solvers.registry`.
     patterns : list or mapping, optional
-        A list of pattern vectors, each given by the columns it suppresses, or an object of wishes
+        A list of pattern vectors, each given by the columns it suppresses, or an object of constraints
         (``max_suppressed``, ``never``, ``together``, ``at_most_one``). None allows every pattern.
     seed : int, optional
         Breaks ties at random, reproducibly. None breaks them to suppress least.

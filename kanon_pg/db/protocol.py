@@ -58,7 +58,7 @@ class Database(Protocol):
         """Run a statement and return the number of rows it touched (0 for commands)."""
         ...
 
-    def hold(self, relation: Identifier) -> None:
+    def lock(self, relation: Identifier) -> None:
         """Keep a relation, and what a view reads, from being changed by DDL until the transaction ends."""
         ...
 

@@ -337,8 +337,8 @@ class PsycopgDatabase:
         """See `Database.execute`."""
         return max(0, self._run(statement, arguments).rowcount)
 
-    def hold(self, relation: Identifier) -> None:
-        """See `Database.hold`."""
+    def lock(self, relation: Identifier) -> None:
+        """See `Database.lock`."""
         self.execute(statement("lock_base", relation=relation))
 
     def was_cancelled(self, error: Exception) -> bool:

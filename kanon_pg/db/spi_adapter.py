@@ -138,8 +138,8 @@ class SpiDatabase:
         """See `Database.execute`."""
         return int(self._run(command, arguments).nrows())
 
-    def hold(self, relation: Identifier) -> None:
-        """See `Database.hold`; parsing a statement takes the locks of reading, and nothing runs."""
+    def lock(self, relation: Identifier) -> None:
+        """See `Database.lock`; parsing a statement takes the locks of reading, and nothing runs."""
         self._mapped(lambda: plpy.prepare(f"SELECT FROM {relation}"))
 
     def was_cancelled(self, error: Exception) -> bool:

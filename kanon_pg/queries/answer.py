@@ -21,7 +21,7 @@ from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.recording import failure_of, needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld
 from kanon_pg.queries.run import full_scans, outcome_of, without_statistics
-from kanon_pg.runner.ledger_parent import JournalMark
+from kanon_pg.runner.ledger_parent import LedgerMark
 
 _SECONDS, _ROWS = 30.0, 10_000
 """Limits of queries that read public relations only."""
@@ -49,7 +49,7 @@ def answer_query(
     *,
     locked: Collection[int],
     folder: str | None = None,
-    keep_marks: Callable[[Sequence[JournalMark]], None] = lambda marks: None,
+    keep_marks: Callable[[Sequence[LedgerMark]], None] = lambda marks: None,
 ) -> AnswerTable:
     """Answer a query about public and protected relations.
 
@@ -108,7 +108,7 @@ def _is_recorded(
     loaded: LoadedCatalog,
     outcome: QueryOutcome,
     folder: str | None,
-    keep_marks: Callable[[Sequence[JournalMark]], None],
+    keep_marks: Callable[[Sequence[LedgerMark]], None],
 ) -> bool:
     try:
         with db.savepoint():

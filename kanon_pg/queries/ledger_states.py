@@ -61,7 +61,7 @@ def _ledger_state(db: Database, row: Row, read: Mapping[str, Any] | None) -> dic
         present = json.loads(json.dumps(content_description(load_relation(db, row["oid"], row["role"]))))
         if present != read["description"]:
             problem = "The columns that queries may read, or the entity, changed since the ledger began."
-    used = None if read is None else read["use"]
+    used = None if read is None else read["percent_used"]
     if problem is None:
         is_nearly_full = used is not None and used >= _NEARLY_FULL
         return {

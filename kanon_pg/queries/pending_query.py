@@ -18,7 +18,7 @@ from kanon_pg.db.statements import statement
 from kanon_pg.errors import AnswerWithheld, InputError, KanonError, NotPermitted, QueryRefused
 from kanon_pg.queries.load_catalog import NamedRelation, candidates
 from kanon_pg.queries.request import QueryRequest, withheld
-from kanon_pg.runner.ledger_parent import JournalMark
+from kanon_pg.runner.ledger_parent import LedgerMark
 
 _ATTEMPTS = 3
 
@@ -41,7 +41,7 @@ class PendingQuery:
         What `operation` returned.
     error : KanonError or None
         Why there is no result.
-    marks : list of JournalMark
+    marks : list of LedgerMark
         Of journals, which the database has to know before the result leaves.
     """
 
@@ -52,7 +52,7 @@ class PendingQuery:
     locked: frozenset[int] = field(default_factory=frozenset)
     result: Any = None
     error: KanonError | None = None
-    marks: list[JournalMark] = field(default_factory=list)
+    marks: list[LedgerMark] = field(default_factory=list)
 
 
 _pending: list[PendingQuery] = []
@@ -128,7 +128,7 @@ def lock_relations(db: Database, query: QueryRequest) -> frozenset[int]:
     for _ in range(_ATTEMPTS):
         found = _readable(db, query)
         for candidate in found:
-            db.hold(Identifier((candidate.schema, candidate.name)))
+            db.lock(Identifier((candidate.schema, candidate.name)))
         names = [str(Identifier((candidate.schema, candidate.name))) for candidate in found]
         meant = [row["oid"] for row in db.rows(statement("current_names"), names)]
         if meant == [candidate.oid for candidate in found]:

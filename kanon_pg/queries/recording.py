@@ -37,7 +37,7 @@ from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
-from kanon_pg.runner.ledger_parent import JournalMark, Request
+from kanon_pg.runner.ledger_parent import LedgerMark, Request
 
 _SECONDS_FOR_REFUSALS = 5.0
 """Time to record that no answer could be given."""
@@ -56,7 +56,7 @@ def record_query(
     outcome: QueryOutcome,
     *,
     folder: str | None = None,
-    keep_marks: Callable[[Sequence[JournalMark]], None] = lambda marks: None,
+    keep_marks: Callable[[Sequence[LedgerMark]], None] = lambda marks: None,
 ) -> bool:
     """Record a query and decide whether its answer may leave.
 
@@ -173,7 +173,7 @@ class _Recording:
     rules: Mapping[int, ProtectionRules]
     context: LedgerContext
     outcome: QueryOutcome
-    keep_marks: Callable[[Sequence[JournalMark]], None] | None
+    keep_marks: Callable[[Sequence[LedgerMark]], None] | None
 
     def decide(self, failure: Failure | None, *, reads: bool) -> bool:
         """Return whether the answer may leave; without `reads` nothing is read of the relations."""
@@ -301,7 +301,7 @@ class _Recording:
             packed: dict[str, Any] = {
                 "kind": item.kind,
                 "level": item.level,
-                "chosen": item.chosen,
+                "narrowed": item.narrowed,
                 "is_whole": item.is_whole,
                 "spreads": list(item.spreads),
                 "disjoint": item.disjoint,

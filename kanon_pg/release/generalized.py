@@ -25,8 +25,8 @@ _LOSS_HINT = (
 
 
 @dataclass(frozen=True, slots=True)
-class HierarchyWish:
-    """What is asked for one column.
+class HierarchyRequest:
+    """The hierarchy requested for one column.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class HierarchyWish:
     loss: str | tuple[float, ...] = "ncp"
 
 
-def parse_hierarchies(argument: Any) -> tuple[HierarchyWish, ...]:
+def parse_hierarchies(argument: Any) -> tuple[HierarchyRequest, ...]:
     """Read the argument ``hierarchies`` as far as that needs no database.
 
     Parameters
@@ -60,22 +60,22 @@ def parse_hierarchies(argument: Any) -> tuple[HierarchyWish, ...]:
 
     Returns
     -------
-    tuple of HierarchyWish
+    tuple of HierarchyRequest
         In the order given; empty for None.
 
     Raises
     ------
     InputError
-        With the column, for the first wish that cannot be understood.
+        With the column, for the first hierarchy that cannot be understood.
     """
     if argument is None:
         return ()
     if not isinstance(argument, Mapping):
         raise InputError("Argument hierarchies must be a JSON object of columns.", hint=_EXAMPLE)
-    return tuple(_wish(column, given) for column, given in argument.items())
+    return tuple(_hierarchy_request(column, given) for column, given in argument.items())
 
 
-def _wish(column: str, given: Any) -> HierarchyWish:
+def _hierarchy_request(column: str, given: Any) -> HierarchyRequest:
     quoted = Identifier.of(column)
     if isinstance(given, str):
         given = {"hierarchy": given}
@@ -95,7 +95,7 @@ def _wish(column: str, given: Any) -> HierarchyWish:
         raise InputError(
             f"The stored hierarchy of column {quoted} takes lowest and loss, and nothing else.", hint=_EXAMPLE
         )
-    return HierarchyWish(
+    return HierarchyRequest(
         column=column,
         hierarchy=named,
         builder=rest if named is None else None,
@@ -149,7 +149,7 @@ class GeneralizedColumn:
     ----------
     column : CanonicalColumn
         The column.
-    wish : HierarchyWish
+    requested : HierarchyRequest
         What was asked for it.
     output : str
         Type of its published cells: ``text`` or one of `kanon_pg.hierarchies.ranges.ELEMENTS`.
@@ -163,7 +163,7 @@ class GeneralizedColumn:
     """
 
     column: CanonicalColumn
-    wish: HierarchyWish
+    requested: HierarchyRequest
     output: str
     height: int
     source: Fragment | None = None
@@ -214,9 +214,9 @@ class GeneralizedColumn:
 
     def losses(self) -> tuple[float, ...] | None:
         """Loss of a cell per level; None if it depends on the node."""
-        if isinstance(self.wish.loss, tuple):
-            return self.wish.loss
-        if self.wish.loss == "levels":
+        if isinstance(self.requested.loss, tuple):
+            return self.requested.loss
+        if self.requested.loss == "levels":
             return tuple(level / self.height for level in range(self.height + 1))
         return None
 
@@ -225,15 +225,15 @@ class GeneralizedColumn:
         return self.losses() or (0.0,) * self.height + (1.0,)
 
 
-def require_fit(column: CanonicalColumn, wish: HierarchyWish, height: int) -> None:
-    """Refuse a hierarchy that a column cannot have, and a wish that a hierarchy of this height cannot fulfil.
+def require_fit(column: CanonicalColumn, requested: HierarchyRequest, height: int) -> None:
+    """Refuse a hierarchy that a column cannot have, and a request that one of this height cannot fulfil.
 
     Raises
     ------
     UnsuitableColumn
         If equal values of the column may be spelled differently in table and hierarchy.
     InputError
-        If the wish does not fit the height.
+        If the request does not fit the height.
     """
     if not column.is_exact and column.facts.base_type not in _SPELLED_WITHOUT_DATA:
         raise UnsuitableColumn(
@@ -241,14 +241,15 @@ def require_fit(column: CanonicalColumn, wish: HierarchyWish, height: int) -> No
             "several spellings.",
             hint="Cast it in a view, for example to text, and publish the view.",
         )
-    if wish.lowest > height:
+    if requested.lowest > height:
         raise InputError(
-            f"The lowest level of column {column.output} is {wish.lowest}; its hierarchy ends at {height}.",
+            f"The lowest level of column {column.output} is {requested.lowest}; "
+            f"its hierarchy ends at {height}.",
             hint="Level 0 is the value, the last level is suppression.",
         )
-    if isinstance(wish.loss, tuple) and len(wish.loss) != height + 1:
+    if isinstance(requested.loss, tuple) and len(requested.loss) != height + 1:
         raise InputError(
-            f"The loss of column {column.output} has {len(wish.loss)} numbers; its hierarchy has "
+            f"The loss of column {column.output} has {len(requested.loss)} numbers; its hierarchy has "
             f"{height + 1} levels.",
             hint="Give one number per level: first that of the value, last that of suppression, which is 1.",
         )

@@ -182,7 +182,7 @@ def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identi
             identity=value.identity("known"),
         )
     )
-    if generalized.wish.lowest == 0 and found["published"] < found["n"]:
+    if generalized.requested.lowest == 0 and found["published"] < found["n"]:
         raise UnsuitableColumn(
             f"Different values of column {column.output} look alike as {generalized.output}.",
             hint='Publish it from level 1 on: {"lowest": 1}, or take a hierarchy with another output type.',
@@ -196,13 +196,13 @@ def packed_hierarchy(db: Database, generalized: GeneralizedColumn, table: Identi
         cells=found["cells"] + null,
         nodes=tuple(found[f"level_{level}"] + null for level in levels if level > 0),
         losses=(*losses, struct.pack(">d", tops[-1]) * (found["n"] + 1)),
-        lowest=generalized.wish.lowest,
+        lowest=generalized.requested.lowest,
     )
 
 
 def _require_one_meaning(generalized: GeneralizedColumn, found: Row) -> None:
     """Refuse what `hierarchy_of` refuses now, in hierarchies that were stored before it did."""
-    levels = range(generalized.wish.lowest, generalized.height)
+    levels = range(generalized.requested.lowest, generalized.height)
     count = names_with_two_meanings([_numbers(found[f"level_{level}"]) for level in levels])
     if count:
         raise UnsuitableColumn(

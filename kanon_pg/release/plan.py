@@ -26,7 +26,7 @@ from kanon_pg.relations.subject import (
 from kanon_pg.release.advice import notice_repeated_identifiers, notice_undeclared, notice_unique_sensitive
 from kanon_pg.release.base import OWNER, require_suitable
 from kanon_pg.release.distributed.nodes import require_nodes
-from kanon_pg.release.generalized import GeneralizedColumn, HierarchyWish, level_fields, require_fit
+from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest, level_fields, require_fit
 from kanon_pg.release.request import AnonymizeRequest
 
 
@@ -34,14 +34,14 @@ def plan_hierarchies(
     db: Database,
     base: RelationFacts,
     columns: tuple[CanonicalColumn, ...],
-    wishes: tuple[HierarchyWish, ...],
+    requested_hierarchies: tuple[HierarchyRequest, ...],
     role: str,
 ) -> tuple[GeneralizedColumn, ...]:
     """Return the generalized ones of the quasi-identifiers, in their order.
 
     Parameters
     ----------
-    wishes : tuple of HierarchyWish
+    requested_hierarchies : tuple of HierarchyRequest
         What the call asks for.
     role : str
         Whose hierarchies may be used.
@@ -53,36 +53,36 @@ def plan_hierarchies(
     NotPermitted
         If a hierarchy is somebody else's.
     InputError
-        If a wish cannot be fulfilled.
+        If a hierarchy cannot be had as requested.
     """
-    wished = {base.column(wish.column).name: wish for wish in wishes}
+    by_column = {base.column(requested.column).name: requested for requested in requested_hierarchies}
     chosen = {column.facts.name for column in columns}
-    for name in wished:
+    for name in by_column:
         if name not in chosen:
             raise InputError(
                 f"Column {base.column(name).identifier} has a hierarchy, but is not a quasi-identifier.",
                 hint="Only cells of quasi-identifiers are generalized; leave the hierarchy out.",
             )
     return tuple(
-        _generalized(db, base, column, wished[column.facts.name], role)
+        _generalized(db, base, column, by_column[column.facts.name], role)
         for column in columns
-        if column.facts.name in wished
+        if column.facts.name in by_column
     )
 
 
 def _generalized(
-    db: Database, base: RelationFacts, column: CanonicalColumn, wish: HierarchyWish, role: str
+    db: Database, base: RelationFacts, column: CanonicalColumn, requested: HierarchyRequest, role: str
 ) -> GeneralizedColumn:
-    if wish.hierarchy is None:
-        built = build(db, base, column.facts, wish.builder)
-        require_fit(column, wish, built.hierarchy.height)
+    if requested.hierarchy is None:
+        built = build(db, base, column.facts, requested.builder)
+        require_fit(column, requested, built.hierarchy.height)
         return GeneralizedColumn(
-            column, wish, built.output, built.hierarchy.height, rows=json.dumps(built.hierarchy.rows())
+            column, requested, built.output, built.hierarchy.height, rows=json.dumps(built.hierarchy.rows())
         )
-    stored = held_hierarchy(db, wish.hierarchy, role)
-    require_fit(column, wish, stored.height)
+    stored = held_hierarchy(db, requested.hierarchy, role)
+    require_fit(column, requested, stored.height)
     source = render("stored_nodes", name=Literal(stored.name), version=stored.version)
-    return GeneralizedColumn(column, wish, stored.output, stored.height, source=source)
+    return GeneralizedColumn(column, requested, stored.output, stored.height, source=source)
 
 
 RESERVED = ("kanon_pattern", "kanon_person", "kanon_suppressed")
@@ -200,7 +200,7 @@ def plan_release(db: Database, request: AnonymizeRequest, role: str) -> ReleaseP
         insensitive=subject.columns(roles.insensitive),
         entity=subject.entity,
         models=request.models,
-        generalized=plan_hierarchies(db, base, columns, request.wishes, role),
+        generalized=plan_hierarchies(db, base, columns, request.requested_hierarchies, role),
     )
     plan.levels.require_room()
     _check_model_columns(db, plan)

@@ -113,16 +113,16 @@ def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
     if request.hierarchies is None:
         return None
     return {
-        wish.column: {
+        requested.column: {
             **(
-                {"hierarchy": wish.hierarchy}
-                if wish.builder is None
-                else {"builder": wish.builder["builder"]}
+                {"hierarchy": requested.hierarchy}
+                if requested.builder is None
+                else {"builder": requested.builder["builder"]}
             ),
-            "lowest": wish.lowest,
-            "loss": wish.loss,
+            "lowest": requested.lowest,
+            "loss": requested.loss,
         }
-        for wish in request.wishes
+        for requested in request.requested_hierarchies
     }
 
 

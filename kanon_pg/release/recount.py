@@ -234,7 +234,7 @@ def recount_levels(
                 offset=fields.offsets[position],
                 mask=(1 << fields.widths[position]) - 1,
                 height=generalized.height,
-                lowest=generalized.wish.lowest,
+                lowest=generalized.requested.lowest,
                 null_losses=Fragment(
                     f"ARRAY[{', '.join(str(float_literal(loss)) for loss in generalized.null_losses())}]"
                 ),

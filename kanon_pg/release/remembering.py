@@ -19,7 +19,7 @@ from kanon_pg.errors import DatabaseError, InputError, UnknownName, UnsuitableCo
 from kanon_pg.relations.canonical import CanonicalColumn, canonical_columns
 from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
-from kanon_pg.release.generalized import GeneralizedColumn, HierarchyWish
+from kanon_pg.release.generalized import GeneralizedColumn, HierarchyRequest
 from kanon_pg.release.plan import ROW, ReleasePlan
 
 
@@ -333,7 +333,7 @@ def _generalized(
     return tuple(
         GeneralizedColumn(
             by_name[name],
-            HierarchyWish(column=name, hierarchy=None, builder=None, lowest=0, loss="ncp"),
+            HierarchyRequest(column=name, hierarchy=None, builder=None, lowest=0, loss="ncp"),
             output["output"],
             height["height"],
         )

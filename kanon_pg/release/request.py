@@ -19,7 +19,7 @@ from kanon_pg.relations.arguments import (
     check_k,
     check_search,
 )
-from kanon_pg.release.generalized import HierarchyWish, parse_hierarchies
+from kanon_pg.release.generalized import HierarchyRequest, parse_hierarchies
 from kanon_pg.release.over_time import parse_over_time
 
 OPTIONS = ("diversity", "distance", "classes", "suppressed_rows", "over_time", "remember")
@@ -124,7 +124,7 @@ class AnonymizeRequest:
     l, p, t : optional
         Privacy models on the sensitive columns, see `kanon_pg.core.solving.PrivacyModels`.
     patterns : list or dict, optional
-        Allowed pattern vectors or wishes, see `kanon_pg.worker.patterns`.
+        Allowed pattern vectors or constraints, see `kanon_pg.worker.patterns`.
     hierarchies : dict, optional
         Hierarchies of quasi-identifiers, see `kanon_pg.release.generalized.parse_hierarchies`.
     time_limit : float
@@ -165,7 +165,7 @@ class AnonymizeRequest:
         list[Any] | dict[str, Any] | None,
         Argument(
             "jsonb",
-            "Which columns may be suppressed together: a list of patterns, or an object of wishes.",
+            "Which columns may be suppressed together: a list of patterns, or an object of constraints.",
         ),
     ] = None
     hierarchies: Annotated[Any, Argument("jsonb", "Object: column to the name of a stored hierarchy.")] = None
@@ -184,7 +184,7 @@ class AnonymizeRequest:
     remember: int | None = None
 
     @property
-    def wishes(self) -> tuple[HierarchyWish, ...]:
+    def requested_hierarchies(self) -> tuple[HierarchyRequest, ...]:
         """What is asked for generalized columns."""
         return parse_hierarchies(self.hierarchies)
 

@@ -28,9 +28,9 @@ from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Caller, Job, Session, Wording
+from kanon_pg.runner.session import Caller, Job, Session, WorkerErrors
 
-_WORDING = Wording("compiler", SolverError, SolverUnavailable)
+_ERRORS = WorkerErrors("compiler", SolverError, SolverUnavailable)
 _DECORATED = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
 
 
@@ -134,7 +134,7 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
             raise InterruptedError
 
     def work() -> None:
-        session = Session(lambda: launch.start_process(code), _WORDING)
+        session = Session(lambda: launch.start_process(code), _ERRORS)
         memory = default_memory_budget()
         try:
             for kernels in waiting:

@@ -17,7 +17,7 @@ from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
 from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Caller, Job, Session, Wording, parsed
+from kanon_pg.runner.session import Caller, Job, Session, WorkerErrors, parsed
 
 Found = TypeVar("Found")
 
@@ -29,7 +29,7 @@ def _start() -> launch.Worker:
     return launch.start_ledger()
 
 
-_session = Session(_start, Wording("ledger", LedgerError, LedgerUnavailable))
+_session = Session(_start, WorkerErrors("ledger", LedgerError, LedgerUnavailable))
 
 
 def start_worker() -> None:
@@ -124,7 +124,7 @@ def states(
 
 
 @dataclass(frozen=True, slots=True)
-class JournalMark:
+class LedgerMark:
     """How far a ledger's journal was written: what has to stand in the file from then on.
 
     Parameters
@@ -148,7 +148,7 @@ class RecordedDecision:
     """Whether an answer may leave, and the journals after it was recorded."""
 
     allowed: bool
-    marks: tuple[JournalMark, ...]
+    marks: tuple[LedgerMark, ...]
 
 
 def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision:
@@ -161,7 +161,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision
     """
 
     def read(answer: Message) -> RecordedDecision:
-        marks = tuple(JournalMark(name, *mark) for name, mark in answer.fields["marks"].items())
+        marks = tuple(LedgerMark(name, *mark) for name, mark in answer.fields["marks"].items())
         return RecordedDecision(answer.fields["allowed"] is True, marks)
 
     return _ask_worker("decide", request, checkpoint, read)

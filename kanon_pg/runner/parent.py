@@ -26,7 +26,7 @@ from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
 from kanon_pg.runner.messages import Attachment, Message, MessageError, attachment
-from kanon_pg.runner.session import Caller, Job, Session, Wording, parsed
+from kanon_pg.runner.session import Caller, Job, Session, WorkerErrors, parsed
 
 Found = TypeVar("Found")
 
@@ -39,7 +39,7 @@ def _start() -> launch.Worker:
     return launch.start_process()
 
 
-_session = Session(_start, Wording("solver", SolverError, SolverUnavailable))
+_session = Session(_start, WorkerErrors("solver", SolverError, SolverUnavailable))
 
 
 def start_worker() -> None:

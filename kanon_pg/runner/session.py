@@ -76,8 +76,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """How a kind of worker is called in errors.
+class WorkerErrors:
+    """The errors of a kind of worker: what they call it, and their classes.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ class Session(threading.local):
 
     worker: Worker | None = None
 
-    def __init__(self, start: Callable[[], Worker], wording: Wording) -> None:
+    def __init__(self, start: Callable[[], Worker], errors: WorkerErrors) -> None:
         self._start = start
-        self._wording = wording
+        self._errors = errors
 
     def current(self) -> Worker:
         """Return the worker, which is started if there is none."""
@@ -139,23 +139,23 @@ class Session(threading.local):
         MemoryExceeded
             The worker needed more memory, or the machine ran out of it.
         KanonError
-            The worker failed or cannot be started (classes of the wording); what it refused, as the same
-            class.
+            The worker failed or cannot be started (classes of `WorkerErrors`); what it refused, as the
+            same class.
         """
         try:
             answer = self._ask(job)
             if answer is None:  # it had been idle, and ended itself just when it was asked
                 answer = self._ask(job)
             if answer is None:
-                raise self._wording.failed(
-                    f"The {self._wording.name}'s process ended without an answer.", hint=_REPORT
+                raise self._errors.failed(
+                    f"The {self._errors.name}'s process ended without an answer.", hint=_REPORT
                 )
             with answer:
                 result = _error_in(answer) or read(answer)
         except MessageError as error:
             self.stop()
-            raise self._wording.failed(
-                f"The {self._wording.name}'s process gave an answer that cannot be understood.",
+            raise self._errors.failed(
+                f"The {self._errors.name}'s process gave an answer that cannot be understood.",
                 detail=str(error),
                 hint=_REPORT,
             ) from error
@@ -203,7 +203,7 @@ class Session(threading.local):
 
     def _require_clean_exit(self, worker: Worker, memory_bytes: int) -> None:
         """Wait for the end of a worker that closed its channel; return if it meant to, else raise why."""
-        name = self._wording.name
+        name = self._errors.name
         try:
             status = worker.process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -217,14 +217,14 @@ class Session(threading.local):
                 hint=more_memory(memory_bytes),
             )
         if not worker.ready:
-            raise self._wording.unavailable(
+            raise self._errors.unavailable(
                 f"The {name}'s process could not load this package.",
                 detail=f"It ended with status {status}.",
                 hint="See that the package and its dependencies are readable to the user that runs "
                 "this process.",
             )
         cause = f"received {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        raise self._wording.failed(
+        raise self._errors.failed(
             f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=_REPORT
         )
 

@@ -124,6 +124,6 @@ class Schedule:
         """Return how much of some effort is left."""
         return min(effort, self._effort - self._used)
 
-    def use(self, effort: int) -> None:
+    def spend(self, effort: int) -> None:
         """Count effort as used."""
         self._used += effort

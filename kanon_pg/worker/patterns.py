@@ -20,7 +20,7 @@ from kanon_pg.errors import InputError, UnknownName
 MOST_PATTERNS = 1 << 16
 """Most pattern vectors of one mask; beyond it the search takes too long to be worth waiting for."""
 
-WISHES = ("max_suppressed", "never", "together", "at_most_one")
+CONSTRAINTS = ("max_suppressed", "never", "together", "at_most_one")
 _FORM = 'Write a list such as [[], ["age"]] or an object such as {"max_suppressed": 2, "never": ["age"]}.'
 
 
@@ -122,7 +122,7 @@ def parse_patterns(
     Parameters
     ----------
     patterns : list or mapping
-        A list of pattern vectors, each given by the columns it suppresses, or wishes:
+        A list of pattern vectors, each given by the columns it suppresses, or constraints:
         ``max_suppressed`` (number), ``never`` (columns that stay), ``together`` (groups suppressed
         as a whole or not at all), ``at_most_one`` (groups of which one column may be suppressed).
 
@@ -135,12 +135,12 @@ def parse_patterns(
 
     Notes
     -----
-    The fully suppressed vector is added whatever the wishes say, so that every row has a place.
+    The fully suppressed vector is added whatever the constraints say, so that every row has a place.
     """
     if isinstance(patterns, Mapping):
-        return _mask(_wished(patterns, columns), columns)
+        return _mask(_satisfying(patterns, columns), columns)
     if isinstance(patterns, str) or not isinstance(patterns, Sequence):
-        raise InputError("The patterns are neither a list nor an object of wishes.", hint=_FORM)
+        raise InputError("The patterns are neither a list nor an object of constraints.", hint=_FORM)
     if len(patterns) > MOST_PATTERNS:
         raise _too_many(f"{len(patterns)} patterns")
     names = _positions(columns)
@@ -176,15 +176,17 @@ def _bits(names: object, positions: Mapping[str, int], what: str) -> int:
     return bits
 
 
-def _wished(wishes: Mapping[str, Any], columns: Sequence[QuasiIdentifier]) -> NDArray[np.int64]:
-    for wish in wishes:
-        if wish not in WISHES:
-            raise UnknownName(f'There is no wish "{wish}".', hint=f"Wishes are: {', '.join(WISHES)}.")
+def _satisfying(constraints: Mapping[str, Any], columns: Sequence[QuasiIdentifier]) -> NDArray[np.int64]:
+    for constraint in constraints:
+        if constraint not in CONSTRAINTS:
+            raise UnknownName(
+                f'There is no constraint "{constraint}".', hint=f"Constraints are: {', '.join(CONSTRAINTS)}."
+            )
     positions = _positions(columns)
-    most = _most_suppressed(wishes.get("max_suppressed"), len(columns))
-    never = _bits(wishes.get("never", ()), positions, 'The wish "never"')
-    together = _groups(wishes.get("together", ()), positions, "together")
-    at_most_one = _groups(wishes.get("at_most_one", ()), positions, "at_most_one")
+    most = _most_suppressed(constraints.get("max_suppressed"), len(columns))
+    never = _bits(constraints.get("never", ()), positions, 'The constraint "never"')
+    together = _groups(constraints.get("together", ()), positions, "together")
+    at_most_one = _groups(constraints.get("at_most_one", ()), positions, "at_most_one")
     units = _units(len(columns), never, together)
     vectors = [0]
     for unit in units:
@@ -196,7 +198,7 @@ def _wished(wishes: Mapping[str, Any], columns: Sequence[QuasiIdentifier]) -> ND
             and all(((vector | unit) & one).bit_count() <= 1 for one in at_most_one)
         ]
         if len(vectors) > MOST_PATTERNS:
-            raise _too_many(f"More than {MOST_PATTERNS} patterns satisfy these wishes; they")
+            raise _too_many(f"More than {MOST_PATTERNS} patterns satisfy these constraints; they")
     return np.array(vectors, dtype=np.int64)
 
 
@@ -204,14 +206,14 @@ def _most_suppressed(most: object, width: int) -> int:
     if most is None:
         return width
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-        raise InputError('The wish "max_suppressed" is not a whole number of at least 0.', hint=_FORM)
+        raise InputError('The constraint "max_suppressed" is not a whole number of at least 0.', hint=_FORM)
     return min(most, width)
 
 
-def _groups(groups: object, positions: Mapping[str, int], wish: str) -> list[int]:
+def _groups(groups: object, positions: Mapping[str, int], constraint: str) -> list[int]:
     if isinstance(groups, str) or not isinstance(groups, Sequence):
-        raise InputError(f'The wish "{wish}" is not a list of lists of column names.', hint=_FORM)
-    return [_bits(group, positions, f'A group of "{wish}"') for group in groups]
+        raise InputError(f'The constraint "{constraint}" is not a list of lists of column names.', hint=_FORM)
+    return [_bits(group, positions, f'A group of "{constraint}"') for group in groups]
 
 
 def _units(width: int, never: int, together: Sequence[int]) -> list[int]:

@@ -462,7 +462,7 @@ def test_values_that_would_look_alike_need_a_lowest_level(people: Interface) -> 
         ({"age": "nothing"}, KanonError, "There is no hierarchy of this name"),
     ],
 )
-def test_wishes_that_cannot_be_fulfilled_are_refused(
+def test_hierarchies_that_cannot_be_had_as_requested_are_refused(
     people: Interface, hierarchies: Any, error: type[KanonError], sentence: str
 ) -> None:
     with pytest.raises(error, match=sentence):

@@ -89,7 +89,7 @@ class EntitySet:
         a group is of all windows together, and `filters` has one for each percentile; or those that known
         columns choose (`kanon_pg.queries.check.plan.known`), or those that sensitive ones do. Without any
         of the kind 'known' the groups of a level are chosen by known columns.
-    chosen : bool
+    narrowed : bool
         Of the kind 'known': whether sensitive columns choose among these rows.
     everybody : bool
         Of the kinds 'known' and 'secret': whether these are all rows of the relation.
@@ -110,7 +110,7 @@ class EntitySet:
     seed: int | None = None
     covered_by: int | None = None
     kind: Literal["groups", "windows", "known", "secret"] = "groups"
-    chosen: bool = False
+    narrowed: bool = False
     everybody: bool = False
     union: bool = False
     is_whole: bool = True

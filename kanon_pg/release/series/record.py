@@ -320,10 +320,10 @@ def _generalized(
         return ()
     heights = db.rows(statement("fetch_heights"), row["name"])
     outputs = db.rows(statement("series/published_types"), row["name"])
-    wishes = {wish.column: wish for wish in series.request.wishes}
+    requested = {one.column: one for one in series.request.requested_hierarchies}
     by_name = {column.facts.name: column for column in columns}
     return tuple(
-        GeneralizedColumn(by_name[name], wishes[name], output["output"], height["height"])
+        GeneralizedColumn(by_name[name], requested[name], output["output"], height["height"])
         for name, height, output in zip(row["generalized"], heights, outputs, strict=True)
     )
 

@@ -34,7 +34,7 @@ _DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LevelSelection:
     """What known and sensitive columns choose in a level, each by themselves.
 
     Parameters
@@ -63,10 +63,10 @@ class AnswerSets:
     known : tuple of tuple of BitMap, optional
         The units that known columns choose alone, whatever sensitive columns say, in levels, too. None if
         sensitive columns choose nothing: then these are `levels`.
-    chosen : tuple of tuple of BitMap
+    narrowed : tuple of tuple of BitMap
         Those of `known` among which sensitive columns choose; of no meaning once the answer was given.
-    choices : tuple of Choice
-        For each level in which known and sensitive columns choose; as `chosen`.
+    selections : tuple of LevelSelection
+        For each level in which known and sensitive columns choose; as `narrowed`.
     spreads : tuple of int
         Positions in `levels` of those whose sums of squares were disclosed, too.
 
@@ -78,8 +78,8 @@ class AnswerSets:
 
     levels: tuple[Level, ...]
     known: tuple[Level, ...] | None = None
-    chosen: tuple[Level, ...] = field(default=(), compare=False)
-    choices: tuple[Choice, ...] = field(default=(), compare=False)
+    narrowed: tuple[Level, ...] = field(default=(), compare=False)
+    selections: tuple[LevelSelection, ...] = field(default=(), compare=False)
     spreads: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:

@@ -220,10 +220,10 @@ class DisclosureHistory:
         k = self.rules.k
         wide = k * self.rules.margin if self._compares else k
         has_sizes = self._compares and not self.rules.suppresses
-        if has_sizes and any(population.is_few(units, wide) for units in _flat(answer.chosen)):
+        if has_sizes and any(population.is_few(units, wide) for units in _flat(answer.narrowed)):
             return "size"
-        chosen = {digest_of(packed(units)) for units in _flat(answer.chosen)}
-        limits = [wide if any(one.digest in chosen for one in level) else k for level in known.levels]
+        narrowed = {digest_of(packed(units)) for units in _flat(answer.narrowed)}
+        limits = [wide if any(one.digest in narrowed for one in level) else k for level in known.levels]
         comparison = self._comparison(population)
         if self._compares and any(
             comparison.is_near_earlier(self._state.known, level, limit)

@@ -23,7 +23,7 @@ from math import isqrt
 
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import AnswerSets, Choice, Level, Population, digest_of, packed
+from kanon_pg.worker.ledger.answers import AnswerSets, Level, LevelSelection, Population, digest_of, packed
 
 _MOST_PAIRS = 10_000
 
@@ -35,12 +35,12 @@ def least_expected(k: int) -> int:
 
 def are_few_expected(answer: AnswerSets, population: Population, k: int) -> bool:
     """Whether somewhere fewer people than `least_expected` are to be expected. Linear time in the sets."""
-    return any(_has_low_expectation(choice, population, k) for choice in answer.choices)
+    return any(_has_low_expectation(selection, population, k) for selection in answer.selections)
 
 
-def _has_low_expectation(choice: Choice, population: Population, k: int) -> bool:
-    known = [units for units in _sets(choice.known) if units != population.units]
-    secret = _sets(choice.secret)
+def _has_low_expectation(selection: LevelSelection, population: Population, k: int) -> bool:
+    known = [units for units in _sets(selection.known) if units != population.units]
+    secret = _sets(selection.secret)
     if not known or not secret:
         return False
     everybody = population.people(population.units)
@@ -59,21 +59,21 @@ def may_be_few_where_mixed(answer: AnswerSets, population: Population, k: int, k
     key : bytes
         The relation's secret.
     """
-    for choice in answer.choices:
-        if choice.mixed is not None:
-            people = b"".join(sorted(digest_of(packed(units)) for units in _sets(choice.known)))
+    for selection in answer.selections:
+        if selection.mixed is not None:
+            people = b"".join(sorted(digest_of(packed(units)) for units in _sets(selection.known)))
             draw = int.from_bytes(blake2b(people, key=key, digest_size=8).digest())
             least = least_expected(k)
             limit = least + draw % (2 * least)
-            if not all(population.is_backed(units, limit) for units in _sets(choice.mixed)):
+            if not all(population.is_backed(units, limit) for units in _sets(selection.mixed)):
                 return True
     return False
 
 
 def is_surprising(answer: AnswerSets, population: Population, k: int) -> bool:
     """Whether 1 to k-1 of some known people have a secret; too many to look at count as such."""
-    for choice in answer.choices:
-        known, secret = list(_sets(choice.known)), list(_sets(choice.secret))
+    for selection in answer.selections:
+        known, secret = list(_sets(selection.known)), list(_sets(selection.secret))
         if len(known) * len(secret) > _MOST_PAIRS:
             return True
         both = (one & other for one in known for other in secret)

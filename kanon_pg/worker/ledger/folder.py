@@ -33,7 +33,7 @@ from kanon_pg.worker.ledger.journal import (
     DIGEST_BYTES,
     HEADER_BYTES,
     Journal,
-    Mark,
+    JournalMark,
     create_journal,
     sync_folder,
 )
@@ -167,7 +167,7 @@ def read_secret(folder: Path) -> Secret:
     return Secret(data[:_KEY_BYTES], int.from_bytes(data[_KEY_BYTES:_SECRET_BYTES], signed=True))
 
 
-def read_marks(folder: Path) -> tuple[Mark, Mark]:
+def read_marks(folder: Path) -> tuple[JournalMark, JournalMark]:
     """Return how long journal and numbers are at least.
 
     Raises
@@ -182,10 +182,10 @@ def read_marks(folder: Path) -> tuple[Mark, Mark]:
     body = data[: 2 * _MARK.size]
     if len(body) < 2 * _MARK.size or data[2 * _MARK.size :] != _CRC.pack(crc32(body)):
         raise LedgerError("The ledger's marks are damaged.")
-    return Mark(*_MARK.unpack_from(body)), Mark(*_MARK.unpack_from(body, _MARK.size))
+    return JournalMark(*_MARK.unpack_from(body)), JournalMark(*_MARK.unpack_from(body, _MARK.size))
 
 
-def write_marks(folder: Path, journal: Mark, numbers: Mark) -> None:
+def write_marks(folder: Path, journal: JournalMark, numbers: JournalMark) -> None:
     """Store how long the files are at least; not flushed, because older marks are still true."""
     try:
         descriptor = os.open(folder / MARKS, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -221,7 +221,7 @@ def _replace(folder: Path, name: str, data: bytes) -> None:
         raise LedgerUnavailable(f"The ledger's {name} cannot be written.", detail=error.strerror) from error
 
 
-def read_use(folder: Path) -> int | None:
+def read_percent_used(folder: Path) -> int | None:
     """Return how much of what can be compared was taken when somebody wrote it last, in percent, if known."""
     try:
         return int((folder / USE).read_text(encoding="ascii"))
@@ -229,7 +229,7 @@ def read_use(folder: Path) -> int | None:
         return None
 
 
-def write_use(folder: Path, percent: int | None) -> None:
+def write_percent_used(folder: Path, percent: int | None) -> None:
     """Store how much of what can be compared is taken; only curators read it."""
     draft = folder / f".{USE}.{os.getpid()}"
     try:
@@ -259,13 +259,13 @@ def _bound(secret: bytes, folder: Path) -> bytes:
     return secret + blake2b(header + secret, digest_size=DIGEST_BYTES).digest()
 
 
-def _created(path: Path) -> Mark:
+def _created(path: Path) -> JournalMark:
     create_journal(path)
     journal = Journal(path)
     journal.close()
     return journal.mark
 
 
-def _marked(journal: Mark, numbers: Mark) -> bytes:
+def _marked(journal: JournalMark, numbers: JournalMark) -> bytes:
     body = b"".join(_MARK.pack(mark.records, mark.length, mark.digest) for mark in (journal, numbers))
     return body + _CRC.pack(crc32(body))

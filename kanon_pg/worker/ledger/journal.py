@@ -11,7 +11,7 @@ returns.
     header   b"KANONJ1\n" and 16 random bytes: which journal this is
     record   length (4 bytes, big-endian), CRC-32 of these 4 bytes, payload, chain digest (32 bytes)
 
-Every chain digest covers the digest before it, hence all earlier records. A `Mark` kept elsewhere (for
+Every chain digest covers the digest before it, hence all earlier records. A `JournalMark` kept elsewhere (for
 example in a table, which travels with backups and replication) shows later that the file was neither
 shortened nor exchanged up to there. What a crash can leave of a record whose writing was never confirmed is
 cut off by the next writer; everything else that does not fit is damage, and then nothing may be answered.
@@ -198,7 +198,7 @@ _NOT_THE_ONE = "The ledger's journal is not the one that was written here."
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class JournalMark:
     """A position in a journal, and what stands before it.
 
     Parameters
@@ -221,9 +221,9 @@ class Journal:
 
     Parameters
     ----------
-    start : Mark, optional
+    start : JournalMark, optional
         Read from here on; everything before it is taken as known. From the beginning unless given.
-    anchor : Mark, optional
+    anchor : JournalMark, optional
         A mark that the file must contain (at or after `start`), else it is not the file it should be.
 
     Raises
@@ -232,7 +232,9 @@ class Journal:
         The file is missing, is no journal, or can be read or written by others.
     """
 
-    def __init__(self, path: Path, *, start: Mark | None = None, anchor: Mark | None = None) -> None:
+    def __init__(
+        self, path: Path, *, start: JournalMark | None = None, anchor: JournalMark | None = None
+    ) -> None:
         self._path = path
         self._anchors = [anchor] if anchor is not None else []
         try:
@@ -246,18 +248,18 @@ class Journal:
             header = os.pread(self._descriptor, HEADER_BYTES, 0)
             if not is_header(header):
                 raise LedgerError("The ledger's journal is damaged.", detail="It does not begin like one.")
-            self._mark = start or Mark(0, HEADER_BYTES, next_digest(b"", header))
+            self._mark = start or JournalMark(0, HEADER_BYTES, next_digest(b"", header))
             self._check_anchors()
         except BaseException:
             self.close()
             raise
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> JournalMark:
         """How far this view has read."""
         return self._mark
 
-    def expect(self, anchor: Mark) -> None:
+    def expect(self, anchor: JournalMark) -> None:
         """Demand that the file contains a mark.
 
         Raises
@@ -271,7 +273,7 @@ class Journal:
         elif anchor.records > 0 and not self._has_passed(anchor):
             raise LedgerError(_NOT_THE_ONE)
 
-    def _has_passed(self, anchor: Mark) -> bool:
+    def _has_passed(self, anchor: JournalMark) -> bool:
         """Return whether the records before a mark, which this view has read, end with its digest."""
         try:
             found = read_span(self._descriptor, anchor.length - DIGEST_BYTES, anchor.length)
@@ -359,7 +361,7 @@ class Journal:
         position = 0
         while (found := parse_frame(data, position, self._mark.digest)) is not None:
             payload, digest, after = found
-            self._mark = Mark(self._mark.records + 1, self._mark.length + after - position, digest)
+            self._mark = JournalMark(self._mark.records + 1, self._mark.length + after - position, digest)
             position = after
             self._check_anchors()
             payloads.append(payload)
@@ -370,7 +372,7 @@ class Journal:
             os.ftruncate(self._descriptor, self._mark.length)
         return payloads
 
-    def _append(self, payloads: Sequence[bytes]) -> Mark:
+    def _append(self, payloads: Sequence[bytes]) -> JournalMark:
         if not all(0 < len(payload) <= MAX_PAYLOAD_BYTES for payload in payloads):
             raise LedgerError("A record of the ledger is empty or too long.")
         frames, digest = [], self._mark.digest
@@ -389,7 +391,7 @@ class Journal:
             raise LedgerUnavailable(
                 "The ledger's journal cannot be written.", detail=error.strerror
             ) from error
-        self._mark = Mark(self._mark.records + len(frames), self._mark.length + len(written), digest)
+        self._mark = JournalMark(self._mark.records + len(frames), self._mark.length + len(written), digest)
         return self._mark
 
 
@@ -416,7 +418,7 @@ class JournalWriter:
         self._is_current = True
         return payloads
 
-    def append(self, *payloads: bytes) -> Mark:
+    def append(self, *payloads: bytes) -> JournalMark:
         """Record something; it is on the disk when this returns.
 
         Parameters

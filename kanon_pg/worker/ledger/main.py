@@ -15,14 +15,20 @@ from kanon_pg.errors import LedgerError
 from kanon_pg.runner.limits import limited_memory
 from kanon_pg.runner.messages import Message
 from kanon_pg.worker.ledger.answers import AnswerSets
-from kanon_pg.worker.ledger.folder import JOURNAL, create_folder, existing_folder, read_use, remove_unused
-from kanon_pg.worker.ledger.journal import Mark, read_heads
+from kanon_pg.worker.ledger.folder import (
+    JOURNAL,
+    create_folder,
+    existing_folder,
+    read_percent_used,
+    remove_unused,
+)
+from kanon_pg.worker.ledger.journal import JournalMark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
     Derived,
-    LedgerTerms,
     PackedRows,
     PackedSets,
     RelationLedger,
+    RulesAndBudgets,
     SentSets,
     verified,
 )
@@ -153,16 +159,16 @@ def _part(ledger: RelationLedger, request: Fields, parts: Parts) -> RelationPart
     )
 
 
-def _mark(request: Fields) -> Mark | None:
+def _mark(request: Fields) -> JournalMark | None:
     """Return what the database says of a journal, None if it says nothing."""
     if request["mark"] is None:
         return None
     records, length, digest = request["mark"]
-    return Mark(records, length, bytes.fromhex(digest))
+    return JournalMark(records, length, bytes.fromhex(digest))
 
 
-def _terms(request: Fields) -> LedgerTerms:
-    return LedgerTerms(
+def _terms(request: Fields) -> RulesAndBudgets:
+    return RulesAndBudgets(
         LedgerRules(**request["rules"]),
         QueryBudget(**request["per_analyst"]),
         QueryBudget(**request["overall"]),
@@ -177,7 +183,7 @@ def _sent(item: Fields, parts: Parts) -> SentSets:
     return SentSets(
         item["level"],
         item["kind"],
-        item["chosen"],
+        item["narrowed"],
         item["is_whole"],
         _pieces(item, parts),
         tuple(item["spreads"]),
@@ -204,9 +210,10 @@ def _verified(parent: str, request: Fields) -> dict[str, Any]:
     try:
         folder = Path(parent)
         description = verified(folder, request["name"], _mark(request))
-        return {"error": None, "description": description, "use": read_use(folder / request["name"])}
+        percent = read_percent_used(folder / request["name"])
+        return {"error": None, "description": description, "percent_used": percent}
     except LedgerError as error:
-        return {"error": error.message, "description": None, "use": None}
+        return {"error": error.message, "description": None, "percent_used": None}
 
 
 def _log(fields: Fields) -> list[list[Any]]:

@@ -14,7 +14,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import AnswerSets, Choice, Population
+from kanon_pg.worker.ledger.answers import AnswerSets, LevelSelection, Population
 from kanon_pg.worker.ledger.folder import (
     CHECKPOINT,
     JOURNAL,
@@ -25,10 +25,10 @@ from kanon_pg.worker.ledger.folder import (
     read_sealed,
     read_secret,
     write_marks,
+    write_percent_used,
     write_sealed,
-    write_use,
 )
-from kanon_pg.worker.ledger.journal import Journal, Mark
+from kanon_pg.worker.ledger.journal import Journal, JournalMark
 from kanon_pg.worker.ledger.row_numbers import Description, Keys, Numbers, RowNumbers, RowNumbersWriter
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LedgerSession
@@ -113,7 +113,7 @@ _OID = np.dtype(">u4")
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerTerms:
+class RulesAndBudgets:
     """Rules and budgets of a relation."""
 
     rules: LedgerRules
@@ -188,7 +188,7 @@ class SentSets:
 
     level: int
     kind: Literal["groups", "windows", "known", "secret"]
-    chosen: bool
+    narrowed: bool
     is_whole: bool
     sets: PackedSets | str | Derived
     spreads: tuple[int, ...] = ()
@@ -198,12 +198,12 @@ def _each_once(found: Iterable[Parts]) -> Parts:
     return distinct(part for parts in found for part in parts)
 
 
-def verified(parent: Path, name: str, mark: Mark | None = None) -> Description | None:
+def verified(parent: Path, name: str, mark: JournalMark | None = None) -> Description | None:
     """Read a whole ledger from its files, as the first query of a session does.
 
     Parameters
     ----------
-    mark : Mark, optional
+    mark : JournalMark, optional
         What the database says of the journal.
 
     Returns
@@ -256,7 +256,7 @@ class RelationLedger:
         self.table_snapshot: TableSnapshot | None = None
         self._epoch: str | None = None
         self._cache = SetCache()
-        self._terms: LedgerTerms | None = None
+        self._terms: RulesAndBudgets | None = None
         self._session: LedgerSession | None = None
         self._rank = -1
         self._saved_records, self._unsaved_seconds, self._saving_seconds = 0, 0.0, 0.0
@@ -269,7 +269,7 @@ class RelationLedger:
         if self._session is not None:
             self._session.close()
 
-    def session(self, terms: LedgerTerms) -> LedgerSession:
+    def session(self, terms: RulesAndBudgets) -> LedgerSession:
         """Return the session under some terms; other terms than before mean reading the journal again."""
         if self._session is None or self._terms != terms:
             if self._session is not None:
@@ -279,7 +279,7 @@ class RelationLedger:
             self._saved_records, self._unsaved_seconds = self._session.journal.mark.records, 0.0
         return self._session
 
-    def _opened(self, terms: LedgerTerms) -> LedgerSession:
+    def _opened(self, terms: RulesAndBudgets) -> LedgerSession:
         session = None
         checkpoint = read_sealed(self.folder, CHECKPOINT, self.secret.key)
         if checkpoint is not None:
@@ -291,7 +291,7 @@ class RelationLedger:
         session.journal.expect(self.anchor)
         return session
 
-    def _open_session(self, terms: LedgerTerms, checkpoint: bytes | None) -> LedgerSession:
+    def _open_session(self, terms: RulesAndBudgets, checkpoint: bytes | None) -> LedgerSession:
         return LedgerSession(
             self.folder / JOURNAL,
             terms.rules,
@@ -362,23 +362,23 @@ class RelationLedger:
             for item, part in pairs
             if item.kind == "known" or (item.kind != "secret" and item.level not in with_known)
         ]
-        chosen = [part for item, part in pairs if item.chosen]
+        narrowed = [part for item, part in pairs if item.narrowed]
         return AnswerSets(
             figures,
             _each_once(known) if with_known else None,
-            _each_once(chosen),
-            tuple(self._choices(pairs)),
+            _each_once(narrowed),
+            tuple(self._selections(pairs)),
             tuple(sorted(figures.index(part) for part in _each_once(spreads))),
         )
 
     @staticmethod
-    def _choices(pairs: Sequence[tuple[SentSets, Parts]]) -> Iterator[Choice]:
+    def _selections(pairs: Sequence[tuple[SentSets, Parts]]) -> Iterator[LevelSelection]:
         """Yield what known and sensitive columns choose in each level in which both do."""
         for level, whole in dict.fromkeys(
             (item.level, item.is_whole) for item, _ in pairs if item.kind == "secret"
         ):
-            yield Choice(
-                _each_once(part for item, part in pairs if item.level == level and item.chosen),
+            yield LevelSelection(
+                _each_once(part for item, part in pairs if item.level == level and item.narrowed),
                 _each_once(part for item, part in pairs if item.level == level and item.kind == "secret"),
                 None
                 if whole
@@ -397,45 +397,45 @@ class RelationLedger:
             units = BitMap.union(*groups[item.level][0]) if groups[item.level] else BitMap()
         return (((units,),),) if units else ((),)
 
-    def _parts(self, level: PackedSets) -> ByMask:
+    def _parts(self, packed: PackedSets) -> ByMask:
         # sets that overlap cannot be added up by anybody, each is a figure of its own
         parts = tuple(
-            distinct([sets] if level.disjoint else [(units,) for units in sets])
-            for sets in self._levels(level)
+            distinct([sets] if packed.disjoint else [(units,) for units in sets])
+            for sets in self._levels(packed)
         )
-        if level.key is not None:
-            self._cache.remember(level.key, parts, len(self.population().units))
+        if packed.key is not None:
+            self._cache.remember(packed.key, parts, len(self.population().units))
         return parts
 
-    def _levels(self, level: PackedSets) -> Iterator[tuple[BitMap, ...]]:
-        groups = self._sets(level, level.rows)
+    def _levels(self, packed: PackedSets) -> Iterator[tuple[BitMap, ...]]:
+        groups = self._sets(packed, packed.rows)
         yield tuple(groups.values())
-        for rows in level.filters:
-            named = self._sets(level, rows)
-            if level.disjoint:
+        for rows in packed.filters:
+            named = self._sets(packed, rows)
+            if packed.disjoint:
                 named = {
                     group: units - named[group] if group in named else units
                     for group, units in groups.items()
                 }
             yield tuple(units for units in named.values() if units)
 
-    def _sets(self, level: PackedSets, rows: PackedRows) -> dict[int, BitMap]:
+    def _sets(self, packed: PackedSets, rows: PackedRows) -> dict[int, BitMap]:
         by_group: dict[int, list[Numbers]] = {}
-        for group, numbers in self._pieces(level, rows):
+        for group, numbers in self._pieces(packed, rows):
             by_group.setdefault(group, []).append(numbers)
         sets = {}
         for group, parts in by_group.items():
             numbers = np.concatenate(parts)
             sets[group] = bitmap_of(numbers)
-            if level.disjoint and len(sets[group]) != len(numbers):
+            if packed.disjoint and len(sets[group]) != len(numbers):
                 raise LedgerError("A row stands twice in a group that a join should not repeat.")
         return sets
 
-    def _pieces(self, level: PackedSets, rows: PackedRows) -> Iterator[tuple[int, Numbers]]:
+    def _pieces(self, packed: PackedSets, rows: PackedRows) -> Iterator[tuple[int, Numbers]]:
         if self.table_snapshot is None:
             raise LedgerError("The rows behind an answer came before the relation was read.")
-        groups = np.frombuffer(level.groups, dtype=_GROUP).tolist()
-        leaves = np.frombuffer(level.leaves, dtype=_OID).tolist()
+        groups = np.frombuffer(packed.groups, dtype=_GROUP).tolist()
+        leaves = np.frombuffer(packed.leaves, dtype=_OID).tolist()
         lengths = np.frombuffer(rows.lengths, dtype=_GROUP).tolist()
         position = 0
         for group, leaf, length in zip(groups, leaves, lengths, strict=True):
@@ -445,7 +445,7 @@ class RelationLedger:
                 yield (
                     group,
                     self.table_snapshot.numbers_of_contents(data)
-                    if level.by_content
+                    if packed.by_content
                     else self.table_snapshot.numbers_at(leaf, data),
                 )
         if position != len(rows.row_ids):
@@ -458,7 +458,7 @@ class RelationLedger:
         write_marks(self.folder, self._session.journal.mark, self.row_numbers.journal.mark)
         rank = self._session.history.rank
         if rank != self._rank and self.table_snapshot is not None:
-            write_use(self.folder, self._session.use(self.population()))
+            write_percent_used(self.folder, self._session.percent_used(self.population()))
             self._rank = rank
 
     def add_work(self, seconds: float) -> None:

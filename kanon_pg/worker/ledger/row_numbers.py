@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
+from kanon_pg.worker.ledger.journal import Journal, JournalMark, JournalWriter
 
 Keys = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint32]
@@ -96,7 +96,7 @@ class RowNumbers:
 
     Parameters
     ----------
-    anchor : Mark, optional
+    anchor : JournalMark, optional
         As in `Journal`.
 
     Raises
@@ -105,7 +105,7 @@ class RowNumbers:
         The file cannot be used.
     """
 
-    def __init__(self, path: Path, *, anchor: Mark | None = None) -> None:
+    def __init__(self, path: Path, *, anchor: JournalMark | None = None) -> None:
         self.journal = Journal(path, anchor=anchor)
         self.description: Description | None = None
         self._rows = KeyIndex()

@@ -20,7 +20,7 @@ from kanon_pg.core.unrecorded import moved
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.worker.ledger.answers import AnswerSets, Population
 from kanon_pg.worker.ledger.disclosure import Decision, DisclosureHistory, Reason
-from kanon_pg.worker.ledger.journal import Journal, JournalWriter, Mark
+from kanon_pg.worker.ledger.journal import Journal, JournalMark, JournalWriter
 from kanon_pg.worker.ledger.rules import BudgetCounter, LedgerRules, PastQuery, QueryBudget
 
 EntryOutcome = Literal["answered", "withheld"]
@@ -178,7 +178,7 @@ class LedgerSession:
         The relation's secret.
     per_analyst, overall : QueryBudget
         Limits for every analyst, and for all analysts together.
-    anchor : Mark, optional
+    anchor : JournalMark, optional
         As in `Journal`.
     checkpoint : bytes, optional
         What `to_bytes` returned earlier under the same rules; the journal is read from there.
@@ -197,7 +197,7 @@ class LedgerSession:
         *,
         per_analyst: QueryBudget | None = None,
         overall: QueryBudget | None = None,
-        anchor: Mark | None = None,
+        anchor: JournalMark | None = None,
         checkpoint: bytes | None = None,
     ) -> None:
         self.path = path
@@ -309,7 +309,7 @@ class LedgerSession:
         if squares is not None:
             self._spreads.disclose(login, squares)
 
-    def use(self, population: Population) -> int | None:
+    def percent_used(self, population: Population) -> int | None:
         """Return how much of what can be compared is taken, in percent; None if old sets are forgotten."""
         capacity = self.history.capacity(population)
         if self.history.rules.mode == "off" or not capacity or self.history.forgets(capacity):
@@ -423,7 +423,7 @@ def _entry(
 _Saved = tuple[bytes, dict[str, int]]
 
 
-def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], tuple[_Saved, _Saved]]:
+def _opened(checkpoint: bytes) -> tuple[JournalMark, list[tuple[str, PastQuery]], tuple[_Saved, _Saved]]:
     """Return the journal's mark, past queries, and both histories with what each login takes of them."""
     end = _CHECKPOINT_HEAD_BYTES + int.from_bytes(checkpoint[:_CHECKPOINT_HEAD_BYTES])
     try:
@@ -433,7 +433,7 @@ def _opened(checkpoint: bytes) -> tuple[Mark, list[tuple[str, PastQuery]], tuple
         if form != _CHECKPOINT_FORMAT:
             raise ValueError("another format")
         of_sums, of_spreads = ({str(login): int(number) for login, number in one.items()} for one in taken)
-        mark = Mark(int(records), int(length), bytes.fromhex(digest))
+        mark = JournalMark(int(records), int(length), bytes.fromhex(digest))
         past = [
             (analyst, PastQuery(time, answered, reason)) for analyst, time, answered, reason in past_queries
         ]

@@ -274,7 +274,7 @@ def search_by_row_assignment(
     Notes
     -----
     At most 2^q flows for q output row types, q <= min(p n, 2^n) for n row types and p vectors, hence
-    fixed-parameter tractable for n. Without a wish for more, n classes suffice (Lemma 2). The search
+    fixed-parameter tractable for n. Unless more are requested, n classes suffice (Lemma 2). The search
     visits the sets of least cost first and stops at the first that is a solution.
     """
     _require_divisible(table, request)

@@ -22,7 +22,7 @@ def test_lists_name_suppressed_columns_and_the_full_vector_is_added():
     assert vectors([]) == [FULL]
 
 
-def test_wishes():
+def test_constraints():
     assert vectors({}) == list(range(16))
     assert vectors({"max_suppressed": 1}) == [0, 1, 2, 4, 8, FULL]
     assert vectors({"max_suppressed": 0}) == [0, FULL]
@@ -31,7 +31,7 @@ def test_wishes():
     assert vectors({"at_most_one": [["a", "b", "c", "d"]]}) == [0, 1, 2, 4, 8, FULL]
 
 
-def test_wishes_that_overlap():
+def test_constraints_that_overlap():
     assert vectors({"together": [["a", "b"], ["b", "c"]]}) == [0, 7, 8, FULL]
     assert vectors({"together": [["a", "b"]], "never": ["b"]}) == [0, 4, 8, 12, FULL]
     assert vectors({"together": [["a", "b"]], "at_most_one": [["a", "b"]]}) == [0, 4, 8, 12, FULL]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import AnswerSets, Choice, Population
+from kanon_pg.worker.ledger.answers import AnswerSets, LevelSelection, Population
 from kanon_pg.worker.ledger.disclosure import DisclosureHistory, Reason
 from kanon_pg.worker.ledger.expectation import (
     are_few_expected,
@@ -44,14 +44,14 @@ def test_one_person_seldom_decides_where_enough_are_expected(k: int, people: int
 def choice(known: range, secret: range) -> AnswerSets:
     both = ((BitMap(known) & BitMap(secret),),)
     chosen = ((BitMap(known),),)
-    return AnswerSets(both, chosen, chosen, (Choice(chosen, ((BitMap(secret),),)),))
+    return AnswerSets(both, chosen, chosen, (LevelSelection(chosen, ((BitMap(secret),),)),))
 
 
 @given(st.integers(1, 999), st.integers(1, 1000), st.integers(0, 1000))
 @settings(max_examples=examples(200))
 def test_it_is_decided_by_two_numbers_whoever_has_the_secret(known: int, secret: int, start: int) -> None:
     ill = BitMap((start + number) % 1000 for number in range(secret))
-    answer = AnswerSets((), ((),), (), (Choice(((BitMap(range(known)),),), ((ill,),)),))
+    answer = AnswerSets((), ((),), (), (LevelSelection(((BitMap(range(known)),),), ((ill,),)),))
     assert are_few_expected(answer, PEOPLE, 5) == (known * secret < 12 * 1000)
 
 
@@ -80,7 +80,10 @@ def test_the_limit_of_a_mixture_is_between_one_and_three_times_what_is_expected_
             number
             for number in range(1, 100)
             if may_be_few_where_mixed(
-                AnswerSets((), ((),), (), (Choice(known, (), ((BitMap(range(number)),),)),)), PEOPLE, 5, KEY
+                AnswerSets((), ((),), (), (LevelSelection(known, (), ((BitMap(range(number)),),)),)),
+                PEOPLE,
+                5,
+                KEY,
             )
         ]
         limits.add(few[-1] + 1)

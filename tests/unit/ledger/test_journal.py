@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.journal import DIGEST_BYTES, HEADER_BYTES, Journal, Mark, create_journal
+from kanon_pg.worker.ledger.journal import DIGEST_BYTES, HEADER_BYTES, Journal, JournalMark, create_journal
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
     return journal
 
 
-def record(path: Path, *payloads: bytes) -> list[Mark]:
+def record(path: Path, *payloads: bytes) -> list[JournalMark]:
     journal = Journal(path)
     with journal.exclusive() as writer:
         writer.new_records()

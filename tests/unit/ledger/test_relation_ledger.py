@@ -27,17 +27,17 @@ from kanon_pg.worker.ledger.folder import (
 )
 from kanon_pg.worker.ledger.journal import read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
-    LedgerTerms,
     PackedRows,
     PackedSets,
     RelationLedger,
+    RulesAndBudgets,
     SentSets,
 )
 from kanon_pg.worker.ledger.rules import LedgerRules, QueryBudget
 from kanon_pg.worker.ledger.session import LoggedQuery, RelationPart, decide
 from kanon_pg.worker.ledger.table_snapshot import LeafTable
 
-TERMS = LedgerTerms(LedgerRules(2, "linear"), QueryBudget(), QueryBudget())
+TERMS = RulesAndBudgets(LedgerRules(2, "linear"), QueryBudget(), QueryBudget())
 STATE = '{"snapshot": "5:5:", "version": [3, 77, ["f"]]}'
 Place = tuple[int, int]
 
@@ -61,7 +61,9 @@ def leaf(oid: int, rows: Sequence[tuple[Place, int]]) -> LeafTable:
 
 def answer_of(ledger: RelationLedger, levels: Sequence[PackedSets | str]) -> AnswerSets:
     """Return the sets behind an answer whose rows no sensitive column chooses."""
-    return ledger.answer([SentSets(1, "groups", chosen=False, is_whole=True, sets=level) for level in levels])
+    return ledger.answer(
+        [SentSets(1, "groups", narrowed=False, is_whole=True, sets=level) for level in levels]
+    )
 
 
 def pieces(
@@ -282,7 +284,7 @@ def test_rows_without_tids_are_known_by_their_content(parent: Path) -> None:
     ledger.close()
 
 
-def asked(ledger: RelationLedger, units: BitMap, terms: LedgerTerms = TERMS) -> bool:
+def asked(ledger: RelationLedger, units: BitMap, terms: RulesAndBudgets = TERMS) -> bool:
     with ledger.row_numbers.exclusive():
         part = RelationPart(ledger.session(terms), ledger.population(), AnswerSets(((units,),)))
         allowed = decide(LoggedQuery(1.0, "ann", "q"), [part]).allowed
@@ -308,7 +310,7 @@ def test_a_checkpoint_is_written_after_some_records_and_used(
     again = opened(parent, name, ROWS)
     assert again.session(TERMS).journal.mark.records == 2
     assert not asked(again, BitMap(range(9)))
-    other = LedgerTerms(LedgerRules(3, "pairwise"), QueryBudget(), QueryBudget())
+    other = RulesAndBudgets(LedgerRules(3, "pairwise"), QueryBudget(), QueryBudget())
     assert again.session(other).journal.mark.records == 0
     assert not asked(again, BitMap(range(9)), other)
     assert not asked(again, BitMap(range(8)), other)

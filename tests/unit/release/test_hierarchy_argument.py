@@ -7,28 +7,31 @@ from typing import Any
 import pytest
 
 from kanon_pg.errors import InputError
-from kanon_pg.release.generalized import HierarchyWish, parse_hierarchies
+from kanon_pg.release.generalized import HierarchyRequest, parse_hierarchies
 from kanon_pg.release.record import recorded_hierarchies
 from kanon_pg.release.request import AnonymizeRequest, option_fields
 
 
 @pytest.mark.parametrize(
-    ("asked", "wish"),
+    ("asked", "requested"),
     [
-        ("ages", HierarchyWish("age", "ages")),
-        ({"hierarchy": "ages"}, HierarchyWish("age", "ages")),
-        ({"hierarchy": "ages", "builder": None, "lowest": None, "loss": None}, HierarchyWish("age", "ages")),
-        ({"hierarchy": "ages", "lowest": 2}, HierarchyWish("age", "ages", lowest=2)),
-        ({"hierarchy": "ages", "loss": "levels"}, HierarchyWish("age", "ages", loss="levels")),
-        ({"hierarchy": "ages", "loss": [0, 0.5, 1]}, HierarchyWish("age", "ages", loss=(0.0, 0.5, 1.0))),
+        ("ages", HierarchyRequest("age", "ages")),
+        ({"hierarchy": "ages"}, HierarchyRequest("age", "ages")),
+        (
+            {"hierarchy": "ages", "builder": None, "lowest": None, "loss": None},
+            HierarchyRequest("age", "ages"),
+        ),
+        ({"hierarchy": "ages", "lowest": 2}, HierarchyRequest("age", "ages", lowest=2)),
+        ({"hierarchy": "ages", "loss": "levels"}, HierarchyRequest("age", "ages", loss="levels")),
+        ({"hierarchy": "ages", "loss": [0, 0.5, 1]}, HierarchyRequest("age", "ages", loss=(0.0, 0.5, 1.0))),
         (
             {"builder": "intervals", "width": 5, "lowest": 1},
-            HierarchyWish("age", None, {"builder": "intervals", "width": 5}, lowest=1),
+            HierarchyRequest("age", None, {"builder": "intervals", "width": 5}, lowest=1),
         ),
     ],
 )
-def test_a_wish_is_a_name_or_an_object(asked: Any, wish: HierarchyWish) -> None:
-    assert parse_hierarchies({"age": asked}) == (wish,)
+def test_a_hierarchy_is_a_name_or_an_object(asked: Any, requested: HierarchyRequest) -> None:
+    assert parse_hierarchies({"age": asked}) == (requested,)
     AnonymizeRequest("t", 2, hierarchies={"age": asked}).check()
 
 
@@ -57,7 +60,7 @@ def test_no_argument_means_no_hierarchies() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_wish_is_refused_with_the_column(asked: Any) -> None:
+def test_what_names_no_hierarchy_is_refused_with_the_column(asked: Any) -> None:
     with pytest.raises(InputError, match=r'[Cc]olumn "age"'):
         AnonymizeRequest("t", 2, hierarchies={"age": asked}).check()
 

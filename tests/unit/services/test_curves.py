@@ -75,7 +75,7 @@ def test_too_large_k_are_refused_with_those_that_are_possible(services: MemorySe
     assert raised.value.hint == "Ask for what is possible: ks => '{2,5}'."
 
 
-def test_wishes_for_patterns_are_heard(services: MemoryServices) -> None:
+def test_constraints_on_patterns_are_respected(services: MemoryServices) -> None:
     free, bound = (
         services.curve("people", ks=[5], quasi_identifiers=COLUMNS, patterns=patterns).points[0]
         for patterns in (None, {"never": ["age"]})

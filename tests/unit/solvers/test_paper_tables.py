@@ -34,7 +34,7 @@ CMC = [
 ]
 
 
-ADULT_2_WISHES = {
+ADULT_2_CONSTRAINTS = {
     "max_suppressed": 2,
     "never": ["education", "salary_class"],
     "together": [["workclass", "occupation"]],
@@ -111,11 +111,11 @@ def test_patterns_with_at_most_two_stars_reproduce_the_published_suppressions():
         ), f"k = {line['k']}"
 
 
-def test_wished_patterns_reproduce_the_published_suppressions():
-    """Table 8: the wishes of section 3.6, in the one order that was found to give all of its figures."""
+def test_constrained_patterns_reproduce_the_published_suppressions():
+    """Table 8: the constraints of section 3.6, in the one order that was found to give all of its figures."""
     expected = published_table("table8_adult2_exact")
     table = table_of("adult", ADULT_2)
-    mask = parse_patterns(ADULT_2_WISHES, table.columns)
+    mask = parse_patterns(ADULT_2_CONSTRAINTS, table.columns)
     ordered = parse_lists(ADULT_2_ORDER, table)
     assert sorted(ordered) == mask.vectors.tolist()
     for line in expected:

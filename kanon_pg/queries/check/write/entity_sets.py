@@ -78,7 +78,7 @@ def _writers(plan: Plan, canonical: CanonicalWriter, options: Options) -> list[_
 
 def _known_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> Iterator[EntitySet]:
     for level in plan.levels():
-        chosen = bool(level.protected()) and chooses_by_secrets(level)
+        narrowed = bool(level.protected()) and chooses_by_secrets(level)
         for instance in level.protected():
             known = known_level(level, instance)
             if known is not None:
@@ -86,7 +86,7 @@ def _known_sets(plan: Plan, canonical: CanonicalWriter, options: Options) -> Ite
                 yield replace(
                     found,
                     kind="known",
-                    chosen=chosen,
+                    narrowed=narrowed,
                     everybody=is_everybody(known),
                     union=options.mode == "reject" and found.disjoint and is_union_of_groups(known, level),
                     covered_by=_cover(level, instance),

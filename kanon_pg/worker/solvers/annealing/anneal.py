@@ -243,7 +243,7 @@ def _search(
             unit,
             schedule.at_most(_WORK_PER_CALL),
         )
-        schedule.use(work)
+        schedule.spend(work)
         cost += risen
         if cost < lowest - 1e-9:
             lowest, best = cost, assignment.held_by.copy()

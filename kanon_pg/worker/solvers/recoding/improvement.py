@@ -196,7 +196,7 @@ def _anneal(
             assignment, buffers, taken, forest, items, demands, orders, places, random,
             hottest * _COLDEST ** schedule.done(), most, _NOISE, schedule.at_most(_WORK_PER_CALL),
         )  # fmt: skip
-        schedule.use(work)
+        schedule.spend(work)
         cost += risen
         if cost < lowest - 1e-9:
             lowest, best = cost, assignment.class_of.copy()
