@@ -143,7 +143,7 @@ def start_ledger() -> None:
     """Start the session's ledger worker, which loads its libraries while the query runs."""
     # if it cannot be started, the error is raised when it is needed
     with suppress(KanonError):
-        ledger_parent.start_worker()
+        ledger_parent.ledger_session.start()
 
 
 _NOTHING: Mapping[str, Any] = {

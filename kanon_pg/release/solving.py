@@ -11,7 +11,7 @@ from kanon_pg.relations.counting import Counted, count_row_types
 from kanon_pg.release.node_tables import Hierarchies, with_hierarchies
 from kanon_pg.release.plan import ReleasePlan
 from kanon_pg.release.request import AnonymizeRequest, require_classes
-from kanon_pg.runner.parent import compile_once, handed_over, start_worker
+from kanon_pg.runner.parent import compile_once, handed_over, solver_session
 from kanon_pg.runner.session import Caller
 
 
@@ -55,7 +55,7 @@ def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, Solv
         If it has fewer than k people.
     """
     db, plan, request = work.db, work.plan, work.request
-    start_worker()
+    solver_session.start()
     db.progress("counting")
     counted = count_row_types(
         db,

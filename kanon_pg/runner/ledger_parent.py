@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
-from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Caller, Job, Session, WorkerErrors, parsed
+from kanon_pg.runner.messages import Message
+from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
 Found = TypeVar("Found")
 
@@ -29,27 +29,9 @@ def _start() -> launch.Worker:
     return launch.start_ledger()
 
 
-_session = Session(_start, WorkerErrors("ledger", LedgerError, LedgerUnavailable))
+_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
 
-
-def start_worker() -> None:
-    """Start this session's worker if there is none, without waiting for it."""
-    _session.current()
-
-
-def stop_worker() -> None:
-    """End this session's worker if there is one; it is gone when this returns."""
-    _session.stop()
-
-
-def worker_pid() -> int | None:
-    """Return the process id of this session's worker, None if there is none."""
-    return _session.pid()
-
-
-def is_ready() -> bool:
-    """Return whether this session has a worker that has loaded its libraries."""
-    return _session.is_ready()
+ledger_session = Session(_start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS))
 
 
 @dataclass(slots=True)
@@ -218,17 +200,11 @@ class _Memory:
 
 _memory = _Memory()
 
-_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
-
 
 def _ask_worker(
     kind: str, request: Request, checkpoint: Callable[[], None], read: Callable[[Message], Found]
 ) -> Found:
-    parts = [json.dumps(request.fields).encode(), *request.parts]
-
-    def checked(answer: Message) -> Found:
-        if answer.kind != _ANSWERS[kind]:
-            raise MessageError("the message is of an unknown kind")
-        return parsed(lambda: read(answer))
-
-    return _session.done(Job(kind, parts, Caller(_memory.bytes(), checkpoint)), checked)
+    job = Job(
+        kind, [json.dumps(request.fields).encode(), *request.parts], Caller(_memory.bytes(), checkpoint)
+    )
+    return ledger_session.done(job, lambda answer: parsed(lambda: read(answer)))

@@ -1063,7 +1063,7 @@ def test_a_table_without_a_ledger_says_how_to_begin_one(hall: Hall) -> None:
     hall.admin.execute(str(found.value.diag.message_hint).partition(": ")[2].encode())
     assert ask(hall.session(), among(table, "age <= 30"))
     assert hall.log(table) == [(ANN, "answered", None)]
-    ledger_parent.stop_worker()
+    ledger_parent.ledger_session.stop()
 
 
 def test_nobody_but_curators_reads_the_ledger(hall: Hall) -> None:
@@ -1122,7 +1122,7 @@ def test_a_trusted_client_keeps_the_ledger_in_a_folder_of_its_own(hall: Hall, tm
         client.query(hall.dsn, among(table, "age <= 30"), ledger_folder=str(tmp_path))
     # the server has no such ledger, and does not begin another one
     assert ask(hall.session(), among(table, "age <= 30")) is None
-    ledger_parent.stop_worker()
+    ledger_parent.ledger_session.stop()
 
 
 def test_a_new_query_reads_its_table_once(
@@ -1164,7 +1164,7 @@ def test_a_new_query_reads_its_table_once(
     # what was known is not any more
     hall.admin.execute(f"insert into {table} select i % 20, i from generate_series(61, 90) i")
     assert reads(30) == [True]
-    ledger_parent.stop_worker()
+    ledger_parent.ledger_session.stop()
 
 
 def test_protecting_twice_at_once_begins_one_ledger(hall: Hall) -> None:

@@ -33,9 +33,8 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
 from kanon_pg.worker.ledger.answers import AnswerSets, Level, Population, digest_of, packed
-from kanon_pg.worker.ledger.checkpoint import DisclosedState
 from kanon_pg.worker.ledger.disclosed_sets import SketchedSet, sketch_width
-from kanon_pg.worker.ledger.disclosed_span import DisclosedSpan, field_for_rules
+from kanon_pg.worker.ledger.disclosed_state import DisclosedSpan, DisclosedState, field_for_rules
 from kanon_pg.worker.ledger.expectation import are_few_expected, is_surprising, may_be_few_where_mixed
 from kanon_pg.worker.ledger.linear_code import forms_needed
 from kanon_pg.worker.ledger.rules import LedgerRules
