@@ -110,7 +110,7 @@ SELECT
         CROSS JOIN LATERAL (
             SELECT p.proname::text AS name
             FROM pg_catalog.regexp_matches(w.ev_action::text, ':(?:funcid|opfuncid) ([0-9]+)', 'g') AS m (found)
-            INNER JOIN pg_catalog.pg_proc AS p ON p.oid = m.found[1]::oid AND p.provolatile = 'v'
+            INNER JOIN pg_catalog.pg_proc AS p ON p.oid = m.found[1]::oid AND p.oid < 16384 AND p.provolatile = 'v'
             UNION ALL
             SELECT 'TABLESAMPLE' WHERE w.ev_action::text LIKE '%{TABLESAMPLECLAUSE %'
         ) AS v
