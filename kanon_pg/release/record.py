@@ -47,7 +47,7 @@ def store_release(
     Parameters
     ----------
     plan, request, report, utility, names
-        What was asked, planned, found and created.
+        What was requested, planned, found and created.
     role : str
         Who published it.
     settled : Settled, optional

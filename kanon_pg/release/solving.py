@@ -22,7 +22,7 @@ class Work:
     Parameters
     ----------
     role : str
-        Who asked for it.
+        The requesting role.
     memory : int
         Bytes that all processes may use together.
     started : float

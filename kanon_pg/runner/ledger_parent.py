@@ -150,7 +150,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
-    """Return the queries asked: name of the ledger, time, analyst, query, verdict, reason.
+    """Return the recorded queries: name of the ledger, time, analyst, query, verdict, reason.
 
     Raises
     ------

@@ -51,7 +51,7 @@ class InstallReport:
     python_path : tuple of str
         Folders that the server's Python searches first.
     missing : tuple of Missing
-        What keeps the functions out of the server, if they were not asked for explicitly.
+        Why the functions are not in the server, unless they were requested explicitly.
     notes : tuple of str
         What else the administrator should know.
     """
@@ -301,7 +301,7 @@ def revoke_public_rights(db: Database, api_schema: str) -> RevokedRights:
     db : Database
         The database that is being installed into.
     api_schema : str
-        Schema of the functions, beside ``public``.
+        Schema of the functions, besides ``public``.
     """
     done: list[tuple[str, str, str]] = []
     notes = []

@@ -72,7 +72,7 @@ _FRESH = 0
 
 
 def require_no_series(db: Database, work: Work) -> None:
-    """Refuse to publish over a release over time, unless that is asked for by its word.
+    """Refuse to publish under the name of a release over time, unless the request starts a new series.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class _Version:
         return self.series.rules
 
     def scratch(self, kind: str) -> Identifier:
-        """Name a relation that lives in this transaction."""
+        """Name a relation that exists in this transaction only."""
         return Identifier.of("kanon", derived_name(self.plan.name, "next", kind))
 
     def cells(self) -> list[dict[str, Any]]:
@@ -442,7 +442,7 @@ def _enter(
     cohorts_ever : int or None
         Highest number of a cohort so far; None if there are no members yet.
     may_wait : bool
-        Whether dear classes may wait for a later version: not those of people who return, whose absence
+        Whether costly classes may wait for a later version: not those of people who return, whose absence
         would tell them apart.
     """
     db = version.db
@@ -688,13 +688,13 @@ def _notice_version(version: _Version) -> None:
 
 
 def _notice_earlier(version: _Version, earlier: Series | None, previous: Sequence[Row]) -> None:
-    """Say what an earlier release of the name and this one tell together."""
+    """Say what an earlier release of the name and this one disclose together."""
     db, view = version.db, version.plan.view
     if earlier is None or earlier.names is None:
         if previous:
             db.notice(
                 f"{view} was published before without over_time: who kept that release can compare it with "
-                "this one. The promise about versions begins here."
+                "this one. The guarantee about versions begins here."
             )
         return
     found = version.find("compare_series", k=version.k, earlier=earlier.names.members)[0]

@@ -113,7 +113,7 @@ def remove_unused(parent: Path, names: Sequence[str]) -> None:
     for folder in parent.iterdir() if parent.is_dir() else ():
         if folder.name in names or not _NAME.fullmatch(folder.name):
             continue
-        # who else removes it meanwhile is welcome
+        # another process may remove it meanwhile
         with suppress(OSError):
             journal = (folder / JOURNAL).stat()
             if journal.st_size <= HEADER_BYTES and journal.st_mtime < latest:

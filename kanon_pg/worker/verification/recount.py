@@ -93,7 +93,7 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> Shown:
 
 @dataclass(frozen=True, slots=True)
 class CountedSolution:
-    """What a solution amounts to.
+    """The figures of a solution, recounted.
 
     Parameters
     ----------
