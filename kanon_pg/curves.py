@@ -38,7 +38,7 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_worker, start_worker
+from kanon_pg.runner.parent import compile_once, memory_budget, solve_in_worker, solver_session
 from kanon_pg.runner.session import Caller
 
 _ROUNDING = 1e-12
@@ -275,7 +275,7 @@ def _check_ks(ks: Any) -> None:
 
 
 def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
-    """Find out what to count, as ``kanon_anonymize`` would, with the caller's own rights.
+    """Resolve what to count, as ``kanon_anonymize`` would, with the caller's own rights.
 
     Raises
     ------
@@ -337,7 +337,7 @@ def curve(db: Database, request: CurveRequest) -> Curve:
 
 
 def _count(db: Database, subject: Subject, columns: tuple[CanonicalColumn, ...], memory: int) -> Counted:
-    start_worker()
+    solver_session.start()
     db.progress("counting")
     return count_row_types(
         db,

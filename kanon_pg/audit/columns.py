@@ -27,7 +27,7 @@ from kanon_pg.relations.subject import (
     require_usable,
     resolve,
 )
-from kanon_pg.runner.parent import audit_in_worker, compile_once, memory_budget, start_worker
+from kanon_pg.runner.parent import audit_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
 
 
@@ -274,7 +274,7 @@ class AuditSession:
         entity: CanonicalColumn | None,
         sensitive: tuple[AuditColumn, ...],
     ) -> Counted:
-        start_worker()
+        solver_session.start()
         return count_row_types(
             self.db,
             source,

@@ -39,7 +39,7 @@ from kanon_pg.grouping.request import (
     RegionsRequest,
 )
 from kanon_pg.hierarchies.ranges import ELEMENTS, range_type
-from kanon_pg.runner.parent import group_in_worker, memory_budget, start_worker
+from kanon_pg.runner.parent import group_in_worker, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
 
 _GREATEST = {"int4range": "2147483647", "int8range": "9223372036854775807"}
@@ -133,7 +133,7 @@ def _session(db: Database, call: GroupingRequest) -> Iterator[_Session]:
     with exact_text(db):
         memory = memory_budget(db)
         with working_memory(db, memory):
-            start_worker()
+            solver_session.start()
             yield _Session(db, memory)
 
 

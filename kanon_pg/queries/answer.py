@@ -13,10 +13,9 @@ from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.findings import Refusal
 from kanon_pg.queries.check.options import Options
 from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.fixed_parameters import with_constants
 from kanon_pg.queries.ledgers import has_folder
 from kanon_pg.queries.load_catalog import LoadedCatalog, load_catalog, require_ledgers
-from kanon_pg.queries.parameters import parameter_values
+from kanon_pg.queries.parameters import parameter_values, with_constants
 from kanon_pg.queries.protection_rules import ProtectionRules
 from kanon_pg.queries.recording import failure_of, needs_ledger, record_query, start_ledger
 from kanon_pg.queries.request import AnswerTable, QueryOutcome, QueryRecord, QueryRequest, refused, withheld

@@ -1,12 +1,22 @@
-"""Values of parameters, checked like constants before anything runs."""
+"""Values of parameters: checked like constants before anything runs, and constants where a check needs them.
+
+Drivers and SQLAlchemy send every constant as a parameter, also the month of ``date_trunc('month', day)``.
+Which unit it is decides what runs, so parameters in the place of units, fields and fractions of percentiles
+are replaced by their values before the check, wherever they stand. Values are words and fractions, so that
+what is put into the text is nothing but one constant. A check without values, which says what types an answer
+has, takes a usual one.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
 
 from kanon_pg.queries.check.bind.constants import typed_constant, unknown_text
-from kanon_pg.queries.check.findings import Refusal, Span
-from kanon_pg.queries.check.verdict import Verdict
+from kanon_pg.queries.check.findings import Finding, Refusal, Span
+from kanon_pg.queries.check.verdict import Parameter, Verdict
 
 
 def parameter_values(
@@ -89,3 +99,82 @@ def _items(value: str) -> list[str | None] | None:
 
 def _quoted(item: str) -> str:
     return '"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_PARAMETER = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(\d{1,3})(?!\d)""", re.DOTALL)
+_VALUES: Final = {"Q204": re.compile(r"[A-Za-z]{1,20}"), "Q214": re.compile(r"0?\.\d{1,6}")}
+_USUAL: Final = {"Q204": "day", "Q214": "0.5"}
+_MOST = 24
+"""Such parameters of one query; each means one more check."""
+
+
+def with_constants(
+    text: str, values: Sequence[str | None] | None, check: Callable[[str], Verdict]
+) -> Verdict:
+    """Check a query with values in the place of parameters that have to be constants.
+
+    Parameters
+    ----------
+    values : sequence of (str or None), optional
+        Of ``$1``, ``$2`` ...
+    check : callable
+        Checks a text.
+
+    Returns
+    -------
+    Verdict
+        Findings are about places in `text`; what became a constant is a parameter that nothing reads.
+    """
+    written, shifts, constants = text, list[tuple[int, int]](), set[int]()
+    verdict = check(written)
+    while len(constants) < _MOST and (found := _needed(written, verdict)) is not None:
+        code, number = found
+        value = _value(values, number, code)
+        if value is None:
+            break
+        for start, end in reversed(_places(written, number)):
+            written = written[:start] + value + written[end:]
+            shifts.append((start, len(value) - (end - start)))
+        constants.add(number)
+        verdict = check(written)
+    unread = constants - {parameter.number for parameter in verdict.parameters}
+    parameters = (*verdict.parameters, *(Parameter(number, "text") for number in unread))
+    return replace(
+        verdict,
+        findings=tuple(_moved_back(finding, shifts) for finding in verdict.findings),
+        parameters=tuple(sorted(parameters, key=lambda parameter: parameter.number)),
+    )
+
+
+def _needed(text: str, verdict: Verdict) -> tuple[str, int] | None:
+    """Return the code of the finding that a parameter is no constant, and its number."""
+    for finding in verdict.findings:
+        match = _PARAMETER.fullmatch(text, finding.start, finding.end)
+        if finding.code in _VALUES and match is not None and match[1] is not None:
+            return finding.code, int(match[1])
+    return None
+
+
+def _places(text: str, number: int) -> list[tuple[int, int]]:
+    """Return where a parameter stands, outside of strings, quoted names and comments."""
+    return [match.span() for match in _PARAMETER.finditer(text) if match[1] == str(number)]
+
+
+def _value(values: Sequence[str | None] | None, number: int, code: str) -> str | None:
+    """Return a constant as SQL writes it, None if the value is none that may stand there."""
+    if values is None:
+        value: str | None = _USUAL[code]
+    else:
+        value = values[number - 1] if 1 <= number <= len(values) else None
+    if value is None or _VALUES[code].fullmatch(value) is None:
+        return None
+    return f"'{value}'" if code == "Q204" else value
+
+
+def _moved_back(finding: Finding, shifts: Sequence[tuple[int, int]]) -> Finding:
+    """Return a finding about the text as it was before values were put into it."""
+    start, end = finding.start, finding.end
+    for place, growth in reversed(shifts):
+        start = max(place, start - growth) if start > place else start
+        end = max(place, end - growth) if end > place else end
+    return replace(finding, start=start, end=end)

@@ -43,6 +43,28 @@ def protect(
     facts = describe(db, relation, role)
     rules = rules_from_arguments(facts.oid, k, options)
     require_readable(facts, facts.columns, role)
+    _require_lasting_table(db, facts)
+    _require_declared(db, facts)
+    db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
+    made = load_relation(db, facts.oid, role)
+    if made.obstacle is not None:
+        kind = UnsuitableRelation if made.obstacle.lasting else NotPermitted
+        raise kind(made.obstacle.sentence, hint=made.obstacle.hint)
+    if not made.safe_to_read:
+        raise UnsuitableRelation(
+            f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",
+            hint="Temporary and foreign tables, tables with row-level security and views that call functions "
+            "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
+        )
+    if made.protection is None or made.protection.entity is None:
+        _count_rows_as_people(db, facts)
+    check_beside_queries(db, relation=facts.oid)
+    if rules.ledger != "off" or has_folder(folder):
+        begin_ledger(db, facts.oid, role, folder=folder)
+
+
+def _require_lasting_table(db: Database, facts: RelationFacts) -> None:
+    """Refuse temporary relations, those of the server and of this package, and what reads tables of Citus."""
     if facts.temporary:
         raise UnsuitableRelation(
             f"Relation {facts.identifier} is temporary: only one session can see it.",
@@ -59,31 +81,19 @@ def protect(
             detail="The ledger knows rows by where a table has them, which Citus does not tell.",
             hint="Publish a release (kanon_anonymize), or protect a copy: CREATE MATERIALIZED VIEW ...;",
         )
-    _require_declared(db, facts)
-    db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
-    made = load_relation(db, facts.oid, role)
-    if made.obstacle is not None:
-        raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
-    if not made.safe_to_read:
-        raise UnsuitableRelation(
-            f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",
-            hint="Temporary and foreign tables, tables with row-level security and views that call functions "
-            "cannot. Take a materialized view or a copy, or let a superuser own the functions.",
-        )
-    entity = made.protection.entity if made.protection is not None else None
-    if entity is None and facts.kind == "v":
+
+
+def _count_rows_as_people(db: Database, facts: RelationFacts) -> None:
+    """Say that every row counts as a person; those of a view cannot be told apart."""
+    if facts.kind == "v":
         raise UnsuitableColumn(
             f"The people of the view {facts.identifier} cannot be counted.",
             hint="Declare the column that names a person: SELECT kanon_declare(..., entity => 'person');",
         )
-    if entity is None:
-        db.notice(
-            f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
-            "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
-        )
-    check_beside_queries(db, relation=facts.oid)
-    if rules.ledger != "off" or has_folder(folder):
-        begin_ledger(db, facts.oid, role, folder=folder)
+    db.notice(
+        f"Every row of {facts.identifier} counts as a person. If people may have several rows, declare "
+        "the column that names them: SELECT kanon_declare(..., entity => 'person_id');"
+    )
 
 
 def _require_declared(db: Database, facts: RelationFacts) -> None:

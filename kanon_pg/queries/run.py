@@ -218,7 +218,7 @@ def outcome_of(
     combinable = verdict.combined_sql.sets if verdict.combined_sql is not None else ()
     wanted = [verdict.entity_sets[number] for number in combinable]
     wanted = [item for item in wanted if rules[item.relation].ledger != "off"]
-    if not wanted or not ledger_parent.is_ready():
+    if not wanted or not ledger_parent.ledger_session.is_ready():
         # one that is only starting has cached nothing
         return run_query(db, verdict, values, max_rows, with_sets=bool(wanted))
     context = ledger_context(db, folder)

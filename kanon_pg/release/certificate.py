@@ -27,7 +27,7 @@ from kanon_pg.relations.counting import count_row_types
 from kanon_pg.relations.subject import no_rows, require_usable, resolve
 from kanon_pg.release.base import OWNER, require_all_rows, require_own_code
 from kanon_pg.release.record import existing_release
-from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, start_worker
+from kanon_pg.runner.parent import certify_in_worker, compile_once, memory_budget, solver_session
 from kanon_pg.runner.session import Caller
 
 
@@ -89,7 +89,7 @@ def certificate(db: Database, request: CertificateRequest, *, role: str) -> str:
     weights = dict(subject.roles.weights or {}) if subject.roles is not None else {}
     memory = memory_budget(db)
     compile_once(db, memory, "plain")
-    start_worker()
+    solver_session.start()
     with working_memory(db, memory), exact_text(db):
         db.progress("counting")
         counted = count_row_types(

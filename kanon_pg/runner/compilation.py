@@ -27,10 +27,9 @@ from kanon_pg.core.solving import KERNELS
 from kanon_pg.errors import SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
-from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Caller, Job, Session, WorkerErrors
+from kanon_pg.runner.session import Caller, Job, Session, WorkerKind
 
-_ERRORS = WorkerErrors("compiler", SolverError, SolverUnavailable)
+_COMPILER = WorkerKind("compiler", SolverError, SolverUnavailable, {"compile": "compiled"})
 _DECORATED = re.compile(rb"^@(?:inner_)?kernel$", re.MULTILINE)
 
 
@@ -134,12 +133,12 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
             raise InterruptedError
 
     def work() -> None:
-        session = Session(lambda: launch.start_process(code), _ERRORS)
+        session = Session(lambda: launch.start_process(code), _COMPILER)
         memory = default_memory_budget()
         try:
             for kernels in waiting:
                 job = Job("compile", [b""], Caller(memory, checkpoint, report), {"kernels": kernels})
-                session.done(job, _compiled)
+                session.done(job, lambda _answer: None)
         finally:
             session.stop()
 
@@ -151,11 +150,6 @@ def _compile(sets: tuple[str, ...], own: Path, progress: Callable[[str, float | 
         except BaseException:
             given_up.set()
             raise
-
-
-def _compiled(answer: Message) -> None:
-    if answer.kind != "compiled":
-        raise MessageError("the message is of an unknown kind")
 
 
 class _Report:

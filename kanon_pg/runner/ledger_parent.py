@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from kanon_pg.errors import LedgerError, LedgerUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget
-from kanon_pg.runner.messages import Message, MessageError
-from kanon_pg.runner.session import Caller, Job, Session, WorkerErrors, parsed
+from kanon_pg.runner.messages import Message
+from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
 Found = TypeVar("Found")
 
@@ -29,31 +29,13 @@ def _start() -> launch.Worker:
     return launch.start_ledger()
 
 
-_session = Session(_start, WorkerErrors("ledger", LedgerError, LedgerUnavailable))
+_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
 
-
-def start_worker() -> None:
-    """Start this session's worker if there is none, without waiting for it."""
-    _session.current()
-
-
-def stop_worker() -> None:
-    """End this session's worker if there is one; it is gone when this returns."""
-    _session.stop()
-
-
-def worker_pid() -> int | None:
-    """Return the process id of this session's worker, None if there is none."""
-    return _session.pid()
-
-
-def is_ready() -> bool:
-    """Return whether this session has a worker that has loaded its libraries."""
-    return _session.is_ready()
+ledger_session = Session(_start, WorkerKind("ledger", LedgerError, LedgerUnavailable, _ANSWERS))
 
 
 @dataclass(slots=True)
-class Request:
+class LedgerRequest:
     """A request to the worker, with bulk data beside it.
 
     Parameters
@@ -91,7 +73,7 @@ def create_ledger(parent: str, names: Sequence[str], checkpoint: Callable[[], No
     KanonError
         They cannot be made.
     """
-    request = Request({"parent": parent, "names": list(names)})
+    request = LedgerRequest({"parent": parent, "names": list(names)})
     return _ask_worker("create", request, checkpoint, lambda answer: str(answer.fields["name"]))
 
 
@@ -119,7 +101,7 @@ def states(
     KanonError
         A ledger cannot be used.
     """
-    request = Request({"parent": parent, "epoch": epoch, "names": list(names)})
+    request = LedgerRequest({"parent": parent, "epoch": epoch, "names": list(names)})
     return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
@@ -151,7 +133,7 @@ class RecordedDecision:
     marks: tuple[LedgerMark, ...]
 
 
-def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision:
+def decide(request: LedgerRequest, checkpoint: Callable[[], None]) -> RecordedDecision:
     """Have a query decided and recorded.
 
     Raises
@@ -168,7 +150,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
-    """Return the queries asked: name of the ledger, time, analyst, query, verdict, reason.
+    """Return the recorded queries: name of the ledger, time, analyst, query, verdict, reason.
 
     Raises
     ------
@@ -181,7 +163,7 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
         found: list[list[Any]] = json.loads(text)
         return found
 
-    return _ask_worker("log", Request({"parent": parent, "names": list(names)}), checkpoint, read)
+    return _ask_worker("log", LedgerRequest({"parent": parent, "names": list(names)}), checkpoint, read)
 
 
 def verify(
@@ -199,7 +181,7 @@ def verify(
     KanonError
         The worker failed.
     """
-    request = Request({"parent": parent, "ledgers": list(ledgers)})
+    request = LedgerRequest({"parent": parent, "ledgers": list(ledgers)})
     return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
@@ -218,17 +200,11 @@ class _Memory:
 
 _memory = _Memory()
 
-_ANSWERS = {"create": "created", "state": "state", "decide": "decided", "verify": "verified", "log": "log"}
-
 
 def _ask_worker(
-    kind: str, request: Request, checkpoint: Callable[[], None], read: Callable[[Message], Found]
+    kind: str, request: LedgerRequest, checkpoint: Callable[[], None], read: Callable[[Message], Found]
 ) -> Found:
-    parts = [json.dumps(request.fields).encode(), *request.parts]
-
-    def checked(answer: Message) -> Found:
-        if answer.kind != _ANSWERS[kind]:
-            raise MessageError("the message is of an unknown kind")
-        return parsed(lambda: read(answer))
-
-    return _session.done(Job(kind, parts, Caller(_memory.bytes(), checkpoint)), checked)
+    job = Job(
+        kind, [json.dumps(request.fields).encode(), *request.parts], Caller(_memory.bytes(), checkpoint)
+    )
+    return ledger_session.done(job, lambda answer: parsed(lambda: read(answer)))

@@ -26,7 +26,7 @@ from kanon_pg.errors import MemoryExceeded, SolverError, SolverUnavailable
 from kanon_pg.runner import launch
 from kanon_pg.runner.limits import default_memory_budget, more_memory, parse_memory_size
 from kanon_pg.runner.messages import Attachment, Message, MessageError, attachment
-from kanon_pg.runner.session import Caller, Job, Session, WorkerErrors, parsed
+from kanon_pg.runner.session import Caller, Job, Session, WorkerKind, parsed
 
 Found = TypeVar("Found")
 
@@ -39,30 +39,15 @@ def _start() -> launch.Worker:
     return launch.start_process()
 
 
-_session = Session(_start, WorkerErrors("solver", SolverError, SolverUnavailable))
+_ANSWERS = {
+    "solve": "solved",
+    "audit": "audited",
+    "group": "grouped",
+    "certify": "certified",
+    "compile": "compiled",
+}
 
-
-def start_worker() -> None:
-    """Start this session's worker if there is none, without waiting for it.
-
-    It loads the solvers, some tenths of a second, while the caller does something else.
-
-    Raises
-    ------
-    SolverUnavailable
-        The worker cannot be started.
-    """
-    _session.current()
-
-
-def stop_worker() -> None:
-    """End this session's worker if there is one; it is gone when this returns."""
-    _session.stop()
-
-
-def worker_pid() -> int | None:
-    """Return the process id of this session's worker, None if there is none."""
-    return _session.pid()
+solver_session = Session(_start, WorkerKind("solver", SolverError, SolverUnavailable, _ANSWERS))
 
 
 def solve_in_worker(
@@ -110,11 +95,11 @@ def handed_over(
         try:
             attached = stack.enter_context(attachment(parts, tick=caller.checkpoint))
         except BaseException:
-            stop_worker()
+            solver_session.stop()
             raise
         del parts
         job = Job("solve", attached, caller)
-        yield lambda: _answer(job, lambda answer: _solved(answer, count, caller.checkpoint))
+        yield lambda: solver_session.done(job, lambda answer: _solved(answer, count, caller.checkpoint))
 
 
 def audit_in_worker(
@@ -206,24 +191,14 @@ def compile_solvers(
 
 def solvers_are_compiled(kernels: str) -> bool:
     """Whether `compile_solvers` would return at once."""
-    return is_complete(kernels, folders(_session.current().code_folder))
-
-
-_ANSWERS = {
-    "solve": "solved",
-    "audit": "audited",
-    "group": "grouped",
-    "certify": "certified",
-    "compile": "compiled",
-}
-"""What an answer is called, by what its request is called."""
+    return is_complete(kernels, folders(solver_session.start().code_folder))
 
 
 def _done(job: Job, parts: str, read: Callable[[Message], Found]) -> Found:
     """Return what is read from the answer to a job, unless its parts exceed the budget by themselves."""
     assert not isinstance(job.parts, Attachment)  # noqa: S101 - those were looked at before
     _require_room(job.parts, parts, job.caller)
-    return _answer(job, read)
+    return solver_session.done(job, read)
 
 
 def _require_room(parts: Sequence[bytes], name: str, caller: Caller) -> None:
@@ -231,15 +206,6 @@ def _require_room(parts: Sequence[bytes], name: str, caller: Caller) -> None:
         raise MemoryExceeded(
             f"The {name} alone exceed the memory budget.", hint=more_memory(caller.memory_bytes)
         )
-
-
-def _answer(job: Job, read: Callable[[Message], Found]) -> Found:
-    def read_answer(answer: Message) -> Found:
-        if answer.kind != _ANSWERS[job.kind]:
-            raise MessageError("the message is of an unknown kind")
-        return read(answer)
-
-    return _session.done(job, read_answer)
 
 
 def _solved(answer: Message, count: int, checkpoint: Callable[[], None]) -> SolveOutcome:

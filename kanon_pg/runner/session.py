@@ -76,8 +76,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerErrors:
-    """The errors of a kind of worker: what they call it, and their classes.
+class WorkerKind:
+    """What a kind of worker answers, and how it is called in errors.
 
     Parameters
     ----------
@@ -85,11 +85,14 @@ class WorkerErrors:
         For example ``solver``.
     failed, unavailable : type
         Raised if the worker failed, or cannot be started.
+    answers : mapping
+        What an answer is called, by what its request is called.
     """
 
     name: str
     failed: type[KanonError]
     unavailable: type[KanonError]
+    answers: Mapping[str, str]
 
 
 class Session(threading.local):
@@ -103,12 +106,20 @@ class Session(threading.local):
 
     worker: Worker | None = None
 
-    def __init__(self, start: Callable[[], Worker], errors: WorkerErrors) -> None:
+    def __init__(self, start: Callable[[], Worker], kind: WorkerKind) -> None:
         self._start = start
-        self._errors = errors
+        self._kind = kind
 
-    def current(self) -> Worker:
-        """Return the worker, which is started if there is none."""
+    def start(self) -> Worker:
+        """Return the worker, which is started if there is none, without waiting for it.
+
+        It loads its libraries, some tenths of a second, while the caller does something else.
+
+        Raises
+        ------
+        KanonError
+            The worker cannot be started.
+        """
         worker = self.worker
         if worker is None or not worker.is_usable():
             self.stop()
@@ -139,23 +150,23 @@ class Session(threading.local):
         MemoryExceeded
             The worker needed more memory, or the machine ran out of it.
         KanonError
-            The worker failed or cannot be started (classes of `WorkerErrors`); what it refused, as the
-            same class.
+            The worker failed or cannot be started (classes of its kind); what it refused, as the same
+            class.
         """
         try:
             answer = self._ask(job)
-            if answer is None:  # it had been idle, and ended itself just when it was asked
+            if answer is None:  # it had been idle, and ended itself just before this request
                 answer = self._ask(job)
             if answer is None:
-                raise self._errors.failed(
-                    f"The {self._errors.name}'s process ended without an answer.", hint=_REPORT
+                raise self._kind.failed(
+                    f"The {self._kind.name}'s process ended without an answer.", hint=_REPORT
                 )
             with answer:
-                result = _error_in(answer) or read(answer)
+                result = _error_in(answer) or self._result(job, answer, read)
         except MessageError as error:
             self.stop()
-            raise self._errors.failed(
-                f"The {self._errors.name}'s process gave an answer that cannot be understood.",
+            raise self._kind.failed(
+                f"The {self._kind.name}'s process gave an answer that cannot be understood.",
                 detail=str(error),
                 hint=_REPORT,
             ) from error
@@ -168,9 +179,14 @@ class Session(threading.local):
             raise result
         return result
 
+    def _result(self, job: Job, answer: Message, read: Callable[[Message], Parsed]) -> Parsed:
+        if answer.kind != self._kind.answers[job.kind]:
+            raise MessageError("the message is of an unknown kind")
+        return read(answer)
+
     def _ask(self, job: Job) -> Message | None:
         """Return the worker's last word on the job; None if it retired before it began."""
-        worker = self.current()
+        worker = self.start()
         with _attached(job) as attached:
             try:
                 send(
@@ -203,7 +219,7 @@ class Session(threading.local):
 
     def _require_clean_exit(self, worker: Worker, memory_bytes: int) -> None:
         """Wait for the end of a worker that closed its channel; return if it meant to, else raise why."""
-        name = self._errors.name
+        name = self._kind.name
         try:
             status = worker.process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -217,14 +233,14 @@ class Session(threading.local):
                 hint=more_memory(memory_bytes),
             )
         if not worker.ready:
-            raise self._errors.unavailable(
+            raise self._kind.unavailable(
                 f"The {name}'s process could not load this package.",
                 detail=f"It ended with status {status}.",
                 hint="See that the package and its dependencies are readable to the user that runs "
                 "this process.",
             )
         cause = f"received {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        raise self._errors.failed(
+        raise self._kind.failed(
             f"The {name}'s process ended without an answer.", detail=f"It {cause}.", hint=_REPORT
         )
 

@@ -70,8 +70,3 @@ def sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     is_new = np.ones(ordered.size, dtype=np.bool_)
     is_new[1:] = ordered[1:] != ordered[:-1]
     return ordered[is_new]
-
-
-def suppressed_cells(table: RowTypeTable, assigned: NDArray[np.int64]) -> int:
-    """Count the suppressed cells over all rows."""
-    return int((np.bitwise_count(assigned) * table.rows).sum())

@@ -44,7 +44,7 @@ def under_models(settings: Settings) -> Iterator[Table]:
     if not file.exists():
         yield missing("adult")
         return
-    packed = _with_sensitive(packed_file(file, QI8), "occupation")
+    packed = with_sensitive(packed_file(file, QI8), "occupation")
     rows: list[list[object]] = []
     for name, models in _MODELS.items():
         solve(packed, SolveRequest(100, models=models, seconds=3.0))
@@ -53,7 +53,7 @@ def under_models(settings: Settings) -> Iterator[Table]:
     yield table("Adult, 7 columns, occupation sensitive, k = 5", ["model", *_COLUMNS[1:]], rows)
 
 
-def _with_sensitive(packed: PackedRowTypes, name: str) -> PackedRowTypes:
+def with_sensitive(packed: PackedRowTypes, name: str) -> PackedRowTypes:
     """Return row types of which a quasi-identifier is a sensitive column."""
     place = [column.name for column in packed.columns].index(name)
     kept = [number for number in range(len(packed.columns)) if number != place]

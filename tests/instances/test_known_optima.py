@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.solving import SolveRequest
-from kanon_pg.worker.classes import classes_of, suppressed_cells
+from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.patterns import cheapest_first, paper_order, parse_patterns
+from kanon_pg.worker.patterns import cheapest_first, parse_patterns
+from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.registry import solve
+from tests.fixtures.paper_order import paper_order
 from tests.instances.bipartite import limit as subgraph_limit
 from tests.instances.bipartite import most_common_neighbours, subgraph_table
 from tests.instances.greedy_worst import greedy_trap
@@ -152,7 +154,7 @@ def test_the_greedy_heuristic_is_a_factor_of_m_minus_one_away(width):
     known = greedy_trap(width)
     table = known.table()
     assigned = greedy(table, known.vectors(), width, Clock())
-    assert suppressed_cells(table, assigned) == (width - 1) * known.optimum
+    assert Solution.undivided(table, assigned).cost(table.weights) == (width - 1) * known.optimum
     assert len(classes_of(table, assigned)) == 2
 
 
@@ -162,7 +164,8 @@ def test_the_order_of_equally_dear_vectors_does_not_save_the_greedy_heuristic(wi
     table = known.table()
     mask = parse_patterns(known.named_patterns, table.columns)
     for vectors in (cheapest_first(mask, table.cardinalities, 5), paper_order(mask)):
-        assert suppressed_cells(table, greedy(table, vectors, width, Clock())) == (width - 1) * width**2
+        found = Solution.undivided(table, greedy(table, vectors, width, Clock()))
+        assert found.cost(table.weights) == (width - 1) * width**2
 
 
 @pytest.mark.parametrize("width", [3, 4, 5])

@@ -30,11 +30,11 @@ outcome = parent.solve_in_worker(
     Caller(
         2**30,
         checkpoint=lambda: plpy.execute("select 1"),
-        progress=lambda phase, share: plpy.notice(f"{phase} {parent.worker_pid()}"),
+        progress=lambda phase, share: plpy.notice(f"{phase} {parent.solver_session.pid()}"),
     ),
 )
 imported = [name for name in ("numpy", "numba", "llvmlite") if name in sys.modules]
-return [str(parent.worker_pid()), *outcome.notes, *imported]
+return [str(parent.solver_session.pid()), *outcome.notes, *imported]
 $$
 """
 

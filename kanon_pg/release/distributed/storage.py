@@ -1,5 +1,7 @@
 """Fills the storage of a release on all nodes, removes classes that are too small, and lets its view read it.
 
+A refresh fills a new storage by the old rules and swaps them.
+
 Citus has no snapshot across nodes. So nothing that is promised rests on reading the base table twice: classes
 are counted on what was stored, which no other session can change, small ones are removed from it, and the
 recount reads the same rows. What the solver proved applies only if the figures agree.
@@ -12,16 +14,21 @@ from dataclasses import replace
 from typing import Any
 
 from kanon_pg.core.packed import ITEM_BYTES
-from kanon_pg.db.catalog import ColumnFacts, describe
+from kanon_pg.db.catalog import ColumnFacts, RelationFacts, describe
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal, derived_name
-from kanon_pg.db.protocol import Database
+from kanon_pg.db.protocol import Database, Row
 from kanon_pg.db.settings import created_everywhere, setting
 from kanon_pg.db.statements import render, statement
+from kanon_pg.errors import ReleaseError
+from kanon_pg.relations.canonical import canonical_columns
 from kanon_pg.relations.counting import HASH_SEED
+from kanon_pg.relations.subject import entity_column
 from kanon_pg.release.base import OWNER
 from kanon_pg.release.distributed.nodes import require_closed
-from kanon_pg.release.distributed.placement import SCHEMA, Shards
+from kanon_pg.release.distributed.placement import SCHEMA, Shards, shards_of
 from kanon_pg.release.plan import ReleasePlan
+from kanon_pg.release.publish import swap_view
+from kanon_pg.release.recount import recount
 from kanon_pg.release.storage import StorageNames, storage_parts
 
 _SEED_BYTES = 2 * ITEM_BYTES
@@ -65,11 +72,70 @@ def create_shards(
     return _create_reader(db, plan, names.storage)
 
 
+def refresh_shards(db: Database, row: Row, base: RelationFacts, generation: int) -> Identifier:
+    """Store the rows that the base table has now, by the rules of before, and show them instead.
+
+    Parameters
+    ----------
+    row : Row
+        The record of the release.
+    base : RelationFacts
+        Its base table.
+    generation : int
+        Number of this publication.
+
+    Returns
+    -------
+    Identifier
+        The new storage.
+
+    Raises
+    ------
+    ReleaseError
+        If the table is not distributed any more, or not in a way that the release can follow.
+    VerificationFailed
+        If a class is too small, which would be a defect.
+    """
+    plan = _plan_of(row, base)
+    shards = shards_of(db, plan)
+    if shards is None:
+        raise ReleaseError(
+            f"{base.identifier} is not distributed as it was when the release was published.",
+            hint="Publish it anew with kanon_anonymize.",
+        )
+    names = StorageNames(
+        storage=Identifier.of(SCHEMA, derived_name(row["name"], f"v{generation}")),
+        mapping=Identifier.of(row["mapping_schema"], row["mapping_name"]),
+        parts=Identifier.of(row["parts_schema"], row["parts_name"]) if row["parts_name"] else None,
+    )
+    shown = create_shards(db, plan, shards, names, k=row["k"])
+    if db.row(statement("distributed/count_rows", relation=names.storage))["rows"]:
+        recount(db, plan, names.storage, k=row["k"], on_nodes=True)
+    swap_view(db, plan, shown, k=row["k"])
+    drop_shards(db, Identifier.of(row["storage_schema"], row["storage_name"]))
+    db.execute(statement("distributed/record_storage"), row["name"], str(names.storage))
+    return names.storage
+
+
 def drop_shards(db: Database, storage: Identifier) -> None:
     """Drop the storage of a release on all nodes, and what its view read."""
     with created_everywhere(db):
         db.execute(statement("distributed/drop_reader", reader=reader_of(storage)))
         db.execute(statement("distributed/drop_table", table=storage))
+
+
+def _plan_of(row: Row, base: RelationFacts) -> ReleasePlan:
+    def columns(role: str) -> tuple[str, ...]:
+        return tuple(row[role])
+
+    return ReleasePlan(
+        base=base,
+        name=row["name"],
+        quasi_identifiers=canonical_columns(tuple(map(base.column, columns("quasi_identifiers"))), {}),
+        sensitive=tuple(map(base.column, columns("sensitive"))),
+        insensitive=tuple(map(base.column, columns("insensitive"))),
+        entity=None if row["entity"] is None else entity_column(base.column(row["entity"])),
+    )
 
 
 def _parts(plan: ReleasePlan, shards: Shards, names: StorageNames) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def check_prices(
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
     models : PrivacyModels
-        What every class satisfies beside k, but for the fully suppressed one under the rule of the paper.
+        What every class satisfies besides k, but for the fully suppressed one under the rule of the paper.
     rest_may_be_small : bool
         The rule of the paper: the fully suppressed class may have any size. Then no row may cost more
         than full suppression.
@@ -300,7 +300,7 @@ def first_broken_class(
     costs : ndarray of int64, shape (p,)
         Cost of one row per vector, in the unit of the prices.
     demands : ClassDemands, optional
-        What classes must satisfy beside k.
+        What classes must satisfy besides k.
     """
     found: list[BrokenClass] = []
 
@@ -330,7 +330,7 @@ def visit_broken_groups(
     heartbeat : callable
         Called at every node of the tree.
     demands : ClassDemands, optional
-        What classes must satisfy beside k.
+        What classes must satisfy besides k.
     """
     numbered = [number_values(cells) for cells in priced.cells]
     distinct = np.array([first.size for _, first in numbered])
@@ -379,10 +379,8 @@ def _descend(tree: _PatternTree, begin: int, end: int, depth: int, groups: Price
     """Search below a node whose leaves are the vectors from `begin` to `end`; return whether to stop."""
     tree.heartbeat()
     cheapest = int(tree.costs[begin:end].min())
-    left = PricedGroups(*_still_broken(groups, tree.counts, tree.k, cheapest))
-    if left.groups and tree.demands is not None:
-        costs = np.full(left.groups, cheapest, dtype=np.int64)
-        left, _ = broken_under(tree.demands, tree.counts, left, costs, 0, tree.k)
+    costs = np.full(groups.groups, cheapest, dtype=np.int64)
+    left, _ = broken_groups(groups, costs, 0, tree.counts, tree.k, tree.demands)
     if not left.groups:
         return False
     width = len(tree.codes)
@@ -424,35 +422,15 @@ def split_groups(
     return numbers, count
 
 
-@kernel
-def _still_broken(
-    groups: PricedGroups, counts: PricedRows, k: int, cost: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """Keep the groups in which a class of this cost per row is cheaper than the prices of its rows."""
-    rows, people, prices = counts
-    gain = np.zeros(groups.groups, dtype=np.int64)
-    taken = np.zeros(groups.groups, dtype=np.int64)
-    for position in range(groups.items.size):
-        item, group = groups.items[position], groups.group[position]
-        if prices[item] > cost:
-            gain[group] += rows[item] * (prices[item] - cost)
-            taken[group] += people[item]
-        elif taken[group] < k:
-            more = min(people[item], k - taken[group])
-            gain[group] -= more * (cost - prices[item])
-            taken[group] += more
-    return keep_groups(groups, (taken >= k) & (gain > 0))
-
-
-def broken_under(
-    demands: ClassDemands,
-    counts: PricedRows,
+def broken_groups(
     groups: PricedGroups,
     costs: NDArray[np.int64],
     rest: int,
+    counts: PricedRows,
     k: int,
+    demands: ClassDemands | None,
 ) -> tuple[PricedGroups, NDArray[np.int64]]:
-    """Keep the groups in which a class that satisfies demands gains, and their costs.
+    """Keep the groups in which a class is cheaper than the prices of its rows, and their costs.
 
     Parameters
     ----------
@@ -462,10 +440,39 @@ def broken_under(
         Cost of a row of each group.
     rest : int
         What a row of a class costs beyond that.
+    demands : ClassDemands or None
+        What classes satisfy besides k.
     """
-    begin, members = list_members(groups)
-    is_kept = with_gain(demands, counts, begin, members, costs + rest, k)
-    return PricedGroups(*keep_groups(groups, is_kept)), costs[is_kept]
+    items, group, count, costs = _broken_by_k(groups, costs, rest, counts, k)
+    left = PricedGroups(items, group, count)
+    if demands is None or not count:
+        return left, costs
+    begin, members = list_members(left)
+    is_broken = with_gain(demands, counts, begin, members, costs + rest, k)
+    return PricedGroups(*keep_groups(left, is_broken)), costs[is_broken]
+
+
+@kernel
+def _broken_by_k(
+    groups: PricedGroups, costs: NDArray[np.int64], rest: int, counts: PricedRows, k: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.int64]]:
+    """Keep the groups in which a class of at least k people is cheaper than the prices of its rows."""
+    rows, people, prices = counts
+    gain = np.zeros(groups.groups, dtype=np.int64)
+    taken = np.zeros(groups.groups, dtype=np.int64)
+    for position in range(groups.items.size):
+        item, group = groups.items[position], groups.group[position]
+        cost = costs[group] + rest
+        if prices[item] > cost:
+            gain[group] += rows[item] * (prices[item] - cost)
+            taken[group] += people[item]
+        elif taken[group] < k:
+            more = min(people[item], k - taken[group])
+            gain[group] -= more * (cost - prices[item])
+            taken[group] += more
+    is_broken = (taken >= k) & (gain > 0)
+    items, group_of, count = keep_groups(groups, is_broken)
+    return items, group_of, count, costs[is_broken]
 
 
 @kernel

@@ -37,8 +37,7 @@ from kanon_pg.worker.verification.certificate import (
     GroupVisit,
     Priced,
     PricedGroups,
-    broken_under,
-    keep_groups,
+    broken_groups,
     rounded_down,
     split_groups,
 )
@@ -164,7 +163,7 @@ class LevelClasses:
 
 
 class _LevelTree(NamedTuple):
-    """Row types, dearest first; columns in the order of decision.
+    """Row types, costliest first; columns in the order of decision.
 
     `rest` has for each column what it and all later ones cost at least.
     """
@@ -186,7 +185,7 @@ def _descend(
     Groups agree at this level; `costs` is what the columns before cost.
     """
     tree.heartbeat()
-    left, costs = _broken(tree, groups, costs, tree.rest[depth])
+    left, costs = broken_groups(groups, costs, tree.rest[depth], tree.counts, tree.k, tree.demands)
     if not left.groups:
         return False
     column = tree.columns[depth]
@@ -195,7 +194,7 @@ def _descend(
         if _descend(tree, depth + 1, len(tree.columns[depth + 1].nodes) - 1, left, paid):
             return True
     else:
-        published, paid = _broken(tree, left, paid, 0)
+        published, paid = broken_groups(left, paid, 0, tree.counts, tree.k, tree.demands)
         if published.groups and tree.visit(published, paid):
             return True
     if level == 0:
@@ -203,17 +202,6 @@ def _descend(
     group, number = split_groups(left, column.nodes[level - 1], column.counts[level - 1])
     finer = PricedGroups(left.items, group, number)
     return _descend(tree, depth, level - 1, finer, _costs_of_parts(left, finer, costs))
-
-
-def _broken(
-    tree: _LevelTree, groups: PricedGroups, costs: NDArray[np.int64], rest: int
-) -> tuple[PricedGroups, NDArray[np.int64]]:
-    rows, people, prices = tree.counts
-    items, group, number, kept = _still_broken(groups, costs, rows, people, prices, tree.k, rest)
-    left = PricedGroups(items, group, number)
-    if number and tree.demands is not None:
-        return broken_under(tree.demands, tree.counts, left, kept, rest, tree.k)
-    return left, kept
 
 
 @kernel
@@ -234,34 +222,6 @@ def _costs_of_parts(groups: PricedGroups, parts: PricedGroups, costs: NDArray[np
     return found
 
 
-@kernel
-def _still_broken(
-    groups: PricedGroups,
-    costs: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    people: NDArray[np.int64],
-    prices: NDArray[np.int64],
-    k: int,
-    rest: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.int64]]:
-    """Keep the groups in which a class that costs `rest` more per row is cheaper than its rows' prices."""
-    gain = np.zeros(groups.groups, dtype=np.int64)
-    taken = np.zeros(groups.groups, dtype=np.int64)
-    for position in range(groups.items.size):
-        item, group = groups.items[position], groups.group[position]
-        cost = costs[group] + rest
-        if prices[item] > cost:
-            gain[group] += rows[item] * (prices[item] - cost)
-            taken[group] += people[item]
-        elif taken[group] < k:
-            more = min(people[item], k - taken[group])
-            gain[group] -= more * (cost - prices[item])
-            taken[group] += more
-    is_kept = (taken >= k) & (gain > 0)
-    items, group_of, count = keep_groups(groups, is_kept)
-    return items, group_of, count, costs[is_kept]
-
-
 def certified_bound_of_levels(
     row_types: PackedRowTypes,
     k: int,
@@ -280,7 +240,7 @@ def certified_bound_of_levels(
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
     models : PrivacyModels
-        What classes satisfy beside k.
+        What classes satisfy besides k.
 
     Raises
     ------

@@ -8,8 +8,7 @@ import pytest
 
 from kanon_pg.queries.check.checker import check
 from kanon_pg.queries.check.verdict import Verdict
-from kanon_pg.queries.fixed_parameters import with_constants
-from kanon_pg.queries.parameters import parameter_values
+from kanon_pg.queries.parameters import parameter_values, with_constants
 from tests.query.snapshot import registers
 
 

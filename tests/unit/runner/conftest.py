@@ -10,8 +10,8 @@ from tests.unit.runner.stub_caller import PACKAGE_FOLDER, STUB_FOLDER, Call, ope
 def call(monkeypatch):
     monkeypatch.setattr(launch, "SOLVER", "stub_solver")
     monkeypatch.setattr(launch, "python_path", lambda: [PACKAGE_FOLDER, STUB_FOLDER])
-    parent.stop_worker()
+    parent.solver_session.stop()
     before = open_files()
     yield Call()
-    parent.stop_worker()
+    parent.solver_session.stop()
     assert open_files() == before, "the call left files open"

@@ -54,23 +54,23 @@ def test_no_row_types(call):
 
 def test_one_worker_serves_many_calls(call):
     pids = {call("say_pid").notes for _ in range(3)}
-    assert pids == {(str(parent.worker_pid()), str(os.getpid()))}
+    assert pids == {(str(parent.solver_session.pid()), str(os.getpid()))}
 
 
 def test_a_worker_started_ahead_is_used(call):
-    parent.start_worker()
-    pid = parent.worker_pid()
-    parent.start_worker()
+    parent.solver_session.start()
+    pid = parent.solver_session.pid()
+    parent.solver_session.start()
     assert call("say_pid").notes[0] == str(pid)
 
 
 def test_stop_leaves_no_process(call):
     call("echo")
-    pid = parent.worker_pid()
-    parent.stop_worker()
+    pid = parent.solver_session.pid()
+    parent.solver_session.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert parent.worker_pid() is None
+    assert parent.solver_session.pid() is None
 
 
 def test_progress_is_forwarded_in_order(call):
@@ -148,7 +148,7 @@ def message(kind, sizes=(), **fields):
 def test_an_answer_outside_the_protocol(call, sent, with_file):
     with pytest.raises(SolverError, match="cannot be understood"):
         call("garbage", patterns=None if sent is None else [sent], seed=int(with_file))
-    assert parent.worker_pid() is None
+    assert parent.solver_session.pid() is None
     call("echo")
 
 
@@ -156,7 +156,7 @@ def test_an_answer_outside_the_protocol(call, sent, with_file):
 def test_an_answer_that_does_not_fit(call, behaviour):
     with pytest.raises(SolverError, match="cannot be understood"):
         call(behaviour)
-    assert parent.worker_pid() is None
+    assert parent.solver_session.pid() is None
 
 
 @pytest.mark.parametrize("status", [1, 7])
@@ -175,7 +175,7 @@ def test_a_worker_that_ends_itself_again_and_again(call):
 def test_an_idle_worker_ends_itself_and_the_next_call_has_another(call, monkeypatch):
     monkeypatch.setattr(launch, "IDLE_SECONDS", 0.01)
     call("echo")
-    first = parent._session.worker.process
+    first = parent.solver_session.worker.process
     assert first.wait(20) == 0
     assert call("say_pid").notes[0] != str(first.pid)
 
@@ -183,7 +183,7 @@ def test_an_idle_worker_ends_itself_and_the_next_call_has_another(call, monkeypa
 def test_a_worker_that_retires_just_when_it_is_asked(call, monkeypatch):
     monkeypatch.setattr(launch, "IDLE_SECONDS", 0.01)
     call("echo")
-    parent._session.worker.process.wait(20)
+    parent.solver_session.worker.process.wait(20)
     monkeypatch.setattr(launch, "IDLE_SECONDS", 300.0)
     seen_before_it_ended = iter([True])
     is_usable = launch.Worker.is_usable
@@ -202,4 +202,4 @@ def test_numbers_survive(call):
 def test_too_large_for_the_budget_is_seen_before_anything_is_copied(call):
     with pytest.raises(MemoryExceeded, match="row types alone"):
         call("echo", memory_bytes=100)
-    assert parent.worker_pid() is None
+    assert parent.solver_session.pid() is None

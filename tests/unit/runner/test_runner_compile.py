@@ -37,7 +37,7 @@ def compile_solvers(checkpoint=nothing) -> None:
 def test_a_later_session_finds_the_solvers_compiled(folder):
     assert not parent.solvers_are_compiled("plain")
     compile_solvers()
-    parent.stop_worker()
+    parent.solver_session.stop()
     assert parent.solvers_are_compiled("plain")
     compile_solvers()
     assert (folder / "runs-plain").read_text() == "x"
@@ -50,15 +50,15 @@ def test_each_set_of_kernels_is_compiled_at_its_first_use(folder):
 
 def test_the_worker_that_compiled_also_solves(folder, call):
     compile_solvers()
-    before = parent.worker_pid()
+    before = parent.solver_session.pid()
     assert call("echo").patterns == call.table.keys
-    assert parent.worker_pid() == before
+    assert parent.solver_session.pid() == before
 
 
 def test_a_cancelled_compilation_is_begun_again(folder):
     with pytest.raises(Cancelled):
         compile_solvers(checkpoint=cancel)
-    assert parent.worker_pid() is None
+    assert parent.solver_session.pid() is None
     for mark in folder.glob("compiled-*"):
         mark.unlink()
     compile_solvers()

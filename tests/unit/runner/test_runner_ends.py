@@ -44,7 +44,7 @@ def test_a_checkpoint_that_raises_while_data_is_copied(call):
         raise Cancelled
 
     call("echo")
-    pid = parent.worker_pid()
+    pid = parent.solver_session.pid()
     call.checkpoint = cancel
     with pytest.raises(Cancelled):
         call("echo")
@@ -59,7 +59,7 @@ def test_progress_that_raises_ends_the_worker(call):
     call.progress = Broken()
     with pytest.raises(Cancelled):
         call("hang")
-    assert parent.worker_pid() is None
+    assert parent.solver_session.pid() is None
 
 
 def test_the_caller_is_asked_while_the_solver_is_silent(call):
@@ -109,10 +109,10 @@ def test_other_signals(call):
 
 def test_interrupts_of_the_terminal_do_not_reach_the_worker(call):
     """Only the caller decides; it sees the interrupt itself."""
-    parent.start_worker()
+    parent.solver_session.start()
     call("echo")
-    os.kill(parent.worker_pid(), signal.SIGINT)
-    pid = parent.worker_pid()
+    os.kill(parent.solver_session.pid(), signal.SIGINT)
+    pid = parent.solver_session.pid()
     assert call("say_pid").notes[0] == str(pid)
 
 
@@ -157,7 +157,7 @@ def test_each_thread_has_its_own_worker(call):
     thread.start()
     thread.join()
     assert len(pids) == 2
-    other = int(next(pid for pid in pids if pid != str(parent.worker_pid())))
+    other = int(next(pid for pid in pids if pid != str(parent.solver_session.pid())))
     assert wait_for_end(other)  # with its thread
 
 
@@ -172,11 +172,11 @@ call = Call()
 call("echo")
 class Teller(list):
     def append(self, item):
-        print(parent.worker_pid(), flush=True)
+        print(parent.solver_session.pid(), flush=True)
 call.progress = Teller()
 if sys.argv[1] == "busy":
     call("hang")
-print(parent.worker_pid(), flush=True)
+print(parent.solver_session.pid(), flush=True)
 if sys.argv[1] == "idle":
     sys.stdin.read()
 """
@@ -216,12 +216,12 @@ def test_an_interpreter_that_exits_takes_the_worker_along():
 
 def test_a_fork_of_this_process_leaves_the_worker_alone(call):
     call("echo")
-    pid = parent.worker_pid()
+    pid = parent.solver_session.pid()
     forked = os.fork()
     if forked == 0:  # pragma: no cover - another process
         try:
-            usable = parent.worker_pid()
-            parent.stop_worker()
+            usable = parent.solver_session.pid()
+            parent.solver_session.stop()
             os._exit(0 if usable is None else 1)
         finally:
             os._exit(2)
@@ -230,13 +230,13 @@ def test_a_fork_of_this_process_leaves_the_worker_alone(call):
 
 
 def test_a_temporary_folder_goes_with_its_worker(call, monkeypatch, tmp_path):
-    for way in (parent.stop_worker, lambda: parent._session.worker.channel.shutdown(2)):
+    for way in (parent.solver_session.stop, lambda: parent.solver_session.worker.channel.shutdown(2)):
         folder = tmp_path / "compiled"
         folder.mkdir()
         monkeypatch.setattr(launch, "own_folder", lambda: CodeFolder(tmp_path / "compiled", temporary=True))
         assert json.loads(call("state").notes[0])["cache"] == str(folder)
-        process = parent._session.worker.process
+        process = parent.solver_session.worker.process
         way()
         process.wait(20)
         assert not folder.exists()
-        parent.stop_worker()
+        parent.solver_session.stop()

@@ -141,7 +141,7 @@ def test_a_missing_library_is_named(monkeypatch):
 def test_a_program_that_cannot_be_run(monkeypatch, call):
     monkeypatch.setattr(launch, "interpreter", lambda: "/dev/null")
     with pytest.raises(SolverUnavailable, match="could not be started") as caught:
-        parent.start_worker()
+        parent.solver_session.start()
     assert "/dev/null" in caught.value.detail
 
 

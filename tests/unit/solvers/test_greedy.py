@@ -7,10 +7,11 @@ import pytest
 
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
-from kanon_pg.worker.classes import classes_of, suppressed_cells
+from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.patterns import all_patterns, paper_order, parse_patterns
+from kanon_pg.worker.patterns import all_patterns, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
+from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers import heuristics
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
@@ -18,6 +19,7 @@ from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.packing import masks, pack
+from tests.fixtures.paper_order import paper_order
 
 
 def tight_example(k):
@@ -38,7 +40,7 @@ def test_theorem_4_is_tight_for_plain_greedy(k):
     table = RowTypeTable.from_packed(packed)
     vectors = paper_order(parse_patterns(patterns, table.columns))
     assigned = greedy(table, vectors, k, Clock())
-    assert suppressed_cells(table, assigned) == (k - 1) * k**2
+    assert Solution.undivided(table, assigned).cost(table.weights) == (k - 1) * k**2
 
 
 def test_theorem_4_optimum_is_found_when_the_all_1_rows_are_told_apart_by_improvement():
@@ -87,7 +89,7 @@ def test_improvement_borrows_what_a_class_can_spare():
     start = fill_rest(table, start, 2)
     reach = cheapest_reach(table, mask.vectors, 2, Clock())
     improved = improve(table, mask.vectors, start, reach, 2, Clock())
-    assert suppressed_cells(table, improved) == 5
+    assert Solution.undivided(table, improved).cost(table.weights) == 5
 
 
 def test_distinct_people_count_not_rows():

@@ -12,7 +12,7 @@ from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.compatibility import Compatibility
-from kanon_pg.worker.solvers.local_search.partition import NOBODY, push, remove
+from kanon_pg.worker.solvers.local_search.partition import NOBODY, people_of_list, push, remove
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 MOST_SINGLES = 256
@@ -184,20 +184,11 @@ def unassign(problem: Problem, assignment: InstanceAssignment, item: int) -> Non
 @kernel
 def count_again(problem: Problem, assignment: InstanceAssignment, number: int) -> None:
     """Set the people of an instance to the exact count of distinct people."""
-    if problem.shared.size == 0:
-        return
-    problem.last_stamp[0] += 1
-    people = 0
-    item = assignment.head[number]
-    while item != NOBODY:
-        people += problem.own[item]
-        for place in range(problem.shared_start[item], problem.shared_start[item + 1]):
-            person = problem.shared[place]
-            if problem.stamps[person] != problem.last_stamp[0]:
-                problem.stamps[person] = problem.last_stamp[0]
-                people += 1
-        item = assignment.following[item]
-    assignment.people[number] = people
+    if problem.shared.size > 0:
+        assignment.people[number] = people_of_list(
+            assignment.head[number], assignment.following, problem.own, problem.shared_start, problem.shared,
+            problem.stamps, problem.last_stamp,
+        )  # fmt: skip
 
 
 @kernel

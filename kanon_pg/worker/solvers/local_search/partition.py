@@ -145,21 +145,37 @@ def move(parts: Partition, members: Members, item: int, into: int) -> None:
 @inner_kernel
 def recount_people(parts: Partition, members: Members, number: int) -> None:
     """Set the people of a class to the exact count of distinct people."""
-    if members.shared.size == 0:
-        return
-    members.last_stamp[0] += 1
-    stamp = members.last_stamp[0]
+    if members.shared.size > 0:
+        parts.people[number] = people_of_list(
+            parts.head[number], parts.following, members.own, members.start, members.shared, members.stamps,
+            members.last_stamp,
+        )  # fmt: skip
+
+
+@inner_kernel
+def people_of_list(
+    head: int,
+    following: NDArray[np.int32],
+    own: NDArray[np.int64],
+    start: NDArray[np.int64],
+    shared: NDArray[np.int64],
+    stamps: NDArray[np.int64],
+    last_stamp: NDArray[np.int64],
+) -> int:
+    """Count the distinct people of the row types of a list."""
+    last_stamp[0] += 1
+    stamp = last_stamp[0]
     people = 0
-    item = parts.head[number]
+    item = head
     while item != NOBODY:
-        people += members.own[item]
-        for place in range(members.start[item], members.start[item + 1]):
-            person = members.shared[place]
-            if members.stamps[person] != stamp:
-                members.stamps[person] = stamp
+        people += own[item]
+        for place in range(start[item], start[item + 1]):
+            person = shared[place]
+            if stamps[person] != stamp:
+                stamps[person] = stamp
                 people += 1
-        item = parts.following[item]
-    parts.people[number] = people
+        item = following[item]
+    return people
 
 
 @inner_kernel
