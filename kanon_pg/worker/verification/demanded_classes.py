@@ -1,15 +1,15 @@
-"""The dearest class that k and the privacy models allow among row types that agree, in whole numbers.
+"""The costliest class that k and the privacy models allow among row types that agree, in whole numbers.
 
 Prices prove a bound if no class that could be formed costs less than the prices of its rows. Privacy models
 allow fewer classes, so that higher prices are valid. For a group of row types and a cost per row, the kernels
 here find the most by which the prices of the rows of a class exceed its cost, the *gain*:
 
 k
-    All rows dearer than the cost; if these are too few people, the dearest of the others.
+    All rows whose prices exceed the cost; if these are too few people, the costliest of the others.
 At least p different values
-    The same with, before others are added, the dearest row of each of the values that lack. The sets of rows
-    that can be added are the bases of the union of a partition matroid and a uniform one, in which the greedy
-    choice is the best (Edmonds 1968, "Matroid partition").
+    The same with, before others are added, the costliest row of each of the values that lack. The sets of
+    rows that can be added are the bases of the union of a partition matroid and a uniform one, in which the
+    greedy choice is the best (Edmonds 1968, "Matroid partition").
 No value in more than 1/l of the class
     If no value has more than m rows and the class has at least l m, it satisfies the model, and every class
     that does is such a one. The best class for one m is the greedy choice, because the limits are nested. The
@@ -31,13 +31,13 @@ No further than t from the whole table, equal distance
 
 k people, where an entity tells them apart
     Row types are published in one piece then, and somebody may have rows of several. Let a row cost c, and
-    let a class consist of row types S. Those dearer than c gain; each other type i of S loses
+    let a class consist of row types S. Those priced above c gain; each other type i of S loses
     ``L_i = rows_i (c - price_i)``. Choose k people of the class, and for each of them one type of S in which
     they have a row. A type i was chosen at most ``m_i = min(people_i, k)`` times, so the types of S lose at
     least the sum of ``L_i / m_i`` over the k choices, where those that gain count as 0. That is at least the
     sum, over these people, of the least ``L_i / m_i`` of any type of theirs in the group, and at least the
     sum of the k smallest of these numbers in the group, which are rounded down. So no class gains more than
-    the dear types less these k shares. Where each cheap type is of one person, some class gains as much. As
+    the costly types less these k shares. Where each cheap type is of one person, some class gains as much. As
     the greatest gain does, this limit never falls when prices rise, and never rises when members are left out
     or rows cost more, on which searches rely.
 
@@ -81,7 +81,7 @@ _NO_LIMIT = np.int64(1 << 62)
 
 
 class ClassDemands(NamedTuple):
-    """What is demanded of classes beside k.
+    """What is demanded of classes besides k.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class ClassDemands(NamedTuple):
     held : ndarray of int64
         Working array: rows per value.
     taken : ndarray of float64, shape (n,)
-        Rows of each member of the last group that the dearest class has; may be parts of rows.
+        Rows of each member of the last group that the costliest class has; may be parts of rows.
     begin : ndarray of int64, shape (n + 1,)
         Where the people of each row type begin in `shared`.
     shared : ndarray of int64
@@ -203,7 +203,7 @@ def greatest_gain(
     Parameters
     ----------
     members : ndarray of int32
-        Row types that agree, dearest first.
+        Row types that agree, costliest first.
     cost : int
         Cost of a row in the unit of the prices.
 
@@ -267,21 +267,21 @@ def _gain_with_people(
     """Return the most that row types in one piece can gain where k people have rows of them."""
     taken, seen = demands.taken, demands.seen
     taken[: members.size] = 0.0
-    dear, known, chosen = seen[-1] + 1, seen[-1] + 2, seen[-1] + 3
+    costly, known, chosen = seen[-1] + 1, seen[-1] + 2, seen[-1] + 3
     seen[-1] = chosen
     gain, together, end = np.int64(0), np.int64(0), 0
     while end < members.size and priced.prices[members[end]] > cost:
         item = members[end]
         taken[end] = priced.rows[item]
         gain += priced.rows[item] * (priced.prices[item] - cost)
-        together += _people_met(demands, priced, item, dear, dear)
+        together += _people_met(demands, priced, item, costly, costly)
         end += 1
     if together >= k:
         return gain
     # No share is below what a row of its type loses, so the smallest are those of types up to some price.
     cheap, reached, greatest = end, together, np.int64(0)
     while end < members.size and (reached < k or cost - priced.prices[members[end]] < greatest):
-        met = _people_met(demands, priced, members[end], dear, known)
+        met = _people_met(demands, priced, members[end], costly, known)
         if reached < k and met > 0:
             greatest = max(greatest, _share_of_person(priced, members[end], cost, k))
         reached += met
@@ -293,7 +293,7 @@ def _gain_with_people(
         shares[place - cheap] = _share_of_person(priced, members[place], cost, k)
     for place in np.argsort(shares, kind="mergesort"):
         item = members[cheap + place]
-        more = min(_people_met(demands, priced, item, dear, chosen), k - together)
+        more = min(_people_met(demands, priced, item, costly, chosen), k - together)
         if more > 0:
             together += more
             gain -= more * shares[place]
@@ -305,14 +305,14 @@ def _gain_with_people(
 
 @kernel
 def _people_met(
-    demands: ClassDemands, priced: PricedRows, item: int, dear: np.int64, now: np.int64
+    demands: ClassDemands, priced: PricedRows, item: int, costly: np.int64, now: np.int64
 ) -> np.int64:
-    """Return how many people of a row type have not been met since `dear` at this time, which is noted."""
+    """Return how many people of a row type have not been met since `costly` at this time, which is noted."""
     seen, begin = demands.seen, demands.begin
     met = np.int64(priced.people[item] - (begin[item + 1] - begin[item]))
     for place in range(begin[item], begin[item + 1]):
         person = demands.shared[place]
-        if seen[person] < dear or (seen[person] > dear and seen[person] < now):
+        if seen[person] < costly or (seen[person] > costly and seen[person] < now):
             seen[person] = now
             met += 1
     return met
@@ -384,7 +384,7 @@ def _gain_with_shares(
     k: int,
 ) -> np.int64:
     """Return the greatest gain of a class in which no value has more than its share."""
-    # Most dearest classes are small, and a limit is tried in as little time as it is low.
+    # Most costliest classes are small, and a limit is tried in as little time as it is low.
     low, high, step = np.int64(1), _NO_LIMIT, np.int64(1)
     while low < high:
         middle = low + step - 1 if high == _NO_LIMIT else (low + high) // 2
@@ -809,7 +809,7 @@ def with_gain(
     costs: NDArray[np.int64],
     k: int,
 ) -> NDArray[np.bool_]:
-    """Return for each group of members, listed dearest first, whether some class gains."""
+    """Return for each group of members, listed costliest first, whether some class gains."""
     gains = np.empty(begin.size - 1, dtype=np.bool_)
     for group in range(gains.size):
         listed = members[begin[group] : begin[group + 1]]

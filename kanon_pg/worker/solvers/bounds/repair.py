@@ -147,7 +147,7 @@ def _lower_by_worth(
     k: int,
     gain: np.int64,
 ) -> bool:
-    """Lower the prices of members, listed dearest first, by worth; return whether they fell."""
+    """Lower the prices of members, listed costliest first, by worth; return whether they fell."""
     if demands.has_entity:
         return False
     worth, best = np.empty(members.size), np.empty(0)
@@ -311,7 +311,7 @@ def _excess_within_distance(
 ) -> float:
     """Return by how much prices fall together with the limits of a class of some size, see the module.
 
-    Lifts below what they have to be count as dearer the more they lack.
+    Lifts below what they have to be count as costlier the more they lack.
     """
     codes, quotas, level = demands.codes[column], demands.quotas[column], cost - lift
     limits, held = np.zeros(demands.held.size), np.zeros(demands.held.size)
