@@ -80,7 +80,7 @@ def _plain(result: Any) -> Any:
 
 @contextmanager
 def errors_as(as_json: bool) -> Iterator[None]:
-    """Print an error of the block as JSON on standard error and leave with exit code 1, if asked to."""
+    """Print an error of the block as JSON on standard error and exit with code 1, if `as_json`."""
     try:
         with extras_required():
             yield
@@ -132,7 +132,7 @@ def with_notes(advance: Advance) -> Advance:
 
 
 def note(message: str) -> None:
-    """Print something the user should know, beside the result, on standard error."""
+    """Print something the user should know besides the result, on standard error."""
     typer.echo(f"note: {as_command(message)}", err=True)
 
 

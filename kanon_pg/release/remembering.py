@@ -272,7 +272,7 @@ def _nobody_to_erase(others: Sequence[RememberedVersion]) -> UnknownName:
 
 
 def linked_parts(plan: ReleasePlan, storage: Identifier) -> dict[str, Any]:
-    """Return what templates need to know of a storage which says which row is which."""
+    """Return what templates take from a storage that identifies its rows."""
     return {
         "storage": storage,
         "by_person": None if plan.entity is None else 1,
@@ -296,6 +296,9 @@ def hashed_cells(plan: ReleasePlan) -> list[Any]:
 
 def plan_of_record(db: Database, row: Row) -> ReleasePlan:
     """Return the plan of an ordinary release as it was published, whatever was declared since.
+
+    Of its privacy models it has the parameters alone, without the form of diversity and the distance: it
+    serves to compare cells, not to publish.
 
     Parameters
     ----------

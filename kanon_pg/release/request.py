@@ -1,4 +1,4 @@
-"""What a data owner asks for: declarations and releases, checked before anything is read."""
+"""The requests of data owners: declarations and releases, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.solving import DISTANCES, DIVERSITIES, MODEL_PARAMETERS, PrivacyModels
 from kanon_pg.db.operation import Argument, Operation, Spread
 from kanon_pg.errors import InputError, UnknownName, VerificationFailed
 from kanon_pg.relations.arguments import (
@@ -75,7 +75,7 @@ def field_options(fields: Mapping[str, Any]) -> dict[str, Any] | None:
     Parameters
     ----------
     fields : dict
-        Fields of `AnonymizeRequest`; None where nothing is asked for.
+        Fields of `AnonymizeRequest`; None where nothing is given.
 
     Examples
     --------
@@ -185,12 +185,12 @@ class AnonymizeRequest:
 
     @property
     def requested_hierarchies(self) -> tuple[HierarchyRequest, ...]:
-        """What is asked for generalized columns."""
+        """The hierarchies requested for columns."""
         return parse_hierarchies(self.hierarchies)
 
     @property
     def models(self) -> PrivacyModels:
-        """What every class must satisfy beside k-anonymity."""
+        """What every class must satisfy besides k-anonymity."""
         usual = PrivacyModels()
         return PrivacyModels(
             l=self.l,
@@ -285,7 +285,7 @@ def require_sensitive(request: AnonymizeRequest, sensitive: Sequence[object]) ->
     InputError
         If there are none.
     """
-    for name in ("l", "p", "t"):
+    for name in MODEL_PARAMETERS:
         if getattr(request, name) is not None and not sensitive:
             raise InputError(
                 f"Argument {name} is about sensitive columns, but there are none.",
@@ -350,7 +350,7 @@ def _check_remember(request: AnonymizeRequest) -> None:
 
 
 def require_classes(request: AnonymizeRequest, classes: int) -> None:
-    """Refuse a solution whose number of classes is not what was asked for.
+    """Refuse a solution that has more or fewer classes than requested.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class PatternMask:
     notes : tuple of str
         What the caller must know about the mask.
     outside : float
-        No vector that was asked for but left out costs less than this; infinite if none was left out.
+        No requested vector that was left out costs less than this; infinite if none was left out.
     """
 
     vectors: NDArray[np.int64]
@@ -233,14 +233,6 @@ def _too_many(what: str) -> InputError:
         f"{what} are too many: at most {MOST_PATTERNS} can be searched.",
         hint='Restrict them, for example with {"max_suppressed": 3}, or name fewer quasi-identifiers.',
     )
-
-
-def paper_order(mask: PatternMask) -> NDArray[np.int64]:
-    """Return the vectors by number of stars, then lexicographically, column 0 most significant.
-
-    This is the order that reproduces tables 1 to 4 of Bredereck, Nichterlein and Niedermeier (2013).
-    """
-    return mask.vectors[np.lexsort((_mirrored(mask), star_counts(mask.vectors)))]
 
 
 def cheapest_first(

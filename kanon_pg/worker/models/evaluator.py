@@ -1,4 +1,4 @@
-"""Privacy models beside k-anonymity, all together: what every class must satisfy for each sensitive column.
+"""Privacy models besides k-anonymity, all together: what every class must satisfy for each sensitive column.
 
 Each model is a file beside this one, with its definition, and a line in `MODELS`. Every column must satisfy
 every model that is demanded, by itself. NULL is a value of its own, the last one in order. n(E, s) is the
@@ -238,7 +238,7 @@ def demanded(models: PrivacyModels) -> list[tuple[PrivacyModel, float]]:
 
 
 def require_valid_models(table: RowTypeTable, models: PrivacyModels) -> None:
-    """Check that models can be asked for and that the table has what they look at.
+    """Check the parameters of models, and that the table has the columns that they need.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def require_valid_models(table: RowTypeTable, models: PrivacyModels) -> None:
     UnknownName
         There is no such diversity or distance.
     UnsuitableColumn
-        The ordered distance is asked for and a sensitive column has no order.
+        The ordered distance is requested and a sensitive column has no order.
     """
     if models.diversity not in DIVERSITIES:
         raise UnknownName(

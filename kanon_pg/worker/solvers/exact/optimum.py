@@ -66,7 +66,7 @@ class Rules:
     prices : ndarray of int64, shape (n,), optional
         Prices that prove a lower bound, in units of 1 / `PRICE_UNIT`.
     demand_of : callable, optional
-        What classes must satisfy beside k people.
+        What classes must satisfy besides k people.
     """
 
     table: RowTypeTable
@@ -169,7 +169,7 @@ def solve_network(
 def _floor(network: Network, rules: Rules, need: Need) -> float:
     """Return a lower bound that needs no search: cheapest instances, or prices.
 
-    Rows dearer than the sink are paid for by others that join them there. These may belong to other
+    Rows costlier than the sink are paid for by others that join them there. These may belong to other
     components, so where the sink is free no row may count for more than the sink costs.
     """
     start, instance = network.of_nodes()
@@ -248,7 +248,7 @@ ALL_PATTERNS_NOT_SEARCHED = (
 
 @dataclass(frozen=True)
 class ProgramDemands:
-    """What classes must satisfy beside k people.
+    """What classes must satisfy besides k people.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class Search:
     nodes : int or None
         Most nodes of each integer program's search tree.
     demands : ProgramDemands or None
-        What classes must satisfy beside k people.
+        What classes must satisfy besides k people.
     gap : float
         Relative gap at which a solution is good enough.
     optima : dict
@@ -301,7 +301,7 @@ class Search:
         return Effort(None if left is None else left * share, self.nodes, self.gap)
 
     def is_valid(self, solution: Solution) -> bool:
-        """Return whether a solution has large classes, as many as are asked for."""
+        """Return whether a solution has large classes, as many as requested."""
         table, request = self.rules.table, self.request
         parts = solution.parts_of(table)
         classes = classes_of(parts, solution.vector)
@@ -343,7 +343,7 @@ def search_exactly(
         Prices that prove a lower bound (see `kanon_pg.worker.verification.certificate`); they strike out
         pairs of a row type and an instance that no better solution uses.
     demands : ProgramDemands, optional
-        What classes must satisfy beside k people.
+        What classes must satisfy besides k people.
     nodes : int, optional
         Most nodes of each search tree: a limit that does not depend on the machine.
     gap : float
@@ -354,7 +354,7 @@ def search_exactly(
     Raises
     ------
     InfeasibleError
-        No solution has as many or as few classes as asked for.
+        No solution has as many or as few classes as requested.
     LimitExceeded
         No such solution was found in time.
     MemoryExceeded

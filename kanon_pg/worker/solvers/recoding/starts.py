@@ -2,7 +2,7 @@
 
 What suppression alone finds is a recoding, too: each of its classes publishes the lowest nodes that its
 members share, which cost at most as much as the cells that it suppresses. So starting from it, hierarchies
-never make a release dearer.
+never make a release costlier.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SHARE_FOR_SUPPRESSION = 0.3
 class Start(NamedTuple):
     """Allowed classes, numbered from 0, of the row types of a task, and what made them.
 
-    The task may have parts of the row types that were asked about.
+    The task may have parts of the given row types.
     """
 
     task: RecodingTask

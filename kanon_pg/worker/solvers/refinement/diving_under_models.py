@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
-from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.classes import ClassTable, classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.patterns import PatternMask, suppression_costs
@@ -143,12 +143,13 @@ def dive_again(
     solution : Solution
         All its classes are allowed.
     seed : int
-        Chooses the classes: the more a class costs beyond the prices of its rows, the likelier.
+        Chooses the classes: the more a class costs beyond the prices of its rows, the likelier. With odd ones
+        that chooses the first class alone; the others are those that show fewest other values.
 
     Returns
     -------
     Solution or None
-        It may be dearer. None if there is nothing to settle, or time is over.
+        It may be costlier. None if there is nothing to settle, or time is over.
 
     Notes
     -----
@@ -162,11 +163,25 @@ def dive_again(
     size = np.bincount(classes.class_of, weights=solution.rows, minlength=len(classes))
     # Smallest keys first are a draw in proportion to what is lost per row (Efraimidis and Spirakis 2006).
     order = np.argsort(random.exponential(size=len(classes)) / np.maximum(of_class / size, CLOSE))
+    if seed % 2:
+        order = order[np.argsort(_apart(table, solution, classes, order[0])[order], kind="stable")]
     taken = order[: np.searchsorted(np.cumsum(size[order]), random.uniform(*_TAKEN) * table.total_rows) + 1]
     stays = ~np.isin(classes.class_of, taken)
     held = Solution(solution.row_type[stays], solution.vector[stays], solution.rows[stays])
     share = random.uniform(_SHARE / 2, 2 * _SHARE)
     return _dive_for_the_rest(table, mask, request, clock, prices, held, share)
+
+
+def _apart(table: RowTypeTable, solution: Solution, classes: ClassTable, one: int) -> Numbers:
+    """Return for each class how many columns it shows with another value than one of them."""
+    part = np.empty(len(classes), dtype=np.int64)
+    part[classes.class_of] = np.arange(classes.class_of.size)
+    item = solution.row_type[part]
+    apart = np.zeros(len(classes), dtype=np.int64)
+    for column, cells in enumerate(table.cells):
+        shown = (classes.vectors >> column) & 1 == 0
+        apart += shown & shown[one] & (cells[item] != cells[item[one]])
+    return apart
 
 
 def _dive_for_the_rest(
@@ -412,9 +427,9 @@ def _whole_rows(
     k: int,
     taken: Numbers,
 ) -> np.int64:
-    """Choose whole rows of members, listed dearest first, that are near enough to the whole table.
+    """Choose whole rows of members, listed costliest first, that are near enough to the whole table.
 
-    Classes of several sizes are filled with the dearest rows that still fit, in some of them only with rows
+    Classes of several sizes are filled with the costliest rows that still fit, in some of them only with rows
     whose values are not too rare. Returns what the best one gains, `NO_CLASS` if none was found; its rows are
     in `taken`.
     """
