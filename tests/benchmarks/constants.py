@@ -145,15 +145,16 @@ CASES: Mapping[str, Case] = {
 }
 
 _UNDER_MODELS = ("Adult, l = 3", "Adult, p = 4", "Adult, t = 0.3", "CMC, l = 2", "CMC, t = 0.3")
+_IN_PRICES = ("Adult, l = 3", "CMC, l = 2", "CMC, t = 0.3")
 _UNDER_DISTANCE = ("Adult, t = 0.3", "CMC, t = 0.3")
 _EXACTLY = ("Adult exactly", "CMC exactly")
 
 CONSTANTS: Sequence[Constant] = (
-    Constant("bounds.lagrangian", "_WIDER", (1, 4), _UNDER_MODELS),
-    Constant("bounds.lagrangian", "_SPARE", (4, 16), _UNDER_MODELS),
-    Constant("bounds.repair", "_LOSS", (1.0, 2.5), _UNDER_MODELS),
-    Constant("bounds.repair", "_MOST_LIFTS", (20, 80), _UNDER_MODELS),
-    Constant("bounds.prices", "_UNPROVEN", (0.35, 1.0), _UNDER_MODELS),
+    Constant("bounds.lagrangian", "_WIDER", (1, 4), _IN_PRICES),
+    Constant("bounds.lagrangian", "_SPARE", (4, 16), _IN_PRICES),
+    Constant("bounds.repair", "_LOSS", (1.0, 2.5), _IN_PRICES),
+    Constant("bounds.repair", "_MOST_LIFTS", (20, 80), _IN_PRICES),
+    Constant("bounds.prices", "_UNPROVEN", (0.35, 1.0), _IN_PRICES),
     Constant("refinement.diving_under_models", "_MOST_LARGER", (20, 80), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_PATIENCE", (4, 16), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_RAREST", ((8,), (8, 7, 6, 5, 4, 2)), _UNDER_DISTANCE),
