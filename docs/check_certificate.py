@@ -22,7 +22,7 @@ def check(certificate):
     require(float(cost) == certificate["cost"], "the release has another cost")
     require(min(people.values()) >= k > 1 and min(weights) > 0, "a published class has fewer than k people")
     columns = sorted((-len({t[2][c] for t in types}), c, int(w * unit)) for c, w in enumerate(weights))
-    groups = [sorted(types, reverse=True)]  # dearest first
+    groups = [sorted(types, reverse=True)]  # costliest first
     require(not is_undercut(k, columns, groups, 0, patterns), "a class would cost less than its prices")
     scale = lcm(*(weight.denominator for weight in weights))
     step = Fraction(gcd(*(int(weight * scale) for weight in weights)), scale)  # divides all costs
@@ -39,7 +39,7 @@ def is_undercut(k, columns, groups, cost, patterns):
         for price, rows, _ in group:
             more = rows if price > cost else min(rows, max(0, k - taken))
             gain, taken = gain + more * (price - cost), taken + more
-        left += [group] if taken >= k and gain > 0 else []  # of the others no part gains, nor a dearer class
+        left += [group] if taken >= k and gain > 0 else []  # of the others no part gains, nor a costlier one
     if not left or not columns or patterns == []:
         return bool(left) and patterns != []
     (_, column, weight), *columns = columns

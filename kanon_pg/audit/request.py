@@ -29,7 +29,7 @@ class AuditRequest:
     time_limit : float
         Seconds for searching, > 0; counting is not part of it.
     details : bool
-        Whether to add what a report shows beside the sets: columns, class sizes, risk, releases.
+        Whether to add what a report shows besides the sets: columns, class sizes, risk, releases.
     """
 
     relation: AnyRelation

@@ -118,7 +118,7 @@ _NUMBER_WORDS = _words_in("id ids nbr no nr num number key code uid uuid guid pi
 """What is said of a number that stands for something."""
 
 _LISTS = _words_in("master data register registry table list info base dim record records")
-"""What is said of a table beside what it lists."""
+"""What is said of a table besides what it lists."""
 
 _A_PERSON = "a number that stands for a person"
 

@@ -132,7 +132,7 @@ def with_notes(advance: Advance) -> Advance:
 
 
 def note(message: str) -> None:
-    """Print something the user should know, beside the result, on standard error."""
+    """Print something the user should know besides the result, on standard error."""
     typer.echo(f"note: {as_command(message)}", err=True)
 
 

@@ -214,7 +214,7 @@ def processor() -> str:
 
 @functools.cache
 def environment() -> str:
-    """Return what compiled code depends on beside its sources, as the name of a folder."""
+    """Return what compiled code depends on besides its sources, as the name of a folder."""
     # a tenth of what a backend loads, which most never need
     from importlib import metadata  # noqa: PLC0415
 

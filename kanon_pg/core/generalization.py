@@ -62,7 +62,7 @@ class PackedHierarchy:
         yield from self.losses
 
     def header(self) -> dict[str, Any]:
-        """Return what `from_buffers` needs beside the buffers, ready for JSON."""
+        """Return what `from_buffers` needs besides the buffers, ready for JSON."""
         return {"height": self.height, "lowest": self.lowest}
 
     @classmethod

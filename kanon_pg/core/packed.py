@@ -141,7 +141,7 @@ class PackedRowTypes:
                 yield from hierarchy.buffers()
 
     def header(self) -> dict[str, Any]:
-        """Return what `from_buffers` needs beside the buffers, ready for JSON."""
+        """Return what `from_buffers` needs besides the buffers, ready for JSON."""
         return {
             "columns": [{"name": c.name, "kind": c.kind, "weight": c.weight} for c in self.columns],
             "values": [values is not None for values in self.values],

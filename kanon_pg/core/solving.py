@@ -28,9 +28,13 @@ DISTANCES = ("equal", "ordered")
 """Ground distances of t-closeness: all values equally far, or by rank."""
 
 
+MODEL_PARAMETERS = ("l", "p", "t")
+"""The parameters of `PrivacyModels` any of which asks for a model; a new model adds its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrivacyModels:
-    """What every class must satisfy beside k-anonymity, for each sensitive column.
+    """What every class must satisfy besides k-anonymity, for each sensitive column.
 
     Parameters
     ----------
@@ -54,7 +58,7 @@ class PrivacyModels:
     distance: str = "equal"
 
     def __bool__(self) -> bool:
-        return self.l is not None or self.p is not None or self.t is not None
+        return any(getattr(self, name) is not None for name in MODEL_PARAMETERS)
 
 
 def kernels_for(method: str, models: PrivacyModels, *, has_hierarchies: bool = False) -> str:

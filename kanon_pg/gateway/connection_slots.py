@@ -49,7 +49,7 @@ class ConnectionSlots:
     per_address : int
         Sessions of one address.
     unauthenticated : int
-        Connections that are not logged in, beside the sessions.
+        Connections that are not logged in, besides the sessions.
     """
 
     def __init__(self, connections: int, per_address: int, unauthenticated: int) -> None:

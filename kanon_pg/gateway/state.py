@@ -23,7 +23,7 @@ class ClientLimits:
     per_address : int
         Sessions of one address, >= 1.
     unauthenticated : int
-        Connections at the same time whose login is not complete, beside the sessions, >= 1.
+        Connections at the same time whose login is not complete, besides the sessions, >= 1.
     message_bytes : int
         Longest message of a client, >= 1024.
     login_seconds : float

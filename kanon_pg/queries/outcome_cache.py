@@ -135,7 +135,7 @@ outcome_cache = OutcomeCache()
 def outcome_key(
     verdict: Verdict, text: str, set_keys: Sequence[str | None], context: LedgerContext, ledger: str
 ) -> str | None:
-    """Return what the outcome of a query depends on beside the rows of its table; None if that is more.
+    """Return what the outcome of a query depends on besides the rows of its table; None if that is more.
 
     Parameters
     ----------

@@ -342,7 +342,7 @@ def _encoded(query_record: QueryRecord) -> str:
 
 
 def set_key(verdict: Verdict, item: EntitySet, arguments: Sequence[str | None], zone: str) -> str | None:
-    """Return what the sets of a statement depend on beside the relation's state; None if that is more."""
+    """Return what the sets of a statement depend on besides the relation's state; None if that is more."""
     if len(verdict.relations) > 1 or reads_clock(item.sql):
         return None
     written = json.dumps([item.sql, arguments, zone]).encode()

@@ -125,7 +125,7 @@ class QueryOutcome:
         By the position in `Verdict.entity_sets` what `EntitySet.sql` would return, if it was read with the
         answer.
     key : str or None
-        What it depends on beside the rows of its one table (`kanon_pg.queries.outcome_cache`).
+        What it depends on besides the rows of its one table (`kanon_pg.queries.outcome_cache`).
     checked : StateCheck or None
         What was found of the state of that table before, if it was looked at.
     """

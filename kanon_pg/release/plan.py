@@ -109,7 +109,7 @@ class ReleasePlan:
     entity : CanonicalColumn or None
         What identifies a person.
     models : PrivacyModels
-        What every class must satisfy beside k people.
+        What every class must satisfy besides k people.
     generalized : tuple of GeneralizedColumn
         The quasi-identifiers that have a hierarchy; cells of the others are published or suppressed.
     keys : tuple of CanonicalColumn

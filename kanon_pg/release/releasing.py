@@ -261,7 +261,7 @@ def drop(db: Database, release: str) -> None:
 
 
 def erase(db: Database, release: str, person: Sequence[str], *, role: str) -> None:
-    """Remove what a release has of a person beside the base relation, by a new version.
+    """Remove what a release has of a person besides the base relation, by a new version.
 
     From a release over time the cells go, with the person's cohorts. From a release that remembers versions
     the person's rows in these go, and the release is refreshed.

@@ -297,6 +297,9 @@ def hashed_cells(plan: ReleasePlan) -> list[Any]:
 def plan_of_record(db: Database, row: Row) -> ReleasePlan:
     """Return the plan of an ordinary release as it was published, whatever was declared since.
 
+    Of its privacy models it has the parameters alone, without the form of diversity and the distance: it
+    serves to compare cells, not to publish.
+
     Parameters
     ----------
     row : Row

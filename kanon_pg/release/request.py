@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from kanon_pg.core.solving import DISTANCES, DIVERSITIES, PrivacyModels
+from kanon_pg.core.solving import DISTANCES, DIVERSITIES, MODEL_PARAMETERS, PrivacyModels
 from kanon_pg.db.operation import Argument, Operation, Spread
 from kanon_pg.errors import InputError, UnknownName, VerificationFailed
 from kanon_pg.relations.arguments import (
@@ -190,7 +190,7 @@ class AnonymizeRequest:
 
     @property
     def models(self) -> PrivacyModels:
-        """What every class must satisfy beside k-anonymity."""
+        """What every class must satisfy besides k-anonymity."""
         usual = PrivacyModels()
         return PrivacyModels(
             l=self.l,
@@ -285,7 +285,7 @@ def require_sensitive(request: AnonymizeRequest, sensitive: Sequence[object]) ->
     InputError
         If there are none.
     """
-    for name in ("l", "p", "t"):
+    for name in MODEL_PARAMETERS:
         if getattr(request, name) is not None and not sensitive:
             raise InputError(
                 f"Argument {name} is about sensitive columns, but there are none.",

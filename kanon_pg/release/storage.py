@@ -1,6 +1,6 @@
 """Writes the relations behind a release: the mapping, the parts of row types, the guarded materialized view.
 
-What the guard demands of every class beside k people compares as `kanon_pg.worker.models.evaluator` does:
+What the guard demands of every class besides k people compares as `kanon_pg.worker.models.evaluator` does:
 whole numbers exactly; entropies and distances, which are sums of rounded numbers, up to a tolerance. So a
 class may miss what is demanded of these by a billionth. Where rows of one row type have different patterns,
 the view draws numbers of rows with a secret seed.
@@ -309,7 +309,7 @@ def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict
 
 
 def _row_identity(plan: ReleasePlan) -> list[dict[str, Any]]:
-    """Return what the storage has beside what is published, so that versions can be compared."""
+    """Return what the storage has besides what is published, so that versions can be compared."""
     if not plan.keys:
         return []
     hashed = ", ".join(str(key.hashed("counted")) for key in plan.keys)

@@ -40,11 +40,11 @@ WARM_UP = "kanon_pg.worker.warm_up"
 """Module whose function ``warm_up`` compiles the solvers."""
 
 SOLVER_LIBRARIES = ("numpy", "numba", "llvmlite", "ortools", "google.protobuf")
-"""Packages that the solvers import beside this one. What else OR-Tools depends on they never load. ``google``
-is the folder of many packages, so the one that is meant is named whole."""
+"""Packages that the solvers import besides this one. What else OR-Tools depends on they never load.
+``google`` is the folder of many packages, so the one that is meant is named whole."""
 
 LEDGER_LIBRARIES = ("numpy", "pyroaring")
-"""Packages that the ledger's worker imports beside this one."""
+"""Packages that the ledger's worker imports besides this one."""
 
 IDLE_SECONDS = 300.0
 """A worker that has had nothing to do for so long ends itself."""

@@ -235,14 +235,6 @@ def _too_many(what: str) -> InputError:
     )
 
 
-def paper_order(mask: PatternMask) -> NDArray[np.int64]:
-    """Return the vectors by number of stars, then lexicographically, column 0 most significant.
-
-    This is the order that reproduces tables 1 to 4 of Bredereck, Nichterlein and Niedermeier (2013).
-    """
-    return mask.vectors[np.lexsort((_mirrored(mask), star_counts(mask.vectors)))]
-
-
 def cheapest_first(
     mask: PatternMask, cardinalities: NDArray[np.int64], seed: int | None = None
 ) -> NDArray[np.int64]:

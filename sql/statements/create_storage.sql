@@ -12,9 +12,9 @@ WITH {% include "guard/base.sql" %}
 
 
 {% if entity %}
--- Two passes over what is published: a sort by class and person would compare every cell of every row with that of
--- its neighbour. Classes are compared cell by cell; two with the same hash have no people, because theirs would be
--- counted together. Two people with the same hash count as one.
+-- A sort by class and person would compare every cell of every row with that of its neighbour, so both are hashed.
+-- Classes are compared cell by cell; two with the same hash have no people, because theirs would be counted together.
+-- Two people with the same hash count as one.
 hashed AS MATERIALIZED (
     SELECT
         masked.*,
@@ -25,24 +25,50 @@ hashed AS MATERIALIZED (
     FROM masked
 ),
 
+alike AS MATERIALIZED (
+    SELECT class_hash, count(*) AS classes, {% if model_checks %}sum(n)::bigint AS size{% else %}min(remainders) AS remainders{% endif %}
+
+    FROM (
+        SELECT
+            class_hash,
+{% if model_checks %}
+            count(*) AS n
+{% else %}
+            coalesce(pg_catalog.bit_count(pg_catalog.bit_or(1::bigint << (who & 63)::integer)::bit(64)), 0) AS remainders
+{% endif %}
+        FROM hashed
+        GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
+
+    ) AS class
+    GROUP BY class_hash
+),
+
 classes AS MATERIALIZED (
+{% if not model_checks %}
+    -- People whose hashes leave k remainders modulo 64 are k people at least. Only where they leave fewer has each
+    -- person to be told from the others.
+    SELECT class_hash, remainders AS people
+    FROM alike
+    WHERE classes = 1 AND remainders >= {{ k }}
+    UNION ALL
+{% endif %}
     SELECT
         alike.class_hash,
+{% if model_checks %}
         alike.size,
+{% endif %}
         CASE WHEN alike.classes = 1 THEN met.people ELSE 0 END AS people
-    FROM (
-        SELECT class_hash, count(*) AS classes, sum(n)::bigint AS size
-        FROM (
-            SELECT class_hash, count(*) AS n
-            FROM hashed
-            GROUP BY class_hash, pattern{% for q in columns %}, {{ q.alias }}{% endfor %}
-
-        ) AS class
-        GROUP BY class_hash
-    ) AS alike
+    FROM alike
     INNER JOIN (
         SELECT class_hash, count(who) AS people
-        FROM (SELECT class_hash, who FROM hashed GROUP BY class_hash, who) AS pair
+        FROM (
+            SELECT class_hash, who
+            FROM hashed
+{% if not model_checks %}
+            WHERE class_hash IN (SELECT a.class_hash FROM alike AS a WHERE a.remainders < {{ k }})
+{% endif %}
+            GROUP BY class_hash, who
+        ) AS pair
         GROUP BY class_hash
     ) AS met ON met.class_hash = alike.class_hash
 ),

@@ -1,4 +1,4 @@
--- Roles that may read a view, beside its owner.
+-- Roles that may read a view, besides its owner.
 -- $1 text
 SELECT g.rolname::text AS role
 FROM pg_catalog.pg_class AS c

@@ -11,10 +11,11 @@ import pytest
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.patterns import cheapest_first, paper_order, parse_patterns
+from kanon_pg.worker.patterns import cheapest_first, parse_patterns
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from kanon_pg.worker.solvers.registry import solve
+from tests.fixtures.paper_order import paper_order
 from tests.instances.bipartite import limit as subgraph_limit
 from tests.instances.bipartite import most_common_neighbours, subgraph_table
 from tests.instances.greedy_worst import greedy_trap

@@ -175,3 +175,40 @@ def test_of_classes_of_people_that_share_a_hash_nothing_is_shown(
     with pytest.raises(VerificationFailed, match="empty"):
         interface.anonymize("visits", 5)
     assert replaced
+
+
+def test_people_with_equal_remainders_of_their_hashes_are_told_apart(interface: Interface) -> None:
+    """The guard counts each person of a class only where fewer than k remainders of hashes occur in it."""
+    run = interface.connection.execute
+    run("create table visits (ward integer, person bigint)")
+    run(
+        """
+        insert into visits
+        select ward, person
+        from (
+            select person, remainder, row_number() over (partition by remainder order by person) as number
+            from (
+                select i as person, hash_record_extended(row(int8send(i)), 0) & 63 as remainder
+                from generate_series(1::bigint, 3000) as i
+            ) as hashed
+        ) as numbered
+        cross join lateral (
+            select 1 as ward where remainder = 0 and number <= 5
+            union all select 2 where remainder between 1 and 5 and number = 1
+            union all select 3 where remainder = 6 and number <= 4
+            union all select 3 where remainder = 7 and number = 1
+        ) as drawn
+        """
+    )
+    interface.declare("visits", quasi_identifiers=["ward"], entity="person")
+    interface.anonymize("visits", 5)
+    shown = "select ward, count(*) from safe.visits group by ward order by ward"
+    assert run(shown).fetchall() == [(1, 5), (2, 5), (3, 5)]
+    # Four people with any number of rows, and any number of rows of nobody, are no class of five.
+    run("delete from visits where person in (select min(person) from visits group by ward)")
+    run("insert into visits select visits.ward, visits.person from visits, generate_series(1, 20)")
+    run("insert into visits select i % 3 + 1, null from generate_series(1, 60) as i")
+    interface.connection.commit()
+    row: Any = run("select storage::text from kanon.releases").fetchone()
+    run(f"refresh materialized view {row[0]}".encode())
+    assert run(shown).fetchall() == []

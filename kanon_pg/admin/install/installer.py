@@ -301,7 +301,7 @@ def revoke_public_rights(db: Database, api_schema: str) -> RevokedRights:
     db : Database
         The database that is being installed into.
     api_schema : str
-        Schema of the functions, beside ``public``.
+        Schema of the functions, besides ``public``.
     """
     done: list[tuple[str, str, str]] = []
     notes = []

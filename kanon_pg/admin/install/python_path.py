@@ -138,7 +138,7 @@ def _open_for_reading(root: Path) -> None:
 
 
 SERVER_MODULES = ("jinja2", "markupsafe", "sqlglot", "pyroaring", *SOLVER_LIBRARIES)
-"""Modules beside this package that the server's backend or its solver process imports."""
+"""Modules besides this package that the server's backend or its solver process imports."""
 
 DEFAULT_RUNTIME = Path("/var/lib/kanon_pg/runtime")
 """Where root copies the package to if the server's user cannot read it where it is."""
@@ -168,7 +168,7 @@ class SettledPath:
 
 
 def own_folders() -> list[str]:
-    """Return the folders from which this process imports the package and what the server needs beside it."""
+    """Return the folders from which this process imports the package and what the server needs besides it."""
     folders = [str(Path(kanon_pg.__file__).resolve().parents[1])]
     for module in SERVER_MODULES:
         folder = folder_of(module)

@@ -442,7 +442,7 @@ def _enter(
     cohorts_ever : int or None
         Highest number of a cohort so far; None if there are no members yet.
     may_wait : bool
-        Whether dear classes may wait for a later version: not those of people who return, whose absence
+        Whether costly classes may wait for a later version: not those of people who return, whose absence
         would tell them apart.
     """
     db = version.db

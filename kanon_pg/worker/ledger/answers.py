@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -27,10 +27,11 @@ from pyroaring import BitMap
 
 from kanon_pg.errors import InputError, LedgerError
 
-Level = tuple[BitMap, ...]
+DisjointSets = tuple[BitMap, ...]
+"""The sets of one grouping of a query: no two share rows."""
 
 _STORED = 2**32 - 1
-_DIGEST_BYTES = 16
+SET_DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +40,15 @@ class LevelSelection:
 
     Parameters
     ----------
-    known, secret : tuple of tuple of BitMap
+    known, sensitive : tuple of tuple of BitMap
         The units that known columns choose, whatever sensitive ones say, and the other way round, in levels.
     mixed : tuple of tuple of BitMap, optional
-        The sets of the answer, if a part that reads both is not in `secret`; else None.
+        The sets of the answer, if a part that reads both is not in `sensitive`; else None.
     """
 
-    known: tuple[Level, ...]
-    secret: tuple[Level, ...]
-    mixed: tuple[Level, ...] | None = None
+    known: tuple[DisjointSets, ...]
+    sensitive: tuple[DisjointSets, ...]
+    mixed: tuple[DisjointSets, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,9 @@ class AnswerSets:
         Two sets of one level share a unit.
     """
 
-    levels: tuple[Level, ...]
-    known: tuple[Level, ...] | None = None
-    narrowed: tuple[Level, ...] = field(default=(), compare=False)
+    levels: tuple[DisjointSets, ...]
+    known: tuple[DisjointSets, ...] | None = None
+    narrowed: tuple[DisjointSets, ...] = field(default=(), compare=False)
     selections: tuple[LevelSelection, ...] = field(default=(), compare=False)
     spreads: tuple[int, ...] = ()
 
@@ -90,7 +91,7 @@ class AnswerSets:
                 raise InputError("The groups of one answer share rows.")
 
     @property
-    def known_levels(self) -> tuple[Level, ...]:
+    def known_levels(self) -> tuple[DisjointSets, ...]:
         """The units that known columns choose."""
         return self.levels if self.known is None else self.known
 
@@ -101,11 +102,6 @@ class AnswerSets:
     def without_figures(self) -> AnswerSets:
         """Return what is remembered of a query that was withheld: whom its known columns choose."""
         return AnswerSets((), self.known_levels)
-
-    def sets(self) -> Iterator[BitMap]:
-        """Yield every disclosed set."""
-        for level in self.levels:
-            yield from level
 
     def every_set(self) -> Iterator[BitMap]:
         """Yield the disclosed sets, and those that known columns choose."""
@@ -171,7 +167,7 @@ class AnswerSets:
                 level = []
                 for _ in range(count):
                     length, position = _number(data, position), position + 4
-                    end = position + (_DIGEST_BYTES if length == _STORED else length)
+                    end = position + (SET_DIGEST_BYTES if length == _STORED else length)
                     part = data[position:end]
                     units = find(part) if length == _STORED else BitMap.deserialize(part)
                     if units is None:
@@ -198,9 +194,14 @@ def packed(units: BitMap) -> bytes:
     return compact.serialize()
 
 
+def sets_of(levels: Iterable[DisjointSets]) -> list[BitMap]:
+    """Return the sets of all groupings."""
+    return [units for level in levels for units in level]
+
+
 def digest_of(blob: bytes) -> bytes:
     """Return what identifies the compressed bytes of a set, 16 bytes."""
-    return blake2b(blob, digest_size=_DIGEST_BYTES).digest()
+    return blake2b(blob, digest_size=SET_DIGEST_BYTES).digest()
 
 
 def _number(data: bytes, position: int) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import digest_of
+from kanon_pg.worker.ledger.answers import SET_DIGEST_BYTES, digest_of
 from kanon_pg.worker.ledger.field import Vector
 
 SetSketch = npt.NDArray[np.uint32]
@@ -38,11 +38,13 @@ class SketchedSet:
 
 
 _FIRST_CAPACITY = 256
-_DIGEST_BYTES = 16
 
 
 def sketch_width(k: int) -> int:
-    """Return how many columns a sketch needs so that sets that differ in many people look different."""
+    """Return how many columns a sketch needs so that sets that differ in many people look different.
+
+    At least twice k, for k up to 128: more columns tell more sets apart, and each set takes as many bytes.
+    """
     return 64 if k <= 32 else 256
 
 
@@ -148,8 +150,8 @@ class DisclosedSets:
         disclosed._blobs = [blobs[start:end] for start, end in zip([0, *ends], ends, strict=False)]
         digests = arrays["digests_in_order"].tobytes()
         disclosed._places = {
-            digests[start : start + _DIGEST_BYTES]: place
-            for place, start in enumerate(range(0, len(digests), _DIGEST_BYTES))
+            digests[start : start + SET_DIGEST_BYTES]: place
+            for place, start in enumerate(range(0, len(digests), SET_DIGEST_BYTES))
         }
         spare = max(0, _FIRST_CAPACITY - len(ends))
         disclosed._sizes = np.pad(arrays["sizes"].astype(np.int64), (0, spare))

@@ -26,6 +26,7 @@ _SETS, _KNOWN = "", "known_"
 
 _LEAST_WIDTH = 1024
 _ALIGNMENT = 256
+"""Fewest columns of a field, and what their number is a multiple of: the widest sketch, of `sketch_width`."""
 
 
 def field_for_rules(rules: LedgerRules, key: bytes) -> PrimeField:

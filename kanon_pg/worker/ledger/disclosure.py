@@ -24,7 +24,6 @@ queries is exactly in the difference of the two sets, and counts there like anyb
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,7 +31,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from kanon_pg.errors import LedgerError
-from kanon_pg.worker.ledger.answers import AnswerSets, Level, Population, digest_of, packed
+from kanon_pg.worker.ledger.answers import AnswerSets, Population, digest_of, packed, sets_of
 from kanon_pg.worker.ledger.disclosed_sets import SketchedSet, sketch_width
 from kanon_pg.worker.ledger.disclosed_state import DisclosedSpan, DisclosedState, field_for_rules
 from kanon_pg.worker.ledger.expectation import are_few_expected, is_surprising, may_be_few_where_mixed
@@ -119,11 +118,6 @@ class DisclosureHistory:
         self._state = DisclosedState.empty(rules, self._field)
 
     @property
-    def distinct_sets(self) -> int:
-        """Number of distinct sets that were disclosed, totals included."""
-        return len(self._state.sets)
-
-    @property
     def rank(self) -> int:
         """Linearly independent sets that sums and differences are checked against."""
         return self._state.span.older.rank
@@ -176,7 +170,7 @@ class DisclosureHistory:
         if failure is None and self._compares and self._is_repeated(figures, known):
             return self._allowed(figures, known, *self._extended(figures, known, population))
         if answer.known is not None:
-            problem = self._problem_of_known(answer, known, population) or self._problem_of_shares(
+            problem = self._problem_of_known(answer, known, population) or self._problem_of_expectation(
                 answer, population
             )
             if problem is not None:
@@ -200,7 +194,7 @@ class DisclosureHistory:
         """Whether enough people have to be expected; a margin of 1 is no more than k itself asks for."""
         return self._compares and self.rules.margin > 1 and not self.rules.suppresses
 
-    def _problem_of_shares(self, answer: AnswerSets, population: Population) -> Reason | None:
+    def _problem_of_expectation(self, answer: AnswerSets, population: Population) -> Reason | None:
         """Return what is wrong with a choice by sensitive columns among known people, not yet counted."""
         if not self._expects:
             return None
@@ -219,9 +213,9 @@ class DisclosureHistory:
         k = self.rules.k
         wide = k * self.rules.margin if self._compares else k
         has_sizes = self._compares and not self.rules.suppresses
-        if has_sizes and any(population.is_few(units, wide) for units in _flat(answer.narrowed)):
+        if has_sizes and any(population.is_few(units, wide) for units in sets_of(answer.narrowed)):
             return "size"
-        narrowed = {digest_of(packed(units)) for units in _flat(answer.narrowed)}
+        narrowed = {digest_of(packed(units)) for units in sets_of(answer.narrowed)}
         limits = [wide if any(one.digest in narrowed for one in level) else k for level in known.levels]
         comparison = self._comparison(population)
         if self._compares and any(
@@ -369,10 +363,6 @@ class DisclosureHistory:
 
 NEAR: Reason = "people"
 """Reason of a query whose people, as known columns choose them, differ little from those of another one."""
-
-
-def _flat(levels: Iterable[Level]) -> Iterator[BitMap]:
-    return (units for level in levels for units in level)
 
 
 def _require_owners(answer: AnswerSets, population: Population) -> None:

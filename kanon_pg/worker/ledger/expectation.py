@@ -17,15 +17,13 @@ everybody's share says. What is then refused was *surprising*, and counts agains
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import blake2b
 from math import isqrt
 
-from pyroaring import BitMap
-
-from kanon_pg.worker.ledger.answers import AnswerSets, Level, LevelSelection, Population, digest_of, packed
+from kanon_pg.worker.ledger.answers import AnswerSets, LevelSelection, Population, digest_of, packed, sets_of
 
 _MOST_PAIRS = 10_000
+"""Most pairs of sets that are looked at for one answer; chosen, not measured: a pair takes microseconds."""
 
 
 def least_expected(k: int) -> int:
@@ -39,8 +37,8 @@ def are_few_expected(answer: AnswerSets, population: Population, k: int) -> bool
 
 
 def _has_low_expectation(selection: LevelSelection, population: Population, k: int) -> bool:
-    known = [units for units in _sets(selection.known) if units != population.units]
-    secret = _sets(selection.secret)
+    known = [units for units in sets_of(selection.known) if units != population.units]
+    secret = sets_of(selection.sensitive)
     if not known or not secret:
         return False
     everybody = population.people(population.units)
@@ -61,11 +59,11 @@ def may_be_few_where_mixed(answer: AnswerSets, population: Population, k: int, k
     """
     for selection in answer.selections:
         if selection.mixed is not None:
-            people = b"".join(sorted(digest_of(packed(units)) for units in _sets(selection.known)))
+            people = b"".join(sorted(digest_of(packed(units)) for units in sets_of(selection.known)))
             draw = int.from_bytes(blake2b(people, key=key, digest_size=8).digest())
             least = least_expected(k)
             limit = least + draw % (2 * least)
-            if not all(population.is_backed(units, limit) for units in _sets(selection.mixed)):
+            if not all(population.is_backed(units, limit) for units in sets_of(selection.mixed)):
                 return True
     return False
 
@@ -73,14 +71,10 @@ def may_be_few_where_mixed(answer: AnswerSets, population: Population, k: int, k
 def is_surprising(answer: AnswerSets, population: Population, k: int) -> bool:
     """Whether 1 to k-1 of some known people have a secret; too many to look at count as such."""
     for selection in answer.selections:
-        known, secret = list(_sets(selection.known)), list(_sets(selection.secret))
+        known, secret = sets_of(selection.known), sets_of(selection.sensitive)
         if len(known) * len(secret) > _MOST_PAIRS:
             return True
         both = (one & other for one in known for other in secret)
         if any(units and not population.is_backed(units, k) for units in both):
             return True
     return False
-
-
-def _sets(levels: Iterable[Level]) -> list[BitMap]:
-    return [units for level in levels for units in level]

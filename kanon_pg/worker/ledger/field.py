@@ -101,6 +101,7 @@ class PrimeField:
         return pow(number, -1, self.modulus)
 
     def _coefficients(self, numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
+        # SplitMix64 (Steele, Lea and Flood 2014), salted
         mixed = numbers.astype(np.uint64)
         mixed = (mixed + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + self._salt
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

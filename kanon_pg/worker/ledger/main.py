@@ -38,6 +38,7 @@ from kanon_pg.worker.ledger.table_snapshot import LeafTable
 from kanon_pg.worker.serving import Reply, Service, ignore_signals, serve
 
 _MAX_OPEN = 8
+"""Most ledgers that a session keeps open; chosen, not measured: each holds its sets in memory."""
 
 Fields = Mapping[str, Any]
 Parts = Sequence[memoryview]

@@ -179,8 +179,8 @@ class SentSets:
     Parameters
     ----------
     level : int
-        Of the query.
-    kind, chosen, is_whole, spreads
+        Number of the SELECT of the query that groups them.
+    kind, narrowed, is_whole, spreads
         As in `kanon_pg.queries.check.verdict.EntitySet`.
     sets : PackedSets, str or Derived
         As they were sent, the key of cached ones, or what they follow from.

@@ -358,9 +358,7 @@ class RelationPart:
     left_out: bool = False
 
 
-def decide(
-    query: LoggedQuery, parts: Sequence[RelationPart], checkpoint: Callable[[], None] = lambda: None
-) -> Decision:
+def decide(query: LoggedQuery, parts: Sequence[RelationPart]) -> Decision:
     """Decide about one query, and record it in the journal of every relation it touches.
 
     The answer may leave the process only after this returned that it is allowed; by then every record is
@@ -371,8 +369,6 @@ def decide(
     ----------
     parts : sequence of RelationPart
         One per protected relation, no relation twice.
-    checkpoint : callable
-        Called while waiting for other sessions; what it raises ends the waiting.
 
     Returns
     -------
@@ -388,7 +384,7 @@ def decide(
     if len({part.session.path for part in ordered}) < len(ordered):
         raise LedgerError("A protected relation stands twice in one decision.")
     with ExitStack() as stack:
-        writers = [stack.enter_context(part.session.journal.exclusive(checkpoint)) for part in ordered]
+        writers = [stack.enter_context(part.session.journal.exclusive()) for part in ordered]
         for part, writer in zip(ordered, writers, strict=True):
             part.session._catch_up(writer, part.population)
             part.session._move_unrecorded(writer)

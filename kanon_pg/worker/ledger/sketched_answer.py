@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap
 
-from kanon_pg.worker.ledger.answers import Level, Population, digest_of, packed
+from kanon_pg.worker.ledger.answers import DisjointSets, Population, digest_of, packed
 from kanon_pg.worker.ledger.disclosed_sets import DisclosedSets, SketchedSet, sketch_of
 from kanon_pg.worker.ledger.field import Matrix, PrimeField, Vector
 from kanon_pg.worker.ledger.linear_code import word_fingerprint
@@ -61,7 +61,7 @@ class SketchedAnswer:
 
     @classmethod
     def of(
-        cls, levels: Sequence[Level], population: Population, cache: VectorCache, width: int
+        cls, levels: Sequence[DisjointSets], population: Population, cache: VectorCache, width: int
     ) -> SketchedAnswer:
         """Sketch the sets of some levels."""
         modulus = cache.field.modulus

@@ -1,4 +1,4 @@
-"""Privacy models beside k-anonymity, all together: what every class must satisfy for each sensitive column.
+"""Privacy models besides k-anonymity, all together: what every class must satisfy for each sensitive column.
 
 Each model is a file beside this one, with its definition, and a line in `MODELS`. Every column must satisfy
 every model that is demanded, by itself. NULL is a value of its own, the last one in order. n(E, s) is the

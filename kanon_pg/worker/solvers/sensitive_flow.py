@@ -56,7 +56,7 @@ def reassign_sensitively(
 
     Notes
     -----
-    Bredereck, Nichterlein, Niedermeier and Philip (2014), Lemma 3: beside its direct arcs each class gets
+    Bredereck, Nichterlein, Niedermeier and Philip (2014), Lemma 3: besides its direct arcs each class gets
     p units through one node per value, each of which lets one row through. The lower bound of p there is a
     demand of its own here. Polynomial, in this library O(v^2 e log(v c)) for v nodes, e arcs and costs up
     to c.

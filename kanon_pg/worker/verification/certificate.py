@@ -115,7 +115,7 @@ def check_prices(
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
     models : PrivacyModels
-        What every class satisfies beside k, but for the fully suppressed one under the rule of the paper.
+        What every class satisfies besides k, but for the fully suppressed one under the rule of the paper.
     rest_may_be_small : bool
         The rule of the paper: the fully suppressed class may have any size. Then no row may cost more
         than full suppression.
@@ -300,7 +300,7 @@ def first_broken_class(
     costs : ndarray of int64, shape (p,)
         Cost of one row per vector, in the unit of the prices.
     demands : ClassDemands, optional
-        What classes must satisfy beside k.
+        What classes must satisfy besides k.
     """
     found: list[BrokenClass] = []
 
@@ -330,7 +330,7 @@ def visit_broken_groups(
     heartbeat : callable
         Called at every node of the tree.
     demands : ClassDemands, optional
-        What classes must satisfy beside k.
+        What classes must satisfy besides k.
     """
     numbered = [number_values(cells) for cells in priced.cells]
     distinct = np.array([first.size for _, first in numbered])
@@ -441,7 +441,7 @@ def broken_groups(
     rest : int
         What a row of a class costs beyond that.
     demands : ClassDemands or None
-        What classes satisfy beside k.
+        What classes satisfy besides k.
     """
     items, group, count, costs = _broken_by_k(groups, costs, rest, counts, k)
     left = PricedGroups(items, group, count)

@@ -163,7 +163,7 @@ class LevelClasses:
 
 
 class _LevelTree(NamedTuple):
-    """Row types, dearest first; columns in the order of decision.
+    """Row types, costliest first; columns in the order of decision.
 
     `rest` has for each column what it and all later ones cost at least.
     """
@@ -240,7 +240,7 @@ def certified_bound_of_levels(
     heartbeat : callable, optional
         Called every now and then; whatever it raises cancels.
     models : PrivacyModels
-        What classes satisfy beside k.
+        What classes satisfy besides k.
 
     Raises
     ------

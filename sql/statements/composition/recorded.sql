@@ -1,4 +1,4 @@
--- What a release was made with, beside what fetch_release says, and whether readers may have had other versions. Rows
+-- What a release was made with, besides what fetch_release says, and whether readers may have had other versions. Rows
 -- whose version was written by a transaction before settled_before were read as they are now, if they lie in one of
 -- settled_tables: those that were read, and have the columns where they were. It is NULL where versions of rows say no
 -- such thing: of views, of tables elsewhere, on a server that the release was restored to, and once numbers of

@@ -1,4 +1,4 @@
--- The rows that wait for a better class in a later version: those of the dearest classes of a batch that cost more
+-- The rows that wait for a better class in a later version: those of the costliest classes of a batch that cost more
 -- than a row of the release does now, as long as not too many people wait, half of the batch at most, and nobody in the
 -- class waited long enough.
 CREATE TABLE {{ waits }} AS
@@ -42,7 +42,7 @@ published AS (
     WHERE r.name = {{ release }}
 ),
 
-dear AS (
+costly AS (
     SELECT
         held.class,
         sum(held.people) OVER (ORDER BY held.loss DESC, held.class ROWS UNBOUNDED PRECEDING) AS together
@@ -57,5 +57,5 @@ dear AS (
 
 SELECT e.kanon_row AS row_id
 FROM entered AS e
-INNER JOIN dear AS d ON d.class = e.class
+INNER JOIN costly AS d ON d.class = e.class
 WHERE d.together <= (SELECT r.most FROM published AS r)

@@ -106,7 +106,7 @@ def test_history_outlives_the_process(path: Path) -> None:
     for checkpoint in (None, saved):
         again = LedgerSession(path, RULES, KEY, checkpoint=checkpoint)
         assert ask(again, HALF_BUT_ONE).reason == "difference"
-        assert again.history.distinct_sets == 2
+        assert len(again.history._state.sets) == 2
         again.close()
 
 
@@ -169,7 +169,7 @@ def test_a_query_about_two_relations_is_answered_by_both_or_not(tmp_path: Path) 
     assert ask(two, HALF).allowed
     both = [RelationPart(two, PEOPLE, HALF_BUT_ONE), RelationPart(one, PEOPLE, HALF_BUT_ONE)]
     assert decide(LoggedQuery(2.0, "ann", "SELECT"), both).reason == "difference"
-    assert one.history.distinct_sets == 0
+    assert len(one.history._state.sets) == 0
     assert entries(paths[0])[0].reason == entries(paths[1])[1].reason == "difference"
     with pytest.raises(LedgerError, match="stands twice"):
         decide(LoggedQuery(2.0, "ann", "SELECT"), [both[0], both[0]])
@@ -284,7 +284,7 @@ def test_a_repeated_answer_takes_no_room_and_is_read_back(path: Path) -> None:
     again = LedgerSession(path, RULES, KEY)
     nearly = AnswerSets(((answer.levels[0][0] - BitMap([4]),),))
     assert disclosed(again, nearly).reason == "difference"
-    assert again.history.distinct_sets == 3
+    assert len(again.history._state.sets) == 3
     again.close()
 
 

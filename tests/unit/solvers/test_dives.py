@@ -109,7 +109,7 @@ def test_rows_of_groups_are_handed_out_to_their_row_types():
 
 
 def test_usage_counts_the_groups_that_pay():
-    """Two rows that must share a class are its only use; a dear class with the same members is none."""
+    """Two rows that must share a class are its only use; a costly class with the same members is none."""
     pool = Pool(np.array([1.0, 5.0]), np.array([0, 2, 4]), np.array([0, 1, 0, 1], dtype=np.int32))
     counts = Counts(np.array([1, 1]), np.array([1, 1]), 2)
     usage = Usage.of(pool)

@@ -9,7 +9,7 @@ from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
-from kanon_pg.worker.patterns import all_patterns, paper_order, parse_patterns
+from kanon_pg.worker.patterns import all_patterns, parse_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers import heuristics
@@ -19,6 +19,7 @@ from kanon_pg.worker.solvers.greedy.rest import fill_rest
 from kanon_pg.worker.solvers.local_search.improvement import improve
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.packing import masks, pack
+from tests.fixtures.paper_order import paper_order
 
 
 def tight_example(k):

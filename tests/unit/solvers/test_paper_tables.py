@@ -13,11 +13,12 @@ import pytest
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.measures import usefulness
-from kanon_pg.worker.patterns import all_patterns, paper_order, parse_patterns, star_counts
+from kanon_pg.worker.patterns import all_patterns, parse_patterns, star_counts
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import Solution
 from kanon_pg.worker.solvers.greedy.heuristic import greedy
 from tests.fixtures.packing import pack, published_table, shared_rows
+from tests.fixtures.paper_order import paper_order
 
 ADULT_2 = [
     *("age", "workclass", "education", "marital_status", "occupation"),

@@ -116,7 +116,7 @@ def _weights(level: GroupingLevel, item: Bound) -> Iterator[Bound]:
 def unshown_level(level: GroupingLevel, number: int) -> GroupingLevel | None:
     """Return the level of the classes that a level's figures need, None if they need none.
 
-    A FILTER divides the rows, too. Where columns beside the classes may be NULL, their sums stand for the
+    A FILTER divides the rows, too. Where columns besides the classes may be NULL, their sums stand for the
     figure: so the people who have a value are counted in each class, and recorded.
 
     Parameters
@@ -149,7 +149,7 @@ def unshown_level(level: GroupingLevel, number: int) -> GroupingLevel | None:
 
 
 def weighed_columns(aggregate: Aggregate, classes: tuple[Bound, ...]) -> tuple[ColumnRef, ...]:
-    """Return the columns that an aggregate reads beside its classes."""
+    """Return the columns that an aggregate reads besides its classes."""
     found: dict[ColumnRef, None] = {}
     waiting = [aggregate.argument] if aggregate.argument is not None else []
     while waiting:

@@ -30,6 +30,7 @@ people enters in a way of its own. Where known and secret columns meet in anythi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 
 from kanon_pg.queries.check.catalog import ColumnRole
@@ -257,10 +258,7 @@ def cell_conditions(conditions: tuple[Bound, ...]) -> tuple[Bound, ...]:
     found = []
     for signs in product((True, False), repeat=len(conditions)):
         parts = [part if sign else negation(part) for part, sign in zip(conditions, signs, strict=True)]
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = conjoin(whole, part)
-        found.append(whole)
+        found.append(reduce(conjoin, parts))
     return tuple(found)
 
 

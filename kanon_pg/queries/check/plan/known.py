@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from kanon_pg.queries.check.functions import PERCENTILES
 from kanon_pg.queries.check.plan.divisions import (
@@ -96,7 +97,8 @@ def _known(level: GroupingLevel, instance: Instance, without: frozenset[int]) ->
         return not kinds.are_secret(part) and {item.instance for item in columns_in(part)} <= kept
 
     divisions = [item for item in known_conditions(level) if is_left(item)]
-    masks = {_all(left) for parts in participating if (left := [part for part in parts if is_left(part)])}
+    chosen = (list(filter(is_left, parts)) for parts in participating)
+    masks = {reduce(conjoin, left) for left in chosen if left}
     keys = tuple(dict.fromkeys([*filter(is_left, level.keys), *divisions]))
     return _counting(level, joined, tuple(filter(is_left, where)), keys, masks)
 
@@ -139,7 +141,7 @@ def secret_level(level: GroupingLevel, instance: Instance) -> SecretLevel:
         choosing += parts
         left = [part for part in parts if is_left(part)]
         if left:
-            masks |= {_all(left), negation(_all(left))}
+            masks |= {reduce(conjoin, left), negation(reduce(conjoin, left))}
     for item in level.aggregates():
         if item.argument is not None and may_be_null(item.argument) and kinds.are_secret(item.argument):
             choosing.append(item.argument)
@@ -203,13 +205,6 @@ def _participating(aggregate: Aggregate) -> tuple[Bound, ...]:
     if aggregate.argument is not None and may_be_null(aggregate.argument):
         return (*parts, has_value(aggregate.argument))
     return parts
-
-
-def _all(parts: list[Bound]) -> Bound:
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = conjoin(whole, part)
-    return whole
 
 
 def _joined(

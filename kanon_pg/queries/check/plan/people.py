@@ -227,15 +227,6 @@ class NamedGroups:
     values: int
     null: bool
 
-    def counts(self, base: str) -> tuple[tuple[str, int], ...]:
-        """Return scalar subqueries, each with the smallest value that means "every group is there"."""
-        column = f'"k{self.key}"'
-        distinct = f"(SELECT pg_catalog.count(DISTINCT {column}) FROM {base})"
-        found = [(distinct, self.values)] if self.values else []
-        if self.null:
-            found.append((f"(SELECT pg_catalog.count(*) FROM {base} WHERE {column} IS NULL)", 1))
-        return tuple(found)
-
 
 def named_groups(level: GroupingLevel, *, strict: bool) -> tuple[NamedGroups, ...]:
     """Return the keys of a level whose values the text names.

@@ -67,7 +67,7 @@ def _is_fixed_field(field: str, inner: Bound) -> bool:
 
 
 def birthday(item: Bound) -> AllowedCall | None:
-    """Return what an age on a day of the query's choice has beside differences of years, or of months.
+    """Return what an age on a day of the query's choice has besides differences of years, or of months.
 
     Of whole years it is -1 for those whose birthday is later in the year, and 0 for others (1 among those not
     born yet), so that the sum of ages is a sum of differences of years, which are steps, and a number of

@@ -15,6 +15,7 @@ from kanon_pg.queries.check.plan.joins import fact_instance
 from kanon_pg.queries.check.plan.known import chooses_by_secrets
 from kanon_pg.queries.check.plan.levels import GroupingLevel, Plan, Sorting, parameter_uses
 from kanon_pg.queries.check.plan.people import (
+    NamedGroups,
     PeopleCount,
     cell_counts,
     dominance_aggregates,
@@ -280,7 +281,7 @@ class CanonicalWriter:
 
     def _named(self, level: GroupingLevel) -> tuple[tuple[str, int], ...]:
         found = named_groups(level, strict=self._options.strict)
-        return tuple(pair for key in found for pair in key.counts(base_of(level)))
+        return tuple(pair for key in found for pair in _counts_of_named(key, base_of(level)))
 
     def _select(self, level: GroupingLevel, names: list[str]) -> str:
         writer = self.writer(level)
@@ -428,6 +429,16 @@ def kept_groups(
         ' WHERE "g"."ok" AND ("d"."short" IS NOT TRUE OR "g"."place" OPERATOR(pg_catalog.>) 1)'
     )
     return (f"{table} AS MATERIALIZED ({kept})",)
+
+
+def _counts_of_named(named: NamedGroups, base: str) -> tuple[tuple[str, int], ...]:
+    """Return scalar subqueries, each with the smallest value that means "every group is there"."""
+    column = f'"k{named.key}"'
+    distinct = f"(SELECT pg_catalog.count(DISTINCT {column}) FROM {base})"
+    found = [(distinct, named.values)] if named.values else []
+    if named.null:
+        found.append((f"(SELECT pg_catalog.count(*) FROM {base} WHERE {column} IS NULL)", 1))
+    return tuple(found)
 
 
 def _short(position: int, item: PeopleCount) -> str:

@@ -175,7 +175,7 @@ def anneal(
     Each step takes some classes around a row apart, opens the instances that gain most for the rows that
     are now free, and sends the others to the cheapest open ones (ruin and recreate: Schrimpf, Schneider,
     Stamm-Wilbrandt and Dueck 2000, "Record breaking optimization results using the ruin and recreate
-    principle"); dearer results are kept with a probability that falls as the temperature does.
+    principle"); costlier results are kept with a probability that falls as the temperature does.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def anneal(
     Returns
     -------
     Solution
-        The best one met, never dearer than `solution`. Rows of a row type may be divided among vectors
+        The best one met, never costlier than `solution`. Rows of a row type may be divided among vectors
         unless the table has an entity.
     """
     problem, held_by = problem_of(table, graph, solution, k, rest_may_be_small, prices)

@@ -19,7 +19,7 @@ from kanon_pg.worker.solvers.exact.network import pair_excess
 from kanon_pg.worker.verification.certificate import PRICE_UNIT
 
 _SLACKS = (3.0, 1.5, 0.75, 0.0)
-"""How much dearer than its price an instance may be for a row type, in usual costs; tried in this order."""
+"""How much costlier than its price an instance may be for a row type, in usual costs; tried in this order."""
 
 _DENSE = 4
 """All pairs are listed only if vectors times row types are fewer than this many times the limit."""
@@ -46,7 +46,7 @@ def graph_around(
     clock : Clock
         Reports progress.
     prices : ndarray of int64, shape (n,), optional
-        Valid prices in units of 1 / `PRICE_UNIT`; without them nothing dearer than in the solution stays.
+        Valid prices in units of 1 / `PRICE_UNIT`; without them nothing costlier than in the solution stays.
     most_edges : int
         Most pairs.
 

@@ -289,7 +289,7 @@ def _find_fallbacks(
 def _list_pairs(
     problem: Problem, assignment: InstanceAssignment, taken: TakenItems, buffers: RepairBuffers, margin: float
 ) -> int:
-    """List the closed instances that each item could join, dearest items first."""
+    """List the closed instances that each item could join, costliest items first."""
     count = taken.length[0]
     buffers.order[:count] = np.argsort(-buffers.worth[:count], kind="mergesort")
     buffers.last_stamp[0] += 1

@@ -110,7 +110,7 @@ class Usage(NamedTuple):
 class _Front(NamedTuple):
     """What is remembered about each group between steps.
 
-    The first `length` members are those of the worst class, dearest first. While all prices together
+    The first `length` members are those of the worst class, costliest first. While all prices together
     have risen to at most `due`, the group breaks nothing.
     """
 
@@ -165,7 +165,7 @@ def climb(
     usage : Usage, optional
         Receives averages over the steps.
     demands : ClassDemands, optional
-        What classes must satisfy beside k.
+        What classes must satisfy besides k.
     lowest : float
         No price may be lower. Below 0 are those of rows that let others form a cheaper class.
 
@@ -312,9 +312,9 @@ def _value_and_gradient(
 def _find_worst(
     group: int, pool: Pool, length: NDArray[np.int64], counts: Counts, prices: NDArray[np.float64]
 ) -> None:
-    """Bring the row types of a group's worst class to its front, dearest first.
+    """Bring the row types of a group's worst class to its front, costliest first.
 
-    These are all that are dearer than the cost and as many of the next as make up k people. The order is
+    These are all that are costlier than the cost and as many of the next as make up k people. The order is
     nearly that of the last call, so it is sorted by insertion.
     """
     member, people, k = pool.member, counts.people, counts.k
@@ -406,7 +406,7 @@ and so much longer."""
 
 @kernel
 def _bring_to_front(members: NDArray[np.int32], length: int, prices: NDArray[np.int64]) -> int:
-    """Bring all members to the front, dearest first, that are at least as dear as any of the first ones.
+    """Bring all members to the front, costliest first, that are at least as costly as any of the first ones.
 
     Returns how many they are; 0 if `length` is.
     """
@@ -440,7 +440,7 @@ _FEW = 32
 
 @kernel
 def sort_by_price(members: NDArray[np.int32], prices: NDArray[np.int64]) -> None:
-    """Sort members in place, dearest first."""
+    """Sort members in place, costliest first."""
     if members.size > _FEW:
         order = np.argsort(-prices[members], kind="mergesort")
         members[:] = members[order]

@@ -1,6 +1,6 @@
 """Prices of rows that prove a lower bound, for tables and pattern masks of any size.
 
-Only the few groups of row types whose classes are about as dear as their rows' prices matter. They are
+Only the few groups of row types whose classes are about as costly as their rows' prices matter. They are
 found by passes over all classes (`collect_and_repair`), between which a subgradient ascent works on those
 that are known so far (`kanon_pg.worker.solvers.bounds.lagrangian`). Each pass ends with valid prices.
 """
@@ -74,7 +74,8 @@ class Prices:
     Parameters
     ----------
     prices : ndarray of int64, shape (n,)
-        Price of each row of a row type in units of 1 / `PRICE_UNIT`, for `core.certificate`.
+        Price of each row of a row type in units of 1 / `PRICE_UNIT`, as
+        `kanon_pg.worker.verification.certificate` takes it.
     bound : float
         The sum of all prices: no solution costs less. `certified_bound` also rounds it up.
     complete : bool
@@ -112,7 +113,7 @@ def raise_prices(
     clock : Clock
         Ends the search early; the prices are valid whenever it ends.
     models : PrivacyModels
-        What classes satisfy beside k.
+        What classes satisfy besides k.
     start : ndarray of int64, shape (n,), optional
         Valid prices to begin with, for example those for a smaller k. Without them those of
         `cheapest_reach`.
@@ -132,7 +133,7 @@ def raise_prices(
     -------
     Prices
         They prove at least what `start` proves, but for rounding with an entity. Let
-        `core.certificate.certified_bound` confirm them.
+        `kanon_pg.worker.verification.certificate.certified_bound` confirm them.
 
     Notes
     -----
@@ -157,7 +158,7 @@ def raise_prices(
 
 def ascend(
     table: RowTypeTable,
-    costs: Formable,
+    costs: ClassOracle,
     start: NDArray[np.int64],
     clock: Clock,
     *,
@@ -208,7 +209,7 @@ class _PriceSearch:
     def __init__(
         self,
         table: RowTypeTable,
-        costs: Formable,
+        costs: ClassOracle,
         prices: NDArray[np.int64],
         clock: Clock,
         collected: Collected,
@@ -251,13 +252,13 @@ class _PriceSearch:
         self._stride = max(reached.stride, _LEAST_STRIDE)
         return reached.is_done
 
-    def _pass(self) -> Area:
+    def _pass(self) -> PassResult:
         before = time.monotonic()
-        area = collect_and_repair(
+        found = collect_and_repair(
             self._table, self._costs, self._prices, self._margin, self._collected, self._clock.raising()
         )
         self.pass_seconds = max(self.pass_seconds, time.monotonic() - before)
-        return area
+        return found
 
 
 def _first_prices(table: RowTypeTable, reach: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -292,7 +293,7 @@ def _worth(table: RowTypeTable, prices: NDArray[np.int64]) -> int:
     return int((prices * table.rows).sum())
 
 
-class Formable(Protocol):
+class ClassOracle(Protocol):
     """Which classes may be formed, and what they cost."""
 
     @property
@@ -301,7 +302,7 @@ class Formable(Protocol):
 
     @property
     def demands(self) -> ClassDemands | None:
-        """What classes must satisfy beside k."""
+        """What classes must satisfy besides k."""
 
     def visit_broken(self, priced: Priced, visit: GroupVisit, heartbeat: Callable[[], None]) -> None:
         """Call `visit` with groups in which some class is cheaper than the prices of its rows."""
@@ -325,8 +326,8 @@ class ClassCosts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Area:
-    """Where all groups that can break prices are known.
+class PassResult:
+    """What one pass over all classes found: prices within which every broken group is known.
 
     Parameters
     ----------
@@ -387,12 +388,12 @@ class Collected:
 
 def collect_and_repair(
     table: RowTypeTable,
-    costs: Formable,
+    costs: ClassOracle,
     prices: NDArray[np.int64],
     margin: float,
     collected: Collected,
     clock: Clock,
-) -> Area:
+) -> PassResult:
     """Lower prices until no class breaks them, and collect the groups that nearly do.
 
     Parameters
@@ -405,7 +406,7 @@ def collect_and_repair(
 
     Returns
     -------
-    Area
+    PassResult
         The repaired prices are nowhere higher than before.
 
     Notes
@@ -437,4 +438,4 @@ def collect_and_repair(
 
     priced = Priced(list(table.cells), table.rows, table.people, higher)
     costs.visit_broken(priced, visit, lambda: clock.report("bound", None))
-    return Area(higher, repaired)
+    return PassResult(higher, repaired)

@@ -20,12 +20,12 @@ from kanon_pg.worker.patterns import few_changes, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
     GroupingBuffers,
-    Marks,
+    KeyFilter,
     filter_around,
     group_candidates,
     grouping_for,
+    key_filter_for,
     list_groups,
-    marks_for,
     update_keys,
 )
 
@@ -46,7 +46,7 @@ class PatternReach(NamedTuple):
     hashes: NDArray[np.uint64]
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
-    marks: Marks
+    key_filter: KeyFilter
     grouping: GroupingBuffers
     all_types: NDArray[np.int32]
     cost: NDArray[np.float64]
@@ -93,7 +93,7 @@ def _reach_range(
         reach.state[0] = vectors[turn]
         work -= keys.size
         found = filter_around(
-            keys, people, k, reach.marks, waiting[: reach.state[1]], reach.all_types, candidates
+            keys, people, k, reach.key_filter, waiting[: reach.state[1]], reach.all_types, candidates
         )
         groups = group_candidates(keys, found, reach.grouping)
         holds = _may_hold(reach, found, groups, k, models)
@@ -147,7 +147,7 @@ def cheapest_reach(
     costs = suppression_costs(vectors, table.weights)
     count = len(table)
     reach = PatternReach(
-        table.hashes, table.hashes.sum(axis=0, dtype=np.uint64), table.people, marks_for(count),
+        table.hashes, table.hashes.sum(axis=0, dtype=np.uint64), table.people, key_filter_for(count),
         grouping_for(count), np.arange(count, dtype=np.int32), np.full(count, np.inf),
         np.arange(count, dtype=np.int32), np.array([0, count], dtype=np.int64),
     )  # fmt: skip

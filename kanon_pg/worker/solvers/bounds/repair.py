@@ -18,6 +18,13 @@ Within a distance t a class of n rows has ``h_v <= q_v n + e_v`` rows of each va
 ``t n``. With limits ``b_v <= e`` it gains at most ``sum rows_i w_i - c n``, where
 ``c = a - sum q_v b_v - t e``, and at least k rows make that at most ``U = sum rows_i w_i - c k`` for lifts
 with ``c >= 0``.
+
+Of small classes rows are whole (see `verification.demanded_classes`). Let a row that is beyond its quota by x
+pay ``p x``, let the last of n rows that are chosen be above the cost by a, and let each value have a limit
+``b_v``, the dearest row of it that is not chosen, or what the last one pays and a together, if that is more.
+The rows before it are worth ``w_i = max(0, price_i - cost - b_v)``. Where these are worth the gain
+together, prices that fall by a share of it leave no class of n rows that gains; where they are not, all
+limits and a are lowered by the nth part of what lacks. Other sizes follow.
 """
 
 from __future__ import annotations
@@ -27,7 +34,18 @@ from numpy.typing import NDArray
 
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.solvers.bounds.lagrangian import sort_by_price
-from kanon_pg.worker.verification.demanded_classes import SHARE_UNIT, ClassDemands, PricedRows, greatest_gain
+from kanon_pg.worker.verification.demanded_classes import (
+    MOST_WHOLE,
+    NO_CLASS,
+    SHARE_UNIT,
+    ClassDemands,
+    PricedRows,
+    choose,
+    greatest_gain,
+    list_units,
+    multipliers,
+    units_of,
+)
 
 
 @kernel
@@ -116,7 +134,7 @@ _MOST_LIFTS = 40
 _FORBIDDEN = 1e20
 """What a lift counts as too low by, so that the search finds one that is allowed."""
 
-_LOSS = 1.25
+_LOSS = 3.0
 """Prices are lowered by worth where they fall by at most so many times the gain together."""
 
 
@@ -129,7 +147,7 @@ def _lower_by_worth(
     k: int,
     gain: np.int64,
 ) -> bool:
-    """Lower the prices of members, listed dearest first, by worth; return whether they fell."""
+    """Lower the prices of members, listed costliest first, by worth; return whether they fell."""
     if demands.has_entity:
         return False
     worth, best = np.empty(members.size), np.empty(0)
@@ -180,6 +198,8 @@ def _least_excess(
             held[demands.codes[column, members[place]]] += np.int64(demands.taken[place])
     # Where distances are limited, the size of the class takes the place of the most rows of a value.
     limit = max(np.int64(1), held.max() if number % 2 == 0 else np.int64(rows + 0.5))
+    if number % 2 == 1 and limit <= MOST_WHOLE:
+        return _excess_of_whole_rows(demands, column, priced, members, cost, limit, worth)
     lift = np.float64(max(np.int64(0), cost - priced.prices[members[last]]))
     excess = _excess_at(demands, number, priced, members, cost, k, lift, limit, worth)
     enough = gain + np.float64(members.size)
@@ -203,6 +223,60 @@ def _least_excess(
     if min(of_left, of_right) < excess:
         lift = left if of_left <= of_right else right
     return _excess_at(demands, number, priced, members, cost, k, lift, limit, worth)
+
+
+@kernel
+def _excess_of_whole_rows(
+    demands: ClassDemands,
+    column: int,
+    priced: PricedRows,
+    members: NDArray[np.int32],
+    cost: np.int64,
+    size: np.int64,
+    worth: NDArray[np.float64],
+) -> float:
+    """Return by how much prices fall together so that no class of some size with whole rows gains.
+
+    The module says what rows are worth; infinite if that is less than the gain.
+    """
+    units = units_of(members.size, demands.held.size)
+    list_units(demands, column, size, priced, members, units)
+    low, high, gain = multipliers(demands, size, priced, members, cost, units, np.int64(0), NO_CLASS)
+    if gain <= 0:
+        return 0.0
+    allowed = demands.beyond * size
+    of_low, _, _ = choose(demands, size, priced, members, cost, units, low, 0.0)
+    of_high, _, _ = choose(demands, size, priced, members, cost, units, high, 0.0)
+    price = low if of_low + low * allowed < of_high + high * allowed else high
+    demands.taken[: members.size] = 0.0
+    _, _, last = choose(demands, size, priced, members, cost, units, price, 1.0)
+    codes, held = demands.codes[column], demands.held
+    held[:] = 0
+    for place in range(members.size):
+        held[codes[members[place]]] += np.int64(demands.taken[place])
+    base = np.empty(held.size)
+    for value in range(held.size):
+        quota = demands.quotas[column, value] * size
+        part = min(SHARE_UNIT, max(0, held[value] * SHARE_UNIT - quota))
+        if held[value] == 0:
+            part = min(SHARE_UNIT, max(0, SHARE_UNIT - quota))
+        base[value] = (price * part + last) / SHARE_UNIT + cost
+    for place in range(members.size):
+        item = members[place]
+        if demands.taken[place] < priced.rows[item]:
+            base[codes[item]] = max(base[codes[item]], np.float64(priced.prices[item]))
+    together = 0.0
+    for place in range(members.size):
+        item = members[place]
+        together += max(0.0, priced.prices[item] - base[codes[item]]) * priced.rows[item]
+    # If what rows are worth is less than the gain, the worst one, and with it all limits, are lowered.
+    lower_by = max(0.0, (gain - together) / size)
+    excess = 0.0
+    for place in range(members.size):
+        item = members[place]
+        worth[place] = max(0.0, priced.prices[item] - base[codes[item]] + lower_by)
+        excess += worth[place] * priced.rows[item]
+    return min(excess, np.float64(gain) + 1.0) if lower_by == 0.0 else excess
 
 
 @kernel
@@ -237,7 +311,7 @@ def _excess_within_distance(
 ) -> float:
     """Return by how much prices fall together with the limits of a class of some size, see the module.
 
-    Lifts below what they have to be count as dearer the more they lack.
+    Lifts below what they have to be count as costlier the more they lack.
     """
     codes, quotas, level = demands.codes[column], demands.quotas[column], cost - lift
     limits, held = np.zeros(demands.held.size), np.zeros(demands.held.size)

@@ -291,7 +291,7 @@ def pair_excess(
             least += own[place] * taken
             filler = own[place]
         for place in range(last - first):
-            # One row of this type joins; if the class was filled up to k, the dearest of those leaves.
+            # One row of this type joins; if the class was filled up to k, the costliest of those leaves.
             joined = own[place] - filler if filler > 0.0 else own[place]
             excess[first + place] = least + max(0.0, joined)
     return excess

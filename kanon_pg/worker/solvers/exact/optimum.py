@@ -57,7 +57,7 @@ class Rules:
     prices : ndarray of int64, shape (n,), optional
         Prices that prove a lower bound, in units of 1 / `PRICE_UNIT`.
     demand_of : callable, optional
-        What classes must satisfy beside k people.
+        What classes must satisfy besides k people.
     """
 
     table: RowTypeTable
@@ -135,7 +135,7 @@ def solve_network(
 def _floor(network: Network, rules: Rules, need: Need) -> float:
     """Return a lower bound that needs no search: cheapest instances, or prices.
 
-    Rows dearer than the sink are paid for by others that join them there. These may belong to other
+    Rows costlier than the sink are paid for by others that join them there. These may belong to other
     components, so where the sink is free no row may count for more than the sink costs.
     """
     start, instance = network.of_nodes()
@@ -214,7 +214,7 @@ ALL_PATTERNS_NOT_SEARCHED = (
 
 @dataclass(frozen=True)
 class ProgramDemands:
-    """What classes must satisfy beside k people.
+    """What classes must satisfy besides k people.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ class Search:
     nodes : int or None
         Most nodes of each integer program's search tree.
     demands : ProgramDemands or None
-        What classes must satisfy beside k people.
+        What classes must satisfy besides k people.
     gap : float
         Relative gap at which a solution is good enough.
     """
@@ -305,7 +305,7 @@ def search_exactly(
         Prices that prove a lower bound (see `kanon_pg.worker.verification.certificate`); they strike out
         pairs of a row type and an instance that no better solution uses.
     demands : ProgramDemands, optional
-        What classes must satisfy beside k people.
+        What classes must satisfy besides k people.
     nodes : int, optional
         Most nodes of each search tree: a limit that does not depend on the machine.
     gap : float

@@ -118,7 +118,7 @@ class _Rest:
         return candidates, np.minimum(table.own[candidates], missing).astype(np.float64)
 
     def spared(
-        self, candidates: NDArray[np.intp], classes: ClassTable, missing: float, dearer: NDArray[np.float64]
+        self, candidates: NDArray[np.intp], classes: ClassTable, missing: float, costlier: NDArray[np.float64]
     ) -> NDArray[np.intp]:
         """Choose row types, in their order, that their classes can spare; empty if they do not suffice."""
         table, left, chosen = self.table, classes.people - self.k, []
@@ -131,15 +131,15 @@ class _Rest:
                 chosen.append(int(item))
         if missing > 0:
             return np.empty(0, dtype=np.intp)
-        return _without_superfluous(np.array(chosen, dtype=np.intp), table.own, dearer, -missing)
+        return _without_superfluous(np.array(chosen, dtype=np.intp), table.own, costlier, -missing)
 
 
 def _without_superfluous(
-    chosen: NDArray[np.intp], own: NDArray[np.int64], dearer: NDArray[np.float64], surplus: float
+    chosen: NDArray[np.intp], own: NDArray[np.int64], costlier: NDArray[np.float64], surplus: float
 ) -> NDArray[np.intp]:
-    """Drop the dearest row types that are not needed after all."""
+    """Drop the costliest row types that are not needed after all."""
     keep = np.ones(chosen.size, dtype=np.bool_)
-    for place in np.argsort(-dearer[chosen], kind="stable"):
+    for place in np.argsort(-costlier[chosen], kind="stable"):
         if own[chosen[place]] <= surplus:
             surplus -= int(own[chosen[place]])
             keep[place] = False
@@ -174,12 +174,12 @@ class _RestUnderModels(_Rest):
         return candidates, self.table.rows[candidates].astype(np.float64)
 
     def spared(
-        self, candidates: NDArray[np.intp], classes: ClassTable, missing: float, dearer: NDArray[np.float64]
+        self, candidates: NDArray[np.intp], classes: ClassTable, missing: float, costlier: NDArray[np.float64]
     ) -> NDArray[np.intp]:
         looked = candidates[: self.effort].astype(np.int32)
         self.effort -= looked.size
         order, begin = _class_lists(classes)
-        chosen = _spared(self.models, self.counts, looked, classes.class_of, order, begin, self.k, dearer)
+        chosen = _spared(self.models, self.counts, looked, classes.class_of, order, begin, self.k, costlier)
         return chosen.astype(np.intp)
 
 
@@ -219,12 +219,12 @@ def _spared(
     order: NDArray[np.int32],
     begin: NDArray[np.int64],
     k: int,
-    dearer: NDArray[np.float64],
+    costlier: NDArray[np.float64],
 ) -> NDArray[np.int32]:
     """Choose row types in turn that lessen the lack and without which their class satisfies everything.
 
-    Those that are not needed after all are dropped, dearest first, where their class takes them back. None is
-    chosen if all do not suffice.
+    Those that are not needed after all are dropped, costliest first, where their class takes them back. None
+    is chosen if all do not suffice.
     """
     missing = lack(models, counts, k)
     taken = np.zeros(class_of.size, dtype=np.bool_)
@@ -244,7 +244,7 @@ def _spared(
     chosen = np.flatnonzero(taken).astype(np.int32)
     kept = 0
     if missing <= 0.0:
-        for item in chosen[np.argsort(-dearer[chosen], kind="mergesort")]:
+        for item in chosen[np.argsort(-costlier[chosen], kind="mergesort")]:
             leave(models, counts, item)
             taken[item] = False
             members = order[begin[class_of[item]] : begin[class_of[item] + 1]]
@@ -264,18 +264,18 @@ def _cheapest_moves(
     full = (1 << table.width) - 1
     classes = classes_of(table, assigned)
     everything = float(table.weights.sum())
-    dearer = (everything - suppression_costs(assigned, table.weights)) * table.rows
-    class_cost = np.bincount(classes.class_of, weights=dearer, minlength=len(classes))
+    costlier = (everything - suppression_costs(assigned, table.weights)) * table.rows
+    class_cost = np.bincount(classes.class_of, weights=costlier, minlength=len(classes))
     class_cost[classes.vectors == full] = np.inf
     class_gain = rest.class_gains(classes)
     enough = np.flatnonzero((class_gain >= missing) & np.isfinite(class_cost))
     candidates, gain = rest.candidates(classes, assigned != full, missing)
     # The last tie is broken by content, not by position.
     content = table.hashes[:, candidates].sum(axis=0, dtype=np.uint64)
-    order = np.lexsort((content, dearer[candidates], dearer[candidates] / gain))
-    single = rest.spared(candidates[order], classes, missing, dearer)
+    order = np.lexsort((content, costlier[candidates], costlier[candidates] / gain))
+    single = rest.spared(candidates[order], classes, missing, costlier)
     best = enough[np.argmin(class_cost[enough])] if enough.size else -1
-    if single.size and (best < 0 or dearer[single].sum() <= class_cost[best]):
+    if single.size and (best < 0 or costlier[single].sum() <= class_cost[best]):
         return single
     if best < 0:
         best = int(np.argmin(class_cost / np.maximum(class_gain, rest.least_gain)))

@@ -82,16 +82,16 @@ def filter_living(
     return found
 
 
-class Marks(NamedTuple):
+class KeyFilter(NamedTuple):
     """Marked places of keys, and counters of the people there."""
 
     marked: NDArray[np.uint8]
     counters: NDArray[np.uint16]
 
 
-def marks_for(count: int) -> Marks:
-    """Return enough marks and counters for `count` items."""
-    return Marks(np.zeros(1 << int(filter_bits(count)), dtype=np.uint8), counters_for(count))
+def key_filter_for(count: int) -> KeyFilter:
+    """Return a filter for `count` keys, all places unmarked."""
+    return KeyFilter(np.zeros(1 << int(filter_bits(count)), dtype=np.uint8), counters_for(count))
 
 
 @kernel
@@ -99,7 +99,7 @@ def filter_around(
     keys: NDArray[np.uint64],
     people: NDArray[np.int64],
     limit: int,
-    marks: Marks,
+    key_filter: KeyFilter,
     wanted: NDArray[np.int32],
     among: NDArray[np.int32],
     candidates: NDArray[np.int32],
@@ -111,14 +111,14 @@ def filter_around(
     """
     bits = filter_bits(wanted.size)
     shift = np.uint64(64 - bits)
-    marks.marked[: 1 << bits] = 0
+    key_filter.marked[: 1 << bits] = 0
     for item in wanted:
-        marks.marked[np.int64(keys[item] >> shift)] = 1
+        key_filter.marked[np.int64(keys[item] >> shift)] = 1
     listed = 0
     for item in among:
         candidates[listed] = item
-        listed += int(marks.marked[np.int64(keys[item] >> shift)])
-    counters = marks.counters
+        listed += int(key_filter.marked[np.int64(keys[item] >> shift)])
+    counters = key_filter.counters
     bits = filter_bits(listed)
     shift = np.uint64(64 - bits)
     enough = np.int64(min(limit, MOST_COUNTED))

@@ -132,7 +132,7 @@ def _sweep_once(
 ) -> tuple[NDArray[np.int64], float, int]:
     """Return the assignment after one sweep, its gain, and the effort that is left."""
     clock.report("improve", 0.0)
-    # Dearest first; the sum of the hashes makes the order depend on content alone.
+    # Costliest first; the sum of the hashes makes the order depend on content alone.
     order = np.lexsort(
         (table.hashes.sum(axis=0, dtype=np.uint64), -suppression_costs(assigned, table.weights))
     )

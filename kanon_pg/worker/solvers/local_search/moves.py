@@ -119,7 +119,7 @@ def _admit_gainers(
     scratch: MoveBuffers,
     elsewhere: NDArray[np.int32],
 ) -> float:
-    """Decide how many people each dearer class may lose; return what breaking classes costs."""
+    """Decide how many people each costlier class may lose; return what breaking classes costs."""
     losses = 0.0
     for position in range(touched):
         number = scratch.touched[position]
@@ -209,8 +209,8 @@ def _take_gainers(
     for item in items:
         number = parts.class_of[item]
         gain = parts.cost[number] - cost
-        is_dearer = number != target and gain > TOLERANCE
-        if is_dearer and _may_leave(item, number, k, models, parts, members, scratch):
+        is_costlier = number != target and gain > TOLERANCE
+        if is_costlier and _may_leave(item, number, k, models, parts, members, scratch):
             scratch.taken[taken] = item
             taken += 1
             gains += gain * members.rows[item]
@@ -487,7 +487,7 @@ def try_class(
     Parameters
     ----------
     items : ndarray of int32
-        Row types that agree under `vector`, dearest first.
+        Row types that agree under `vector`, costliest first.
     vector, cost : int, float
         The vector, and the cost of one row under it.
     models : ModelEvaluator or None

@@ -16,12 +16,12 @@ from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.models.class_counts import ModelEvaluator
 from kanon_pg.worker.solvers.greedy.scan import (
     GroupingBuffers,
-    Marks,
+    KeyFilter,
     filter_around,
     group_candidates,
     grouping_for,
+    key_filter_for,
     list_groups,
-    marks_for,
     update_keys,
 )
 from kanon_pg.worker.solvers.local_search.moves import TOLERANCE, try_class
@@ -65,7 +65,7 @@ class Sweep(NamedTuple):
     hashes: NDArray[np.uint64]
     keys: NDArray[np.uint64]
     reach: NDArray[np.float64]
-    marks: Marks
+    key_filter: KeyFilter
     elsewhere: NDArray[np.int32]
     stuck: NDArray[np.int32]
     active: NDArray[np.int32]
@@ -84,9 +84,9 @@ def sweep_of(
     count = members.rows.size
     return Sweep(
         parts, members, scratch_for(parts, models), grouping_for(count), hashes,
-        hashes.sum(axis=0, dtype=np.uint64), reach, marks_for(count), np.full(count, NOBODY, dtype=np.int32),
-        np.zeros(parts.vector.size, dtype=np.int32), np.zeros(count, dtype=np.int32), np.full(1, -1.0),
-        np.zeros(2, dtype=np.int64),
+        hashes.sum(axis=0, dtype=np.uint64), reach, key_filter_for(count),
+        np.full(count, NOBODY, dtype=np.int32), np.zeros(parts.vector.size, dtype=np.int32),
+        np.zeros(count, dtype=np.int32), np.full(1, -1.0), np.zeros(2, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -260,12 +260,12 @@ def _gainers(sweep: Sweep, cost: float, k: int) -> int:
     """List the row types that pay more than `cost` and that their class may do without or be broken for."""
     item_cost, class_of, people = sweep.parts.item_cost, sweep.parts.class_of, sweep.members.people
     class_people, stuck, gainers = sweep.parts.people, sweep.stuck, sweep.grouping.candidates
-    dearer = 0
+    costlier = 0
     for item in sweep.active[: sweep.state[1]]:
-        gainers[dearer] = item
-        dearer += int(item_cost[item] > cost + TOLERANCE)
+        gainers[costlier] = item
+        costlier += int(item_cost[item] > cost + TOLERANCE)
     found = 0
-    for position in range(dearer):
+    for position in range(costlier):
         item = gainers[position]
         number = class_of[item]
         gainers[found] = item
@@ -282,7 +282,7 @@ def _promising(sweep: Sweep, cost: float, k: int) -> int:
         return 0
     candidates, active = sweep.grouping.candidates, sweep.active[: sweep.state[1]]
     return filter_around(
-        sweep.keys, sweep.members.people, k, sweep.marks, candidates[:found], active, candidates
+        sweep.keys, sweep.members.people, k, sweep.key_filter, candidates[:found], active, candidates
     )
 
 

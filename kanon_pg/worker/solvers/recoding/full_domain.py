@@ -168,7 +168,7 @@ class _NodeSearch:
         """Suppress further groups, cheapest first, until the suppressed rows are allowed as a class.
 
         One is enough for k people; for privacy models their number is doubled until it is. Nodes of one level
-        may lose different amounts, so the cheapest group can have too many rows where a dearer one has not.
+        may lose different amounts, so the cheapest group can have too many rows where a costlier one has not.
         """
         too_many = rows > self.most_rows - rows[hidden].sum()
         order = np.lexsort((rises, too_many, hidden))
@@ -200,11 +200,11 @@ def best_full_domain(
     Notes
     -----
     Depth-first over the lattice of level vectors; costs of all rows follow from the marginals alone and only
-    rise on the way up, so a vector that is dearer than the best recoding known ends its branch. So do columns
-    that by themselves, at levels that the branch does not raise any more, make too many rows to suppress.
-    Rows of groups that are too small are suppressed; if they are too few for a class, the cheapest group that
-    the limit allows is, too, which with k-anonymity alone is the best choice. Groups are made from those of
-    the vector below.
+    rise on the way up, so a vector that is costlier than the best recoding known ends its branch. So do
+    columns that by themselves, at levels that the branch does not raise any more, make too many rows to
+    suppress. Rows of groups that are too small are suppressed; if they are too few for a class, the cheapest
+    group that the limit allows is, too, which with k-anonymity alone is the best choice. Groups are made from
+    those of the vector below.
 
     The bound is over all recodings of this kind: a level vector, and groups of rows that are alike there
     suppressed as a whole. Where models demand something of the suppressed rows, the groups that must be

@@ -229,7 +229,7 @@ def cheapest_levels_within_reach(
     A class that publishes a row type at some levels holds only row types that agree on them, so its level
     vector is one at which the group of that row type has k people. The cheapest of these bounds the cost.
     It holds for solutions that divide row types, too. Worst case O(p n) for p level vectors; a branch ends
-    where all groups are large enough or dearer than what is known.
+    where all groups are large enough or costlier than what is known.
     """
     groups, into = finest_groups(forest, codes, table)
     most = most_of_parts(into, known, np.ones(into.size, dtype=np.bool_), groups.rows.size)

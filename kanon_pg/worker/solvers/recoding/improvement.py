@@ -143,7 +143,7 @@ def improve_classes(
 
     Each step takes some classes around a row type apart, forms new ones around random ones of its row types,
     and sends the others into the cheapest of these or of the classes nearby that cover them (ruin and
-    recreate: Schrimpf, Schneider, Stamm-Wilbrandt and Dueck 2000); dearer results are kept with a
+    recreate: Schrimpf, Schneider, Stamm-Wilbrandt and Dueck 2000); costlier results are kept with a
     probability that falls as the temperature does.
 
     Parameters

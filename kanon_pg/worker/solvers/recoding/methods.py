@@ -116,11 +116,11 @@ def _found(whole: RecodingTask, start: Start) -> SearchResult:
     whole : RecodingTask
         The row types of `start`, undivided.
     """
-    bound, name = _bound_in_a_moment(whole, _known(whole, start))
+    bound, name = _quick_bound(whole, _known(whole, start))
     return SearchResult(start.task.solution_of(start.class_of), start.method, bound, name)
 
 
-def _bound_in_a_moment(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float | None, str | None]:
+def _quick_bound(task: RecodingTask, known: NDArray[np.float64]) -> tuple[float | None, str | None]:
     """Return a bound and what proves it; `known` has the cost of a row of each row type in some solution."""
     forest, table, k = task.forest, task.table, task.request.k
     reach, name = None, BOUND_METHOD
@@ -240,7 +240,7 @@ def _full_domain(task: RecodingTask) -> SearchResult:
         return SearchResult(solution, method, bound_method=FULL_DOMAIN_BOUND, is_best=True)
     if best.complete:
         return SearchResult(solution, method, best.bound * (1 - _MARGIN), FULL_DOMAIN_BOUND)
-    return SearchResult(solution, method, *_bound_in_a_moment(task, task.row_costs_at(vector)))
+    return SearchResult(solution, method, *_quick_bound(task, task.row_costs_at(vector)))
 
 
 RECODINGS: dict[str, Recoding] = {

@@ -54,7 +54,7 @@ def raise_level_prices(
     task : RecodingTask
         Its row types are not divided.
     known : ndarray of float64, shape (n,)
-        Cost of a row of each row type in some solution, the dearest of each type.
+        Cost of a row of each row type in some solution, the costliest of each type.
     target : float
         Cost of that solution.
     clock : Clock

@@ -16,11 +16,11 @@ from kanon_pg.worker.compiled import kernel
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.greedy.scan import (
     GroupingBuffers,
-    Marks,
+    KeyFilter,
     filter_around,
     group_candidates,
     grouping_for,
-    marks_for,
+    key_filter_for,
 )
 from kanon_pg.worker.solvers.recoding.forest import (
     MOST_VECTORS,
@@ -51,7 +51,7 @@ class LevelReach(NamedTuple):
     codes: NDArray[np.int32]
     keys: NDArray[np.uint64]
     people: NDArray[np.int64]
-    marks: Marks
+    key_filter: KeyFilter
     grouping: GroupingBuffers
     all_types: NDArray[np.int32]
     cost: NDArray[np.float64]
@@ -108,7 +108,7 @@ def _reach_range(
         work -= reach.keys.size
         move_keys(forest, reach.codes, reach.keys, reach.keys.size, reach.level, levels[turn])
         found = filter_around(
-            reach.keys, reach.people, k, reach.marks, reach.waiting[: reach.state[0]], reach.all_types,
+            reach.keys, reach.people, k, reach.key_filter, reach.waiting[: reach.state[0]], reach.all_types,
             reach.grouping.candidates,
         )  # fmt: skip
         groups = group_candidates(reach.keys, found, reach.grouping)
@@ -151,9 +151,9 @@ def cheapest_levels_in_order(
     count = len(table)
     codes = np.ascontiguousarray(table.codes)
     reach = LevelReach(
-        codes, keys_at(forest, codes, forest.lowest), table.people, marks_for(count), grouping_for(count),
-        np.arange(count, dtype=np.int32), known.astype(np.float64), np.arange(count, dtype=np.int32),
-        forest.lowest.astype(np.int16), np.array([count], dtype=np.int64),
+        codes, keys_at(forest, codes, forest.lowest), table.people, key_filter_for(count),
+        grouping_for(count), np.arange(count, dtype=np.int32), known.astype(np.float64),
+        np.arange(count, dtype=np.int32), forest.lowest.astype(np.int16), np.array([count], dtype=np.int64),
     )  # fmt: skip
     turn = 0
     while turn < least.size and effort > 0 and not clock.is_over():

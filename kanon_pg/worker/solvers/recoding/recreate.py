@@ -99,7 +99,7 @@ def _find_needs(
 
 @inner_kernel
 def _nearest(buffers: RecreateBuffers, forest: Forest, items: Items, taken: TakenTypes, made: int) -> int:
-    """Return the position of the unplaced row type that makes a new class least dear, negative if none."""
+    """Return the position of the unplaced row type that makes a new class least costly, negative if none."""
     loss, begin, values = forest.loss, forest.begin, forest.values
     assign, needs, level, price, codes = (
         buffers.assign,
@@ -159,7 +159,7 @@ def grow_class(
 ) -> int:
     """Form a class around one of the row types taken out; return the work, negative if none can be formed.
 
-    The class takes the row type that makes it least dear and all that it then covers, until it is allowed.
+    The class takes the row type that makes it least costly and all that it then covers, until it is allowed.
     """
     member = taken.item[first]
     buffers.member[made] = member

@@ -2,7 +2,7 @@
 
 What suppression alone finds is a recoding, too: each of its classes publishes the lowest nodes that its
 members share, which cost at most as much as the cells that it suppresses. So starting from it, hierarchies
-never make a release dearer.
+never make a release costlier.
 """
 
 from __future__ import annotations

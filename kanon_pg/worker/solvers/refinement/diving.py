@@ -83,7 +83,7 @@ def _what_is_left(
 def _fill(
     graph: Pool, stage: Stage, number: int, k: int, taken: NDArray[np.int64]
 ) -> tuple[int, float, NDArray[np.int64]]:
-    """Choose rows for an instance: all that are dearer than it, and the next dearest up to k.
+    """Choose rows for an instance: all that are costlier than it, and the next costliest up to k.
 
     Returns how many, by how much they cost more than their prices, and the members in that order; `taken`
     holds the rows of each.
@@ -164,7 +164,7 @@ _MOST_SHARE = 0.8
 """Share of the rows that are left which get a place in each round: small ones distort later prices."""
 
 _STEPS_OF_USAGE = 10
-"""Usages are told apart up to this part of them; of equally used instances the dearest come first."""
+"""Usages are told apart up to this part of them; of equally used instances the costliest come first."""
 
 _LEAST_CLASSES = 5
 """Classes, of k rows, that each round should settle at least."""
@@ -254,7 +254,7 @@ def _beginning(table: RowTypeTable, graph: Compatibility, prices: NDArray[np.int
 def _by_usage(instance: NDArray[np.int64], share: NDArray[np.float64]) -> NDArray[np.int64]:
     """Sort instances, given by rising cost, by usage and then by falling cost.
 
-    What dear ones leave fits into cheap ones rather than vice versa.
+    What costly ones leave fits into cheap ones rather than vice versa.
     """
     return instance[::-1][np.argsort(-np.rint(_STEPS_OF_USAGE * share[::-1]), kind="stable")]
 

@@ -148,7 +148,7 @@ def dive_again(
     Returns
     -------
     Solution or None
-        It may be dearer. None if there is nothing to settle, or time is over.
+        It may be costlier. None if there is nothing to settle, or time is over.
 
     Notes
     -----
@@ -412,9 +412,9 @@ def _whole_rows(
     k: int,
     taken: Numbers,
 ) -> np.int64:
-    """Choose whole rows of members, listed dearest first, that are near enough to the whole table.
+    """Choose whole rows of members, listed costliest first, that are near enough to the whole table.
 
-    Classes of several sizes are filled with the dearest rows that still fit, in some of them only with rows
+    Classes of several sizes are filled with the costliest rows that still fit, in some of them only with rows
     whose values are not too rare. Returns what the best one gains, `NO_CLASS` if none was found; its rows are
     in `taken`.
     """

@@ -110,7 +110,7 @@ def refine(
     Returns
     -------
     Solution
-        Never dearer than `solution`.
+        Never costlier than `solution`.
     """
     search = _Refinement(table, graph, k, clock, prices, rest_may_be_small)
     if anew:

@@ -292,7 +292,7 @@ _MOST_EFFORT = 0.05
 """Share of the effort that one program may take, or a second; otherwise the next ones get smaller."""
 
 _LEAST_EFFORT = EFFORT_PER_SECOND // 50
-"""What each program costs beside the steps of the simplex method."""
+"""What each program costs besides the steps of the simplex method."""
 _SHORTEST_CALL = 0.05
 _LONGEST_CALL = 12.0
 """Seconds after which a program is given up: rare, but the library may work for minutes on its first node."""
@@ -337,7 +337,7 @@ def improve_by_regions(
     Returns
     -------
     Solution
-        Never dearer than `solution`.
+        Never costlier than `solution`.
 
     Notes
     -----
