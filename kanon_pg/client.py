@@ -96,7 +96,7 @@ def as_owner(
     *,
     granting: str = "grant_read",
 ) -> Iterator[tuple[PsycopgDatabase, str]]:
-    """Open a transaction that acts as the owner role; yields it with the role that asked."""
+    """Open a transaction that acts as the owner role; yields it with the requesting role."""
     with _transaction(target) as connection:
         db = PsycopgDatabase(connection, on_progress)
         role = caller(db)
@@ -250,7 +250,7 @@ def composition(
     on_progress: Progress | None = None,
     **options: Any,
 ) -> tuple[Composition, ...]:
-    """Say what several releases of a table tell together, see `CompositionRequest`."""
+    """Say what several releases of a table disclose together, see `CompositionRequest`."""
     request = CompositionRequest(releases, *arguments, **options)
     request.check()
     with as_owner(target, on_progress=on_progress) as (db, role):

@@ -275,7 +275,7 @@ def _check_ks(ks: Any) -> None:
 
 
 def curve_columns(db: Database, request: CurveRequest) -> tuple[Subject, tuple[CanonicalColumn, ...]]:
-    """Find out what to count, as ``kanon_anonymize`` would, with the caller's own rights.
+    """Resolve what to count, as ``kanon_anonymize`` would, with the caller's own rights.
 
     Raises
     ------

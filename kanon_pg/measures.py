@@ -168,7 +168,7 @@ _ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRelation:
     """What is measured: a relation by some of its columns.
 
     Parameters
@@ -243,7 +243,7 @@ class ClassFigures:
     diversity: float
 
 
-def count_classes(db: Database, measured: Measured) -> ClassFigures | None:
+def count_classes(db: Database, measured: MeasuredRelation) -> ClassFigures | None:
     """Count the classes in one statement.
 
     Returns
@@ -348,13 +348,13 @@ class SensitiveFigures:
 
 
 def measure_sensitive(
-    db: Database, measured: Measured, column: ColumnFacts, *, many_classes: bool
+    db: Database, measured: MeasuredRelation, column: ColumnFacts, *, many_classes: bool
 ) -> SensitiveFigures:
     """Compute the figures of one sensitive column in one statement.
 
     Parameters
     ----------
-    measured : Measured
+    measured : MeasuredRelation
         What to measure; at least one row.
     column : ColumnFacts
         One of its sensitive columns.
@@ -436,7 +436,7 @@ def measure(db: Database, request: MeasureRequest) -> Measures:
     return figures_of(db, resolve_measured(db, request))
 
 
-def resolve_measured(db: Database, request: MeasureRequest) -> Measured:
+def resolve_measured(db: Database, request: MeasureRequest) -> MeasuredRelation:
     """Find out what to measure and check that it can be measured.
 
     What the call does not name are the known roles; otherwise every column is a quasi-identifier except
@@ -465,7 +465,7 @@ def resolve_measured(db: Database, request: MeasureRequest) -> Measured:
         notice_unknown_roles(db, subject)
         given = tuple(column for column in usual if column not in sensitive)
     _require_measurable(db, subject, given, sensitive)
-    return Measured(subject, given, sensitive, subject.losses if given == usual else {})
+    return MeasuredRelation(subject, given, sensitive, subject.losses if given == usual else {})
 
 
 def _require_measurable(
@@ -478,7 +478,7 @@ def _require_measurable(
     require_equality(db, subject.relation, sensitive, "be measured")
 
 
-def figures_of(db: Database, measured: Measured) -> Measures:
+def figures_of(db: Database, measured: MeasuredRelation) -> Measures:
     """Measure what was resolved before.
 
     Raises

@@ -1,4 +1,4 @@
-"""How likely people are found again, through either interface; changes nothing.
+"""How likely people are reidentified, through either interface; changes nothing.
 
 A release of a table in which a person may have several rows does not say whose rows they are. A function of
 the owner role counts its classes in people and says no more than how many there are of each size.

@@ -184,7 +184,7 @@ def rows_of_audit(db: Database, request: AuditRequest) -> tuple[ViolatingSet, ..
     InputError
         If it is a release that does not tell whose rows it has, and rows show no set.
     LimitExceeded
-        If no set was found, but not all that were asked for could be looked at.
+        If no set was found, but not all requested ones could be examined.
     KanonError
         As `audit`.
     """

@@ -21,7 +21,7 @@ Kind = Literal["minimum", "minimal"]
 
 @dataclass(frozen=True, slots=True)
 class RiskFigures:
-    """How likely people are found again in a table, a view or a release: one row of ``kanon_risk``.
+    """How likely people are reidentified in a table, a view or a release: one row of ``kanon_risk``.
 
     The attackers are those of El Emam and Dankar (2008) and El Emam et al. (2009); a person's risk is that
     of the class, 1 / its size.
@@ -67,8 +67,8 @@ class RiskFigures:
     people_by_unique : tuple of int
         People whose smallest such combination has 1, 2, ... columns.
     homogeneous_people : int or None
-        People in classes that tell the value of a sensitive column, for the column with most of them; None
-        without sensitive columns.
+        People in classes that disclose the value of a sensitive column, for the column with most of them;
+        None without sensitive columns.
     homogeneous : tuple of HomogeneousClasses
         Per sensitive column.
     termination : Termination
@@ -207,7 +207,7 @@ class ViolatingSet:
     separation : float or None
         Share of the pairs of rows that differ on the columns, in [0, 1] (same authors).
     termination : Termination
-        How the search ended: 'optimal' if every set that was asked for is listed, with its figures.
+        How the search ended: 'optimal' if every requested set is listed, with its figures.
     """
 
     columns: tuple[str, ...]
@@ -321,7 +321,7 @@ class AuditResult:
     left_out : tuple of str
         Columns whose type cannot be compared; nothing is known about them.
     max_columns : int or None
-        Most columns of a set that were asked for.
+        Requested most columns of a set.
     sets : tuple of ViolatingSet
         Minimal violating sets, each proven; fewest columns first.
     complete_columns : int
@@ -333,7 +333,7 @@ class AuditResult:
     seconds : float
         How long the audit took.
     column_figures : tuple of ColumnFigures
-        Per audited column; empty if details were not asked for or the time did not suffice.
+        Per audited column; empty if details were not requested or the time did not suffice.
     audited : CombinedClasses or None
         The classes of all audited columns together; None as above.
     quasi_identifiers : CombinedClasses or None
@@ -343,8 +343,8 @@ class AuditResult:
     releases : tuple of ReleaseRisk
         Releases of the table that the caller may read, by name.
     together : tuple of Composition
-        What these releases tell together, see `kanon_pg.release.composition`; empty if there is only one, or
-        the caller may not know.
+        What these releases disclose together, see `kanon_pg.release.composition`; empty if there is only
+        one, or the caller may not know.
     release : str or None
         Its own name if it is a release itself and the caller may know of it.
     hides_people : bool
@@ -353,7 +353,7 @@ class AuditResult:
     declared : tuple of str
         The audited columns that are declared as quasi-identifiers; none without a declaration.
     termination : Termination
-        How the search for sets ended: 'optimal' if every one that was asked for is listed.
+        How the search for sets ended: 'optimal' if every requested one is listed.
     """
 
     relation: str
@@ -447,7 +447,7 @@ class Suggestion:
     column : str
         The column.
     role : {'identifier', 'quasi_identifier', 'sensitive', 'insensitive', 'entity', 'withheld'}
-        What is proposed; 'entity' for a column that tells whose row it is, 'withheld' for one that a
+        What is proposed; 'entity' for a column that identifies the person of a row, 'withheld' for one that a
         declaration should not mention.
     reasons : tuple of str
         Why, in sentences.
@@ -460,7 +460,7 @@ class Suggestion:
     missing : float
         Share of rows without a value, 0 to 1.
     restored_by : tuple of str
-        Columns each of which tells this one's value: suppressing it alone hides nothing.
+        Columns each of which determines this one's value: suppressing it alone hides nothing.
     """
 
     column: str

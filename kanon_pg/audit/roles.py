@@ -304,7 +304,7 @@ hardly a cell left; whoever knows what others can know adds to them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedColumn:
     """A column and what was counted of it.
 
     Parameters
@@ -377,7 +377,7 @@ class Observed:
         return self.people is not None or names_a_person(self.facts.name)
 
 
-def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
+def suggestions_for(columns: Sequence[ObservedColumn]) -> tuple[Suggestion, ...]:
     """Return the proposed role of each column with reasons, the deciding one first.
 
     The rules, the first that applies: keys, references to people, types that number things, constants, survey
@@ -389,7 +389,7 @@ def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
 
     Parameters
     ----------
-    columns : sequence of Observed
+    columns : sequence of ObservedColumn
         All columns of a relation.
     """
     decided = [_decide(column) for column in columns]
@@ -412,7 +412,7 @@ def suggestions_for(columns: Sequence[Observed]) -> tuple[Suggestion, ...]:
     )
 
 
-def _withhold(columns: Sequence[Observed], decided: list[tuple[str, str]]) -> None:
+def _withhold(columns: Sequence[ObservedColumn], decided: list[tuple[str, str]]) -> None:
     """Keep the quasi-identifiers that others know best and that tell most rows apart; withhold the others."""
     linking = [number for number, (role, _) in enumerate(decided) if role == "quasi_identifier"]
     chosen: list[str] = []
@@ -432,7 +432,7 @@ def _withhold(columns: Sequence[Observed], decided: list[tuple[str, str]]) -> No
             )
 
 
-def _rank(column: Observed) -> tuple[int, float]:
+def _rank(column: ObservedColumn) -> tuple[int, float]:
     """Return how well others know a column, best known first, and how many rows it tells apart."""
     name = column.facts.name
     if is_widely_known(name):
@@ -444,7 +444,7 @@ def _rank(column: Observed) -> tuple[int, float]:
     return known, -column.separation
 
 
-def _entity(columns: Sequence[Observed], decided: Sequence[tuple[str, str]]) -> Observed | None:
+def _entity(columns: Sequence[ObservedColumn], decided: Sequence[tuple[str, str]]) -> ObservedColumn | None:
     """Return the column by which people should be counted; None if every row seems to be a person."""
     candidates = [
         column
@@ -455,7 +455,7 @@ def _entity(columns: Sequence[Observed], decided: Sequence[tuple[str, str]]) -> 
 
 
 def _proposed(
-    column: Observed, role: str, reason: str, entity: Observed | None
+    column: ObservedColumn, role: str, reason: str, entity: ObservedColumn | None
 ) -> tuple[str, tuple[str, ...]]:
     if column is not entity:
         return role, (reason,)
@@ -465,13 +465,13 @@ def _proposed(
     )
 
 
-def _identifiers(columns: Sequence[Observed], decided: Sequence[tuple[str, str]]) -> set[str]:
+def _identifiers(columns: Sequence[ObservedColumn], decided: Sequence[tuple[str, str]]) -> set[str]:
     return {
         column.facts.name for column, (role, _) in zip(columns, decided, strict=True) if role == "identifier"
     }
 
 
-def _beside_published(column: Observed, hidden: set[str]) -> Observed:
+def _beside_published(column: ObservedColumn, hidden: set[str]) -> ObservedColumn:
     """Forget that identifiers tell the value: they are never published."""
     return replace(
         column,
@@ -479,7 +479,7 @@ def _beside_published(column: Observed, hidden: set[str]) -> Observed:
     )
 
 
-def _suggestion(column: Observed, role: str, reasons: tuple[str, ...]) -> Suggestion:
+def _suggestion(column: ObservedColumn, role: str, reasons: tuple[str, ...]) -> Suggestion:
     if role == "sensitive" and column.is_exact_number:
         reasons = (*reasons, "Whoever knows the exact number finds the row: think of publishing ranges.")
     return Suggestion(
@@ -494,7 +494,7 @@ def _suggestion(column: Observed, role: str, reasons: tuple[str, ...]) -> Sugges
     )
 
 
-def _decide(column: Observed) -> tuple[str, str]:
+def _decide(column: ObservedColumn) -> tuple[str, str]:
     facts = column.facts
     stands_for = _what_it_stands_for(column)
     if stands_for is not None:
@@ -514,7 +514,7 @@ def _decide(column: Observed) -> tuple[str, str]:
     return _by_statistics(column)
 
 
-def _named(column: Observed) -> NamedRole | None:
+def _named(column: ObservedColumn) -> NamedRole | None:
     """Return what the name says, as far as the values may be what it suggests."""
     named = role_by_name(column.facts.name)
     if named is None:
@@ -526,7 +526,7 @@ def _named(column: Observed) -> NamedRole | None:
     return None if is_weight else named
 
 
-def _what_it_stands_for(column: Observed) -> str | None:
+def _what_it_stands_for(column: ObservedColumn) -> str | None:
     """Return how keys or the type say that a value stands for one row or person; None if they don't."""
     facts = column.facts
     if facts.is_key:
@@ -545,7 +545,7 @@ _CONSEQUENCE = {
 }
 
 
-def _by_statistics(column: Observed) -> tuple[str, str]:
+def _by_statistics(column: ObservedColumn) -> tuple[str, str]:
     ratio = column.ratio or 0.0
     is_long = column.length is not None and column.length >= _FREE_TEXT_LENGTH
     if is_long and ratio >= _FREE_TEXT_RATIO:
@@ -558,7 +558,7 @@ def _by_statistics(column: Observed) -> tuple[str, str]:
     return "quasi_identifier", "Nothing says that others cannot know it."
 
 
-def _observations(column: Observed) -> list[str]:
+def _observations(column: ObservedColumn) -> list[str]:
     """Return sentences about what was counted."""
     found = []
     if column.distinct is not None:

@@ -53,7 +53,7 @@ _MOST_IN_A_SENTENCE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Recommendation:
     """Something to do.
 
     Parameters
@@ -111,7 +111,7 @@ def sentences(result: AuditResult) -> tuple[str, ...]:
     return tuple(_all(result))
 
 
-def next_steps(result: AuditResult) -> tuple[Step, ...]:
+def next_steps(result: AuditResult) -> tuple[Recommendation, ...]:
     """Return what to do about it, each with the exact SQL.
 
     Parameters
@@ -123,11 +123,13 @@ def next_steps(result: AuditResult) -> tuple[Step, ...]:
     steps = []
     if result.column_figures and all(column.role is None for column in result.column_figures):
         steps.append(
-            Step("Find out which roles the columns should have.", f"SELECT * FROM kanon_suggest({relation});")
+            Recommendation(
+                "Find out which roles the columns should have.", f"SELECT * FROM kanon_suggest({relation});"
+            )
         )
     if result.release is not None and not result.is_anonymous:
         steps.append(
-            Step(
+            Recommendation(
                 f"Publish the release again from its table, with k = {k}; this says which table that is.",
                 f"SELECT base, k FROM kanon.releases WHERE release = {Literal(result.release)};",
             )
@@ -135,13 +137,13 @@ def next_steps(result: AuditResult) -> tuple[Step, ...]:
     elif result.sets and not result.releases and result.people >= k:
         ks = ",".join(str(one) for one in sorted({*_KS, k}) if one <= result.people)
         steps.append(
-            Step(
+            Recommendation(
                 "See what each k would cost before anything is published.",
                 f"SELECT k, suppressed_share, gap FROM kanon_curve({relation}, '{{{ks}}}');",
             )
         )
         steps.append(
-            Step(
+            Recommendation(
                 f"Publish a view in which at least {k} people share every combination of values.",
                 f"SELECT * FROM kanon_anonymize({relation}, {k});",
             )
@@ -149,12 +151,14 @@ def next_steps(result: AuditResult) -> tuple[Step, ...]:
     for release in result.releases:
         view = Literal(release.after.relation)
         steps.append(
-            Step(f"Test release {release.release} at any time.", f"SELECT kanon_is_anonymous({view}, {k});")
+            Recommendation(
+                f"Test release {release.release} at any time.", f"SELECT kanon_is_anonymous({view}, {k});"
+            )
         )
     if result.together and result.together[0].people_below:
         worst = result.together[0 if len(result.releases) == 2 else 1].releases[-1]
         steps.append(
-            Step(
+            Recommendation(
                 "Publish what readers need as one release, and drop the others.",
                 f"SELECT kanon_drop({Literal(worst)});",
             )

@@ -9,7 +9,7 @@ from typing import Any
 from kanon_pg.audit.columns import AuditSession, audit_columns, audit_session, comparable, look_up
 from kanon_pg.audit.findings import Suggestion
 from kanon_pg.audit.request import SuggestRequest
-from kanon_pg.audit.roles import TEXTS, Observed, lists_people, names_a_person, suggestions_for
+from kanon_pg.audit.roles import TEXTS, ObservedColumn, lists_people, names_a_person, suggestions_for
 from kanon_pg.core.packed import MAX_COLUMNS
 from kanon_pg.db.catalog import ColumnFacts, require_readable
 from kanon_pg.db.identifiers import Fragment, Identifier, Literal
@@ -55,7 +55,7 @@ def suggest(db: Database, request: SuggestRequest) -> tuple[Suggestion, ...]:
     return suggestions
 
 
-def _observe(worker: AuditSession, known: Subject) -> list[Observed]:
+def _observe(worker: AuditSession, known: Subject) -> list[ObservedColumn]:
     """Look at the columns of a relation: how full, how different, whose names, who determines whom."""
     db, facts = worker.db, known.relation.columns
     columns = comparable(db, known, facts)
@@ -240,9 +240,9 @@ def _those_that_are(
     return frozenset(column.name for number, column in enumerate(columns) if answers[f"answer_{number}"])
 
 
-def _observed(facts: ColumnFacts, number: int, counts: Row, counted: _Statistics | None) -> Observed:
+def _observed(facts: ColumnFacts, number: int, counts: Row, counted: _Statistics | None) -> ObservedColumn:
     missing = counts[f"missing_{number}"]
-    return Observed(
+    return ObservedColumn(
         facts=facts,
         rows=0 if counted is None else counted.rows,
         missing=missing / counts["rows"],

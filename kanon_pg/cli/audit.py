@@ -341,7 +341,7 @@ def _suggestion_table(found: tuple[Suggestion, ...]) -> Table:
 
 
 def _together(connection: Connection, found: AuditResult) -> tuple[Composition, ...]:
-    """Return what the releases of a table tell together, as far as the caller may know it."""
+    """Return what the releases of a table disclose together, as far as the caller may know it."""
     names = [one.release for one in found.releases][:MOST]
     if len(names) < 2:
         return ()
@@ -351,7 +351,7 @@ def _together(connection: Connection, found: AuditResult) -> tuple[Composition, 
             return interface.composition({"releases": names, "k": None}, lambda _phase, _share: None)
         except KanonError as error:
             refusal = refusal or error
-    note(f"it is not shown what the releases tell together: {refusal and refusal.message}")
+    note(f"it is not shown what the releases disclose together: {refusal and refusal.message}")
     return ()
 
 

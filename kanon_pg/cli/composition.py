@@ -41,7 +41,7 @@ def composition(
 
 
 def composition_view(found: tuple[Composition, ...]) -> RenderableType:
-    """Lay out what releases tell together, and what was not looked at."""
+    """Lay out what releases disclose together, and what was not looked at."""
     rows = [
         (
             ", ".join(one.releases),

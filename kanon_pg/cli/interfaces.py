@@ -58,7 +58,7 @@ class ServerInterface:
             return text
 
     def composition(self, arguments: Arguments, advance: Advance) -> tuple[Composition, ...]:
-        """Say what releases tell together, see `kanon_pg.client.composition`."""
+        """Say what releases disclose together, see `kanon_pg.client.composition`."""
         with self._calling() as db:
             db.row(statement("set_progress_notices"))
             self.connection.add_notice_handler(lambda notice: _pass_on(notice.message_primary or "", advance))
@@ -138,7 +138,7 @@ class ClientInterface:
         return client.certificate(self.connection, on_progress=with_notes(advance), **arguments)
 
     def composition(self, arguments: Arguments, advance: Advance) -> tuple[Composition, ...]:
-        """Say what releases tell together, see `kanon_pg.client.composition`."""
+        """Say what releases disclose together, see `kanon_pg.client.composition`."""
         return client.composition(self.connection, on_progress=with_notes(advance), **arguments)
 
     def declare(self, arguments: Arguments) -> None:
@@ -204,6 +204,6 @@ def _checked(name: str) -> str:
 
 @contextmanager
 def opened_interface(dsn: str | None, is_client: bool) -> Iterator[Interface]:
-    """Open a connection and the interface that was asked for, for as long as the block lasts."""
+    """Open a connection and the requested interface, for as long as the block lasts."""
     with connected(dsn) as connection:
         yield ClientInterface(connection) if is_client else ServerInterface(connection)

@@ -80,7 +80,7 @@ def _plain(result: Any) -> Any:
 
 @contextmanager
 def errors_as(as_json: bool) -> Iterator[None]:
-    """Print an error of the block as JSON on standard error and leave with exit code 1, if asked to."""
+    """Print an error of the block as JSON on standard error and exit with code 1, if `as_json`."""
     try:
         with extras_required():
             yield

@@ -40,7 +40,7 @@ from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CompletedAction:
     """Something that was done and has no figures to report."""
 
     action: str
@@ -130,7 +130,7 @@ def releases(dsn: Dsn = None, as_json: Json = False) -> None:
 
 
 def _show_done(action: str, name: str, as_json: bool) -> None:
-    show(Done(action, name), as_json, lambda done: f"{done.action} {done.object}")
+    show(CompletedAction(action, name), as_json, lambda done: f"{done.action} {done.object}")
 
 
 def _weights(given: list[str]) -> dict[str, float] | None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 THRESHOLD = 0.2
-"""Risk above which a record counts as being at risk unless another one is asked for: a class below 5."""
+"""Risk above which a record counts as being at risk by default: that of a class below 5."""
 
 DEEPEST = 3
-"""Most columns of a minimal sample unique unless another number is asked for."""
+"""Most columns of a minimal sample unique by default."""
 
 SAMPLE, POPULATION, FRACTION = "the table itself", "population table", "sampling fraction"
 """What the journalist's risk rests on."""
@@ -70,7 +70,7 @@ class MinimalUniques:
     people_by_size : tuple of int
         People whose smallest such set has 1, 2, ... columns.
     sets_by_column : tuple of int
-        Per column asked for: those of the pairs whose set contains it.
+        Per requested column: those of the pairs whose set contains it.
     complete_columns : int
         All sets of at most so many columns are counted, and no others.
     """

@@ -12,7 +12,7 @@ class Termination(StrEnum):
     """There is nothing better or more to find, proven."""
 
     GOAL = "goal"
-    """The proven gap is as small as was asked for."""
+    """The proven gap is as small as requested."""
 
     EXHAUSTED = "exhausted"
     """Nothing better was found with the effort that the method spends."""

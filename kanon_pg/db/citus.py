@@ -1,4 +1,4 @@
-"""What Citus knows of a relation: whether its rows are distributed over nodes, and by which column."""
+"""What Citus says of a relation: whether its rows are distributed over nodes, and by which column."""
 
 from __future__ import annotations
 

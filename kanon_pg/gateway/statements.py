@@ -88,7 +88,7 @@ def start_parameters(given: Mapping[str, str], database: str) -> dict[str, str]:
     Raises
     ------
     NotPermitted
-        If something is asked for that the gateway does not pass on.
+        If the client requests something that the gateway does not pass on.
     """
     settings = dict(given)
     user = settings.pop("user", "")

@@ -1,4 +1,4 @@
-"""What is asked when a column is grouped, checked before anything is read."""
+"""The arguments of grouping a column, checked before anything is read."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _expected(values: ColumnValues, spec: Spec) -> Iterable[str]:
 
 _WHOLE = ("int2", "int4", "int8")
 _Levels = tuple[list[list[str]], bool]
-"""Per level the node of each value, and whether all levels were asked for one by one."""
+"""Per level the node of each value, and whether each level was given by itself."""
 
 
 class _Line:

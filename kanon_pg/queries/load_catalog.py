@@ -262,6 +262,13 @@ def _obstacle(row: Row, rules: ProtectionRules | None) -> Obstacle | None:
         )
     if row["dependent"] and not row["known"]:
         return None
+    if row["volatile"] is not None:
+        return Obstacle(
+            f"{name} cannot be queried: its definition calls {row['volatile']}, so that every reading of it "
+            "finds other rows.",
+            "Store its rows: CREATE MATERIALIZED VIEW ... AS TABLE ...; or leave the call out.",
+            lasting=True,
+        )
     if not row["trusted"]:
         return Obstacle(
             f"{name} cannot be queried: the owner of it, its schema or what it reads could exchange it.",

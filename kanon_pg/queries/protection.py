@@ -48,7 +48,8 @@ def protect(
     db.execute(statement("store_protection"), facts.oid, json.dumps(asdict(rules)), role)
     made = load_relation(db, facts.oid, role)
     if made.obstacle is not None:
-        raise NotPermitted(made.obstacle.sentence, hint=made.obstacle.hint)
+        kind = UnsuitableRelation if made.obstacle.lasting else NotPermitted
+        raise kind(made.obstacle.sentence, hint=made.obstacle.hint)
     if not made.safe_to_read:
         raise UnsuitableRelation(
             f"Relation {facts.identifier} cannot answer queries: reading it may run code of others.",

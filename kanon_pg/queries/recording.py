@@ -37,7 +37,7 @@ from kanon_pg.queries.parameters import parameter_values
 from kanon_pg.queries.protection_rules import ProtectionRules, fetch_rules
 from kanon_pg.queries.request import Failure, QueryOutcome, QueryRecord
 from kanon_pg.runner import ledger_parent
-from kanon_pg.runner.ledger_parent import LedgerMark, Request
+from kanon_pg.runner.ledger_parent import LedgerMark, LedgerRequest
 
 _SECONDS_FOR_REFUSALS = 5.0
 """Time to record that no answer could be given."""
@@ -189,7 +189,7 @@ class _Recording:
             "analyst": self.query_record.login,
             "text": _encoded(self.query_record),
         }
-        request = Request({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
+        request = LedgerRequest({"parent": self.context.parent, "epoch": self.context.epoch, "query": query})
         request.fields["ledgers"] = [
             {
                 "name": name,
@@ -238,7 +238,7 @@ class _Recording:
         return found
 
     def _contents(
-        self, request: Request, root: int, worker_state: Mapping[str, Any], failure: Failure | None
+        self, request: LedgerRequest, root: int, worker_state: Mapping[str, Any], failure: Failure | None
     ) -> dict[str, Any]:
         """Return what the worker needs of a relation: its table snapshot and the sets behind the answer."""
         if self._mode(root) == "off" and not _has_parts(self.verdict, self.rules, root):
@@ -263,7 +263,7 @@ class _Recording:
         return named if named is not None else load_relation(self.db, root, self.query_record.role)
 
     def _state(
-        self, request: Request, relation: Relation, worker_state: Mapping[str, Any]
+        self, request: LedgerRequest, relation: Relation, worker_state: Mapping[str, Any]
     ) -> tuple[str, str, list[dict[str, Any]] | None]:
         """Return the state that the worker must have seen, the present one, and a snapshot if needed."""
         check = self.outcome.checked
@@ -289,7 +289,7 @@ class _Recording:
         return state, state, packed
 
     def _sets(
-        self, request: Request, root: int, worker_state: Mapping[str, Any], *, may_be_cached: bool
+        self, request: LedgerRequest, root: int, worker_state: Mapping[str, Any], *, may_be_cached: bool
     ) -> list[dict[str, Any]]:
         given = parameter_values(self.verdict, self.query_record.text, self.query_record.parameters)
         found = []

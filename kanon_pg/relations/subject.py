@@ -250,8 +250,8 @@ def resolve(db: Database, relation: str | None, *, role: str | None = None) -> S
     relation : str or None
         As SQL writes it.
     role : str, optional
-        For operations that act as the owner role, which knows every declaration: who asked for them, and has
-        to be allowed to read the whole relation. Unless given, the caller's own rights count, and roles are
+        For operations that act as the owner role, which knows every declaration: the requesting role, which
+        must be allowed to read the whole relation. Unless given, the caller's own rights count, and roles are
         known as far as the caller may see them.
 
     Raises

@@ -24,7 +24,7 @@ def notice_undeclared(db: Database, relation: RelationFacts) -> None:
     Parameters
     ----------
     relation : RelationFacts
-        The base relation, of which nothing was declared or asked for.
+        The base relation, whose columns are neither declared nor given.
     """
     db.notice(
         f"The roles of {relation.identifier}'s columns are not declared: all but keys count as "

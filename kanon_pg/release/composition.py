@@ -1,4 +1,4 @@
-"""What several releases of a table tell together: how many people have rows in the same classes of all.
+"""What several releases of a table disclose together: how many people have rows in the same classes of all.
 
 A class of a release is the rows that it publishes with the same cells. Rows have one history if they are in
 one class of each release, or shown in none of it. A person's candidates are the people who have a row of the
@@ -178,7 +178,7 @@ class _ComparedRelease:
 
 
 def composition(db: Database, request: CompositionRequest, *, role: str) -> tuple[Composition, ...]:
-    """Say what releases of one table tell together.
+    """Say what releases of one table disclose together.
 
     Parameters
     ----------
@@ -472,7 +472,7 @@ def _what_settles(db: Database, sources: Sequence[_ComparedRelease]) -> list[str
 
 
 def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
-    """Say what a release and others of its table, which the same people may read, tell together.
+    """Say what a release and others of its table, which the same people may read, disclose together.
 
     Parameters
     ----------
@@ -490,11 +490,11 @@ def notice_side_by_side(db: Database, release: str, *, role: str) -> None:
     views = ", ".join(str(Identifier.of("safe", name)) for name in names)
     call = f"SELECT * FROM kanon_composition({Literal(_array(names))});"
     if sum(row["rows"] for row in others) + others[0]["own_rows"] > _MOST_ROWS:
-        db.notice(f"{who} may read {views}. {call} says what they tell together.")
+        db.notice(f"{who} may read {views}. {call} says what they disclose together.")
         return
     whole = _compared_or_error(db, names, role)
     if isinstance(whole, KanonError):
-        db.notice(f"{who} may read {views}. What they tell together is not known: {whole.message}")
+        db.notice(f"{who} may read {views}. What they disclose together is not known: {whole.message}")
         return
     db.notice(f"{who} may read {views}: together these leave {_left_by(whole)}. {call} says more.")
 

@@ -1,4 +1,4 @@
-"""Quasi-identifiers with a hierarchy: what is asked for, what may be published, and how SQL spells it."""
+"""Quasi-identifiers with a hierarchy: what is requested, what may be published, and how SQL spells it."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class GeneralizedColumn:
     column : CanonicalColumn
         The column.
     requested : HierarchyRequest
-        What was asked for it.
+        What was requested for it.
     output : str
         Type of its published cells: ``text`` or one of `kanon_pg.hierarchies.ranges.ELEMENTS`.
     height : int

@@ -1,4 +1,4 @@
-"""What is asked of a release over time: one that is published again and again."""
+"""The arguments of a release over time: one that is published again and again."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def store_release(
     Parameters
     ----------
     plan, request, report, utility, names
-        What was asked, planned, found and created.
+        What was requested, planned, found and created.
     role : str
         Who published it.
     settled : Settled, optional
@@ -127,7 +127,7 @@ def recorded_hierarchies(request: AnonymizeRequest) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Superseded:
+class SupersededRelease:
     """A release without a record, whose relations still stand.
 
     Parameters
@@ -144,7 +144,7 @@ class Superseded:
 
 def forget_releases(
     db: Database, previous: Sequence[Row], *, keep_versions: bool = False
-) -> tuple[Superseded, ...]:
+) -> tuple[SupersededRelease, ...]:
     """Remove records, so that others can have their names; readers notice nothing until `drop_superseded`.
 
     Parameters
@@ -156,14 +156,14 @@ def forget_releases(
     """
     superseded = []
     for row in previous:
-        superseded.append(Superseded(row, forget_series(db, row["name"])))
+        superseded.append(SupersededRelease(row, forget_series(db, row["name"])))
         if not keep_versions:
             forget_versions(db, row["name"], remembered_versions(db, row["name"]))
         db.execute(statement("forget_release"), row["name"])
     return tuple(superseded)
 
 
-def drop_superseded(db: Database, superseded: Sequence[Superseded]) -> None:
+def drop_superseded(db: Database, superseded: Sequence[SupersededRelease]) -> None:
     """Drop the relations of releases that are no longer shown."""
     for one in superseded:
         row = one.row

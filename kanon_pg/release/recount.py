@@ -191,7 +191,7 @@ class LevelCosts:
     Parameters
     ----------
     weighted : float
-        Loss that was asked for, times the weights of the columns.
+        Requested loss, times the weights of the columns.
     shares : float
         Share of the hierarchy's values that a node stands for, its own apart; 1 for a suppressed cell.
     heights : float

@@ -46,7 +46,7 @@ from kanon_pg.release.report import ReleaseReport, make_report, release_utility
 from kanon_pg.release.request import AnonymizeRequest, require_sensitive
 from kanon_pg.release.series.record import find_series
 from kanon_pg.release.series.versions import erase_person, next_version, require_no_series, start_series
-from kanon_pg.release.solving import Work, count_and_solve
+from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
     SCHEMA,
     StorageNames,
@@ -86,7 +86,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
             plan = with_row_keys(db, plan)
         memory = memory_budget(db)
     refuse_beside_queries(db, plan.base.oid, plan.name)
-    work = Work(db, request, plan, role, memory, started=time.monotonic())
+    work = PublishingCall(db, request, plan, role, memory, started=time.monotonic())
     work.compile()
     generation = _queue_for(db, plan.name)
     with working_memory(db, memory), exact_text(db):
@@ -97,7 +97,7 @@ def anonymize(db: Database, request: AnonymizeRequest, *, role: str | None = Non
         return publish(work, generation)
 
 
-def _build_and_publish(work: Work, generation: int) -> ReleaseReport:
+def _build_and_publish(work: PublishingCall, generation: int) -> ReleaseReport:
     db, plan, k = work.db, work.plan, work.request.k
     hierarchies = write_hierarchies(db, plan, storage_names(plan, generation).nodes)
     shards = shards_of(db, plan, remembers=work.request.remember is not None)
@@ -148,7 +148,7 @@ def _store(
     return names.storage
 
 
-def _version_to_remember(db: Database, work: Work, previous: Sequence[Row]) -> int:
+def _version_to_remember(db: Database, work: PublishingCall, previous: Sequence[Row]) -> int:
     """Return the number of a version; 1 if there are none before it that it continues."""
     is_same = work.request.remember is not None and any(
         row["base"] == work.plan.base.oid and row["mapping_name"] for row in previous

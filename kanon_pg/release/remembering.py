@@ -272,7 +272,7 @@ def _nobody_to_erase(others: Sequence[RememberedVersion]) -> UnknownName:
 
 
 def linked_parts(plan: ReleasePlan, storage: Identifier) -> dict[str, Any]:
-    """Return what templates need to know of a storage which says which row is which."""
+    """Return what templates take from a storage that identifies its rows."""
     return {
         "storage": storage,
         "by_person": None if plan.entity is None else 1,

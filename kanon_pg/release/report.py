@@ -48,7 +48,7 @@ class ReleaseReport:
     release : str
         The view's qualified name.
     k : int
-        Fewest people per class, as asked.
+        Fewest people per class, as requested.
     rows, people : int
         Published rows and distinct people.
     row_types : int

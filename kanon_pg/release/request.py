@@ -1,4 +1,4 @@
-"""What a data owner asks for: declarations and releases, checked before anything is read."""
+"""The requests of data owners: declarations and releases, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def field_options(fields: Mapping[str, Any]) -> dict[str, Any] | None:
     Parameters
     ----------
     fields : dict
-        Fields of `AnonymizeRequest`; None where nothing is asked for.
+        Fields of `AnonymizeRequest`; None where nothing is given.
 
     Examples
     --------
@@ -185,7 +185,7 @@ class AnonymizeRequest:
 
     @property
     def requested_hierarchies(self) -> tuple[HierarchyRequest, ...]:
-        """What is asked for generalized columns."""
+        """The hierarchies requested for columns."""
         return parse_hierarchies(self.hierarchies)
 
     @property
@@ -350,7 +350,7 @@ def _check_remember(request: AnonymizeRequest) -> None:
 
 
 def require_classes(request: AnonymizeRequest, classes: int) -> None:
-    """Refuse a solution whose number of classes is not what was asked for.
+    """Refuse a solution that has more or fewer classes than requested.
 
     Parameters
     ----------

@@ -16,13 +16,13 @@ from kanon_pg.runner.session import Caller
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class PublishingCall:
     """A call that publishes.
 
     Parameters
     ----------
     role : str
-        Who asked for it.
+        The requesting role.
     memory : int
         Bytes that all processes may use together.
     started : float
@@ -44,7 +44,7 @@ class Work:
         compile_once(self.db, self.memory, kernels)
 
 
-def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, SolveOutcome]:
+def count_and_solve(work: PublishingCall, hierarchies: Hierarchies) -> tuple[Counted, SolveOutcome]:
     """Count the row types of the plan's base relation and find a pattern for each.
 
     Of the row types only keys and counts are returned: their cells are the worker's alone while it solves.
@@ -67,7 +67,7 @@ def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, Solv
     )
     _require_people(plan, counted, request.k)
     row_types = with_hierarchies(plan, counted.row_types, hierarchies)
-    asked = SolveRequest(
+    solve_request = SolveRequest(
         k=request.k,
         method=request.method,
         patterns=request.patterns,
@@ -79,7 +79,7 @@ def count_and_solve(work: Work, hierarchies: Hierarchies) -> tuple[Counted, Solv
         suppressed_rows=request.suppressed_rows,
     )
     db.progress("solving")
-    with handed_over(row_types, asked, Caller.of(db, work.memory)) as solve:
+    with handed_over(row_types, solve_request, Caller.of(db, work.memory)) as solve:
         counted = replace(counted, row_types=counted.row_types.without_cells())
         del row_types
         outcome = solve()

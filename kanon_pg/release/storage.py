@@ -264,7 +264,7 @@ def create_storage(db: Database, plan: ReleasePlan, names: StorageNames, *, k: i
 
 
 def storage_parts(plan: ReleasePlan, nodes: tuple[Identifier, ...] = ()) -> dict[str, Any]:
-    """Return what the templates of the storage need to know of a plan and of its tables of nodes."""
+    """Return what the templates of the storage take from a plan and from its tables of nodes."""
     suppressible = {
         column.facts.name: _suppressible(plan, position, nodes)
         for position, column in enumerate(plan.quasi_identifiers)

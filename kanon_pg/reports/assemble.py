@@ -392,7 +392,7 @@ def steps_section(audit: AuditResult, suggestions: Sequence[Suggestion]) -> Sect
     Parameters
     ----------
     suggestions : sequence of Suggestion
-        Proposed roles, if any were asked for.
+        Proposed roles, if any were requested.
     """
     statements = [SqlStep(step.why, step.sql) for step in next_steps(audit)]
     is_proposed = any(one.role == "quasi_identifier" for one in suggestions)

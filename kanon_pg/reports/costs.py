@@ -103,7 +103,7 @@ def together_section(audit: AuditResult) -> Section | None:
         return None
     return Section(
         "together",
-        "What the releases tell together",
+        "What the releases disclose together",
         sentences=(about_together(audit.together[0]), NOT_SEEN),
         tables=(
             Table(

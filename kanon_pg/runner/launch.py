@@ -110,7 +110,7 @@ class Worker:
         return self._code.folder
 
     def is_usable(self) -> bool:
-        """Return whether the worker lives, and is not that of the process which this one was forked from."""
+        """Return whether the worker runs, and is not that of the process which this one was forked from."""
         return self.end.alive and self._owner == os.getpid() and self.process.poll() is None
 
 

@@ -35,7 +35,7 @@ ledger_session = Session(_start, WorkerKind("ledger", LedgerError, LedgerUnavail
 
 
 @dataclass(slots=True)
-class Request:
+class LedgerRequest:
     """A request to the worker, with bulk data beside it.
 
     Parameters
@@ -73,7 +73,7 @@ def create_ledger(parent: str, names: Sequence[str], checkpoint: Callable[[], No
     KanonError
         They cannot be made.
     """
-    request = Request({"parent": parent, "names": list(names)})
+    request = LedgerRequest({"parent": parent, "names": list(names)})
     return _ask_worker("create", request, checkpoint, lambda answer: str(answer.fields["name"]))
 
 
@@ -101,7 +101,7 @@ def states(
     KanonError
         A ledger cannot be used.
     """
-    request = Request({"parent": parent, "epoch": epoch, "names": list(names)})
+    request = LedgerRequest({"parent": parent, "epoch": epoch, "names": list(names)})
     return _ask_worker("state", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
@@ -133,7 +133,7 @@ class RecordedDecision:
     marks: tuple[LedgerMark, ...]
 
 
-def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision:
+def decide(request: LedgerRequest, checkpoint: Callable[[], None]) -> RecordedDecision:
     """Have a query decided and recorded.
 
     Raises
@@ -150,7 +150,7 @@ def decide(request: Request, checkpoint: Callable[[], None]) -> RecordedDecision
 
 
 def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) -> list[list[Any]]:
-    """Return the queries asked: name of the ledger, time, analyst, query, verdict, reason.
+    """Return the recorded queries: name of the ledger, time, analyst, query, verdict, reason.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def read_log(parent: str, names: Sequence[str], checkpoint: Callable[[], None]) 
         found: list[list[Any]] = json.loads(text)
         return found
 
-    return _ask_worker("log", Request({"parent": parent, "names": list(names)}), checkpoint, read)
+    return _ask_worker("log", LedgerRequest({"parent": parent, "names": list(names)}), checkpoint, read)
 
 
 def verify(
@@ -181,7 +181,7 @@ def verify(
     KanonError
         The worker failed.
     """
-    request = Request({"parent": parent, "ledgers": list(ledgers)})
+    request = LedgerRequest({"parent": parent, "ledgers": list(ledgers)})
     return _ask_worker("verify", request, checkpoint, lambda answer: list(answer.fields["ledgers"]))
 
 
@@ -202,7 +202,7 @@ _memory = _Memory()
 
 
 def _ask_worker(
-    kind: str, request: Request, checkpoint: Callable[[], None], read: Callable[[Message], Found]
+    kind: str, request: LedgerRequest, checkpoint: Callable[[], None], read: Callable[[Message], Found]
 ) -> Found:
     job = Job(
         kind, [json.dumps(request.fields).encode(), *request.parts], Caller(_memory.bytes(), checkpoint)

@@ -1,4 +1,4 @@
-"""How the two processes talk: small JSON messages on a socket, bulk data beside them in a memfd.
+"""How the two processes communicate: small JSON messages on a socket, bulk data beside them in a memfd.
 
 The socket is an ``AF_UNIX`` pair of type ``SOCK_SEQPACKET``: the kernel keeps the bounds of every message,
 so that one read is one message, whole, with its file descriptor. Whatever may be large (packed columns,
@@ -128,7 +128,7 @@ class Attachment:
 def attachment(
     parts: Sequence[bytes | memoryview], *, tick: Callable[[], None] = lambda: None
 ) -> Iterator[Attachment]:
-    """Copy parts into a memory file that lives within the block.
+    """Copy parts into a memory file that exists within the block.
 
     Parameters
     ----------

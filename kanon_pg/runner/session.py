@@ -155,7 +155,7 @@ class Session(threading.local):
         """
         try:
             answer = self._ask(job)
-            if answer is None:  # it had been idle, and ended itself just when it was asked
+            if answer is None:  # it had been idle, and ended itself just before this request
                 answer = self._ask(job)
             if answer is None:
                 raise self._kind.failed(

@@ -38,7 +38,7 @@ class PatternMask:
     notes : tuple of str
         What the caller must know about the mask.
     outside : float
-        No vector that was asked for but left out costs less than this; infinite if none was left out.
+        No requested vector that was left out costs less than this; infinite if none was left out.
     """
 
     vectors: NDArray[np.int64]

@@ -7,6 +7,7 @@ WITH before AS MATERIALIZED (
         ('enable_indexscan', 'off'),
         ('enable_indexonlyscan', 'off'),
         ('enable_bitmapscan', 'off'),
+        ('synchronize_seqscans', 'off'),
         ('seq_page_cost', '1'),
         ('cpu_tuple_cost', '0.01'),
         ('cpu_operator_cost', '0.0025'),

@@ -100,6 +100,22 @@ SELECT
             )
         )
     ) AS plain,
+    -- Two readings of it by one query could find different rows. Functions of others are in the dependencies
+    -- above; PostgreSQL's own are in the view's tree alone.
+    (
+        SELECT pg_catalog.min(v.name)
+        FROM reads AS r
+        INNER JOIN pg_catalog.pg_class AS b ON b.oid = r.oid AND b.relkind = 'v'
+        INNER JOIN pg_catalog.pg_rewrite AS w ON w.ev_class = b.oid
+        CROSS JOIN LATERAL (
+            SELECT p.proname::text AS name
+            FROM pg_catalog.regexp_matches(w.ev_action::text, ':(?:funcid|opfuncid) ([0-9]+)', 'g') AS m (found)
+            INNER JOIN pg_catalog.pg_proc AS p ON p.oid = m.found[1]::oid AND p.oid < 16384 AND p.provolatile = 'v'
+            UNION ALL
+            SELECT 'TABLESAMPLE' WHERE w.ev_action::text LIKE '%{TABLESAMPLECLAUSE %'
+        ) AS v
+        WHERE r.root = c.oid
+    ) AS volatile,
     c.relkind = 'r' AND EXISTS (
         SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = c.oid
     ) AS has_children,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import statistics
 import time
@@ -14,10 +13,9 @@ from typing import Any
 import psycopg
 from rich.table import Table
 
-from tests.benchmarks.server import bench_server, load
+from tests.benchmarks.server import bench_server, cpu_seconds, load
 from tests.benchmarks.settings import Settings, missing, table
 
-TICKS = os.sysconf("SC_CLK_TCK")
 ADULT = (
     "quasi_identifiers => '{age,workclass,education,marital_status,occupation,race,sex,native_country}',"
     " sensitive => '{salary_class,hours_per_week}'"
@@ -65,14 +63,14 @@ def cost_of_record(settings: Settings) -> Iterator[Table]:
 
 def _tables(connection: Connection, settings: Settings) -> Iterator[str]:
     if load(connection, "adult"):
-        _protected(connection, "adult", "select * from adult", ADULT)
+        protected(connection, "adult", "select * from adult", ADULT)
         yield "adult"
     if not settings.quick:
         columns = (
             "i as id, i % 97 as zip, i % 2 as sex, i % 1000 * 31 % 90 as age, 'w' || i % 8 as ward,"
             " (i % 9973)::numeric / 100 as cost"
         )
-        _protected(connection, "million", f"select {columns} from generate_series(1, 1000000) as i", MILLION)
+        protected(connection, "million", f"select {columns} from generate_series(1, 1000000) as i", MILLION)
         yield "million"
 
 
@@ -80,7 +78,8 @@ def _texts(relation: str) -> tuple[str, ...]:
     return ON_ADULT if relation == "adult" else ON_MILLION
 
 
-def _protected(connection: Connection, name: str, query: str, roles: str) -> None:
+def protected(connection: Connection, name: str, query: str, roles: str) -> None:
+    """Make two protected tables of a query's rows: with the ledger off, and with it."""
     for mode in ("off", "pairwise"):
         own = f"{name}_{mode}"
         connection.execute(f"drop table if exists {own} cascade")
@@ -122,18 +121,9 @@ def _medians(
 
 def _timed(session: Connection, command: str, query: str | None) -> tuple[float, float]:
     """Return wall and processor time in ms."""
-    before, start = _spent(session.info.backend_pid), time.perf_counter()
+    before, start = cpu_seconds(session), time.perf_counter()
     session.execute(command, [query] if query is not None else None).fetchall()
-    return 1000 * (time.perf_counter() - start), 1000 * (_spent(session.info.backend_pid) - before)
-
-
-def _spent(backend: int) -> float:
-    children = Path(f"/proc/{backend}/task/{backend}/children").read_text().split()
-    ticks = 0
-    for pid in (backend, *children):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS
+    return 1000 * (time.perf_counter() - start), 1000 * (cpu_seconds(session) - before)
 
 
 def many(settings: Settings) -> Iterator[Table]:
@@ -143,7 +133,7 @@ def many(settings: Settings) -> Iterator[Table]:
         if not load(connection, "adult"):
             yield missing("adult")
             return
-        _protected(connection, "adult", "select * from adult", ADULT)
+        protected(connection, "adult", "select * from adult", ADULT)
         yield table(
             "Random groupings of Adult under random conditions, k = 5, pairwise: ms per query of the last"
             " tenth",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,12 +110,17 @@ def call(connection: psycopg.Connection[Any], relation: str, k: int, **options: 
 def cpu_seconds(connection: psycopg.Connection[Any]) -> float:
     """Return what the backend of a connection and its children have computed so far."""
     backend = connection.info.backend_pid
-    ticks = 0
-    for pid in (backend, *_children(backend)):
-        with suppress(OSError):
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return processor_seconds((backend, *children(backend)))
+
+
+def processor_seconds(pids: Sequence[int]) -> float:
+    """Return what the threads of some processes have computed so far; 0 of those that have ended."""
+    nanoseconds = 0
+    for pid in pids:
+        for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            with suppress(OSError):
+                nanoseconds += int(thread.read_text().split()[0])
+    return nanoseconds / 1e9
 
 
 @contextmanager
@@ -128,10 +133,10 @@ def memory_watch(backend: int) -> Iterator[dict[str, int]]:
         while not done.wait(_SAMPLE_SECONDS):
             own = private_bytes(backend)
             # What a child maps is what the parent handed over: nobody else's, so it counts with the child.
-            children = [private_bytes(child, shared=True) for child in _children(backend)]
+            sizes = [private_bytes(child, shared=True) for child in children(backend)]
             peak["backend"] = max(peak["backend"], own)
-            peak["worker"] = max(peak["worker"], *children, 0)
-            peak["together"] = max(peak["together"], own + sum(children))
+            peak["worker"] = max(peak["worker"], *sizes, 0)
+            peak["together"] = max(peak["together"], own + sum(sizes))
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -157,7 +162,8 @@ def private_bytes(pid: int, *, shared: bool = False) -> int:
     )
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """Return the process ids of the children of a process, none if it has ended."""
     try:
         return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
@@ -173,9 +179,11 @@ __all__ = [
     "Call",
     "bench_server",
     "call",
+    "children",
     "cpu_seconds",
     "load",
     "megabytes",
     "memory_watch",
     "private_bytes",
+    "processor_seconds",
 ]

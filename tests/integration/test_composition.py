@@ -1,4 +1,4 @@
-"""What several releases of one table tell together, through both interfaces and the command."""
+"""What several releases of one table disclose together, through both interfaces and the command."""
 
 from __future__ import annotations
 
@@ -617,9 +617,9 @@ def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_pat
     shown = CliRunner().invoke(app, [*arguments, "--html", str(page), "--no-curve"])
     assert words in shown.output, shown.output
     assert words in page.read_text()
-    assert "What the releases tell together" in page.read_text()
+    assert "What the releases disclose together" in page.read_text()
     markdown = CliRunner().invoke(app, [*arguments, "--markdown"]).output
-    assert "## What the releases tell together" in markdown
+    assert "## What the releases disclose together" in markdown
     assert "| by\\_age and later | 4 | 241 | 1 | 1 |" in markdown
     with role(hospital.dsn, "auditor", "IN ROLE kanon_analyst") as login:
         hospital.connection.execute(f"grant select on patients to {login}")
@@ -629,7 +629,7 @@ def test_an_audit_shows_what_releases_tell_together(hospital: Interface, tmp_pat
         dsn = make_conninfo(hospital.dsn, user=login)
         shown = CliRunner().invoke(app, [*arguments[:-3], dsn, "--time-limit", "5"])
         assert shown.exit_code == 0, shown.output
-        assert "it is not shown what the releases tell together" in shown.stderr
+        assert "it is not shown what the releases disclose together" in shown.stderr
 
 
 def test_rows_without_a_key_are_the_same_in_versions_of_one_release_alone(interface: Interface) -> None:
@@ -648,7 +648,7 @@ def test_rows_without_a_key_are_the_same_in_versions_of_one_release_alone(interf
     interface.anonymize("stays", 4, quasi_identifiers=["sex"], method="greedy", release="plain")
     with pytest.raises(InputError, match="Nothing tells which row"):
         interface.composition(["age", "plain"])
-    assert any("What they tell together is not known" in notice for notice in interface.notices)
+    assert any("What they disclose together is not known" in notice for notice in interface.notices)
 
 
 @pytest.mark.only_through("client")  # the bound is a constant of this process
@@ -664,4 +664,4 @@ def test_releases_of_many_rows_are_not_compared_unasked(
     publish(hospital, "by_zip", "zip")  # 240 rows of each
     (notice,) = side_by_side(hospital)
     assert "among fewer" not in notice
-    assert notice.endswith("says what they tell together.")
+    assert notice.endswith("says what they disclose together.")

@@ -26,7 +26,7 @@ import pytest
 from kanon_pg import client
 from kanon_pg.db.psycopg_adapter import PsycopgDatabase
 from kanon_pg.db.statements import Statement
-from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused
+from kanon_pg.errors import AnswerWithheld, InputError, QueryRefused, UnsuitableRelation
 from kanon_pg.runner import ledger_parent
 from tests.fixtures.databases import Server
 
@@ -138,7 +138,7 @@ def among(table: str, condition: str) -> str:
     [
         ("person <= current_setting('app.most', true)::int", "set app.most = '29'"),
         ("person <> 30 or current_setting('application_name') <> 'other'", "set application_name = 'other'"),
-        ("touched > clock_timestamp()", "select pg_sleep_until('{gone}')"),
+        ("touched > statement_timestamp()", "select pg_sleep_until('{gone}')"),
     ],
 )
 def test_a_view_that_loses_somebody_without_a_write_tells_no_difference(
@@ -163,6 +163,51 @@ def test_a_view_that_loses_somebody_without_a_write_tells_no_difference(
     session.execute(meanwhile.format(gone=gone.isoformat()))
     assert ask(session, sums) is None
     session.execute("reset application_name")
+
+
+@pytest.mark.parametrize(
+    ("definition", "cause"),
+    [
+        ("select * from {} where random() < 0.5", "random"),
+        ("select * from {} where touched < clock_timestamp()", "clock_timestamp"),
+        (
+            "select * from {} where person > (select 60 * random())",
+            "random",
+        ),
+        ("select * from {} tablesample bernoulli (50)", "TABLESAMPLE"),
+        ("select * from halves_of_{}", "random"),
+    ],
+)
+def test_a_view_whose_rows_change_while_it_is_read_answers_no_queries(
+    hall: Hall, definition: str, cause: str
+) -> None:
+    table, seen = hall.table(), f"seen_{next(_numbers)}"
+    hall.admin.execute("select kanon_unprotect(%s)", [table])
+    hall.admin.execute(f"create view halves_of_{table} as select * from {table} where random() < 0.5")
+    hall.admin.execute(f"create view {seen} as select * from {table} where person < 60")
+    hall.declare(seen, "person")
+    hall.protect(seen)
+    text = f"select count(*), sum(income) from {seen}"
+    assert ask(hall.session(), text)
+    hall.admin.execute(f"create or replace view {seen} as {definition.format(table)}")
+    for query in (lambda: hall.session().execute("select kanon_query(%s)", [text]).fetchall(),
+                  lambda: client.query(hall.dsn, text)):  # fmt: skip
+        with pytest.raises((psycopg.Error, QueryRefused), match=f"its definition calls {cause}"):
+            query()
+    with pytest.raises(psycopg.Error, match=f"its definition calls {cause}") as refusal:
+        hall.protect(seen)
+    assert refusal.value.sqlstate == UnsuitableRelation.sqlstate
+    with pytest.raises(UnsuitableRelation, match=f"its definition calls {cause}"):
+        client.protect(hall.dsn, seen, 5, options={"ledger": "off"})
+
+
+def test_rows_of_a_sample_that_are_stored_answer_queries(hall: Hall) -> None:
+    table, seen = hall.table(), f"seen_{next(_numbers)}"
+    hall.admin.execute("select kanon_unprotect(%s)", [table])
+    hall.admin.execute(f"create materialized view {seen} as select * from {table} where random() < 2")
+    hall.declare(seen, "person")
+    hall.protect(seen)
+    assert ask(hall.session(), f"select count(*), sum(income) from {seen}")
 
 
 def test_two_analysts_cannot_ask_for_a_difference_of_one(hall: Hall) -> None:

@@ -1,4 +1,4 @@
-"""What releases tell together is what an attacker counts who has all of them, and knows rows by a secret.
+"""What releases disclose together is what an attacker counts who has all of them, and knows rows by a secret.
 
 The attacker reads the views alone (`tests.fixtures.versions`), and counts by brute force.
 """

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanon_pg.db.identifiers import Identifier
 from kanon_pg.db.psycopg_adapter import connect
 from kanon_pg.measures import (
-    Measured,
+    MeasuredRelation,
     MeasureRequest,
     Measures,
     count_classes,
@@ -83,7 +83,7 @@ chosen_qis = st.lists(st.sampled_from(QIS), min_size=1, unique=True)
 chosen_sensitive = st.lists(st.sampled_from(SENSITIVE), unique=True)
 
 
-def by_person(measured: Measured) -> Measured:
+def by_person(measured: MeasuredRelation) -> MeasuredRelation:
     """Return the same, counting people."""
     return replace(measured, subject=replace(measured.subject, roles=Roles(entity="person")))
 

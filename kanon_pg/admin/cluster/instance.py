@@ -26,7 +26,7 @@ _SECONDS_BETWEEN_LOOKS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A live server, as its lock file describes it.
+    """A running server, as its lock file describes it.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 AUTHENTICATION = """\
 # Whoever can reach the socket is let in as any role: its folder is closed to everybody but the account
-# that runs the server (and root). Over TCP, which is off unless asked for, a password is needed.
+# that runs the server (and root). Over TCP, which is off by default, a password is needed.
 local all all trust
 host all all 127.0.0.1/32 scram-sha-256
 """
@@ -256,7 +256,7 @@ class ServerInstance:
         return newest_with_python() if self.major is None else with_major_version(self.major)
 
     def running(self) -> RunningServer | None:
-        """Return the live server, None if it does not run."""
+        """Return the running server, None if it does not run."""
         return running_server(self.data)
 
     def dsn(self, running: RunningServer, database: str) -> str:

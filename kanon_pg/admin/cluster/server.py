@@ -1,4 +1,4 @@
-"""A private server by name: the life that ``kanon up``, ``down`` and ``status`` give it."""
+"""A private server by name: what ``kanon up``, ``down`` and ``status`` do with it."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Cluster:
         """Make sure that the server exists, runs and has its database.
 
         Concurrent calls wait for each other. After an unclean stop the server is recovered. A running
-        server is restarted only if it cannot be reached, or not on the `tcp_port` that is asked for.
+        server is restarted only if it cannot be reached, or does not listen on the `tcp_port` given.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kanon_pg
-from kanon_pg.admin.install.facts import Missing, own_relations, own_tables
+from kanon_pg.admin.install.facts import MissingPart, own_relations, own_tables
 from kanon_pg.admin.install.python_path import DEFAULT_RUNTIME, copy_runtime, own_folders
 from kanon_pg.admin.install.scripts import INSTALL_LOCK, script_names, script_text
 from kanon_pg.db.identifiers import Fragment, Literal
@@ -210,12 +210,12 @@ def _readable_folders(runtime_folder: Path | None) -> list[str]:
     return [str(copy_runtime(target))]
 
 
-def _problems(folder: Path) -> list[Missing]:
+def _problems(folder: Path) -> list[MissingPart]:
     """Say what keeps an account that nobody knows here from using a folder, or lets everybody change it."""
     for step in reversed([folder, *folder.parents]):
         mode = step.stat().st_mode
         if not mode & stat.S_IXOTH or (step == folder and not mode & stat.S_IROTH):
-            return [Missing(f"{step} is closed to other accounts.", f"chmod o+rx {str(step)!r}")]
+            return [MissingPart(f"{step} is closed to other accounts.", f"chmod o+rx {str(step)!r}")]
     if folder.stat().st_mode & stat.S_IWOTH:
-        return [Missing(f"Everybody can write to {folder}.", f"chmod o-w {str(folder)!r}")]
+        return [MissingPart(f"Everybody can write to {folder}.", f"chmod o-w {str(folder)!r}")]
     return []

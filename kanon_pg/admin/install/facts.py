@@ -27,7 +27,7 @@ publish and of those who read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingPart:
     """Something that is missing, and how to get it.
 
     Parameters
@@ -112,19 +112,19 @@ def read_facts(db: Database, api_schema: str) -> ServerFacts:
     return ServerFacts(**db.row(found, api_schema))
 
 
-def general_problems(facts: ServerFacts) -> list[Missing]:
+def general_problems(facts: ServerFacts) -> list[MissingPart]:
     """Return what keeps even the client's part from being installed."""
     found = []
     if facts.major < MINIMUM_SERVER:
         found.append(
-            Missing(
+            MissingPart(
                 f"The server is PostgreSQL {facts.major}; version {MINIMUM_SERVER} or later is needed.",
                 f"Upgrade the server to PostgreSQL {MINIMUM_SERVER} or later.",
             )
         )
     if not facts.create_in_database and facts.kanon_schema_owner is None:
         found.append(
-            Missing(
+            MissingPart(
                 f"Role {facts.role} may not create schemas in database {facts.database}.",
                 f'GRANT CREATE ON DATABASE "{facts.database}" TO "{facts.role}";',
             )
@@ -133,7 +133,7 @@ def general_problems(facts: ServerFacts) -> list[Missing]:
     for name, owner in (("kanon", facts.kanon_schema_owner), ("safe", facts.safe_schema_owner)):
         if owner not in (None, "kanon_owner"):
             found.append(
-                Missing(
+                MissingPart(
                     f"Schema {name} exists already and belongs to {owner}.",
                     f"Rename or drop it: ALTER SCHEMA {name} RENAME TO {name}_old;",
                 )
@@ -141,9 +141,9 @@ def general_problems(facts: ServerFacts) -> list[Missing]:
     return found
 
 
-def _role_problems(facts: ServerFacts) -> list[Missing]:
+def _role_problems(facts: ServerFacts) -> list[MissingPart]:
     found = [
-        Missing(
+        MissingPart(
             f"Role {role} exists and may log in, create roles or is a superuser.",
             f"ALTER ROLE {role} NOLOGIN NOSUPERUSER NOCREATEROLE;",
         )
@@ -152,7 +152,7 @@ def _role_problems(facts: ServerFacts) -> list[Missing]:
     missing = [role for role in ROLES if role not in facts.roles]
     if missing and not (facts.superuser or facts.createrole):
         found.append(
-            Missing(
+            MissingPart(
                 f"The roles {', '.join(missing)} do not exist and role {facts.role} may not create roles.",
                 f'ALTER ROLE "{facts.role}" CREATEROLE; or, as a superuser: '
                 + " ".join(f"CREATE ROLE {role} NOLOGIN;" for role in missing),
@@ -164,7 +164,7 @@ def _role_problems(facts: ServerFacts) -> list[Missing]:
         and (facts.installed or not facts.createrole)
     ):
         found.append(
-            Missing(
+            MissingPart(
                 f"Role {facts.role} is no member of kanon_owner.",
                 f'As a superuser: GRANT kanon_owner, kanon_curator TO "{facts.role}";',
             )
@@ -172,19 +172,19 @@ def _role_problems(facts: ServerFacts) -> list[Missing]:
     return found
 
 
-def plpython_problems(facts: ServerFacts) -> list[Missing]:
+def plpython_problems(facts: ServerFacts) -> list[MissingPart]:
     """Return what keeps the functions out of the server, as far as SQL can tell."""
     found = []
     if not facts.superuser:
         found.append(
-            Missing(
+            MissingPart(
                 f"Role {facts.role} is no superuser, and only superusers create functions in plpython3u.",
                 "Install as a superuser, for example: sudo -u postgres kanon install.",
             )
         )
     if not (facts.plpython_available or facts.plpython_created):
         found.append(
-            Missing(
+            MissingPart(
                 "The server has no extension plpython3u.",
                 f"Debian and Ubuntu: apt install postgresql-plpython3-{facts.major}; "
                 "managed servers mostly lack it: install for the client only.",

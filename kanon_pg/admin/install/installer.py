@@ -12,7 +12,7 @@ from pathlib import Path
 
 import kanon_pg
 from kanon_pg.admin.install.facts import (
-    Missing,
+    MissingPart,
     Recorded,
     ServerFacts,
     general_problems,
@@ -50,8 +50,8 @@ class InstallReport:
         Whether the functions exist in the server; otherwise only the client can work.
     python_path : tuple of str
         Folders that the server's Python searches first.
-    missing : tuple of Missing
-        What keeps the functions out of the server, if they were not asked for explicitly.
+    missing : tuple of MissingPart
+        Why the functions are not in the server, unless they were requested explicitly.
     notes : tuple of str
         What else the administrator should know.
     """
@@ -62,7 +62,7 @@ class InstallReport:
     api_schema: str
     plpython: bool
     python_path: tuple[str, ...]
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingPart, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -74,7 +74,7 @@ class _Plan:
     previous: str | None
     plpython: bool
     path: SettledPath
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingPart, ...]
     mended: tuple[str, ...]
 
 
@@ -225,7 +225,7 @@ def _mended(facts: ServerFacts, recorded: Recorded) -> tuple[str, ...]:
     return tuple(damage)
 
 
-def _incomplete(problems: list[Missing], facts: ServerFacts, plpython: bool) -> InstallError:
+def _incomplete(problems: list[MissingPart], facts: ServerFacts, plpython: bool) -> InstallError:
     lines = [f"{number}. {problem.what} -> {problem.fix}" for number, problem in enumerate(problems, 1)]
     return InstallError(
         f"kanon cannot be installed into database {facts.database}: "

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import kanon_pg
-from kanon_pg.admin.install.facts import Missing
+from kanon_pg.admin.install.facts import MissingPart
 from kanon_pg.core.code_folders import STORE
 from kanon_pg.db.statements import sql_root
 from kanon_pg.runner.compilation import share_compiled
@@ -156,14 +156,14 @@ class SettledPath:
     ----------
     folders : tuple of str
         In search order.
-    problems : tuple of Missing
+    problems : tuple of MissingPart
         Why they do not work; empty if they do.
     note : str or None
         What was copied, if anything.
     """
 
     folders: tuple[str, ...]
-    problems: tuple[Missing, ...] = ()
+    problems: tuple[MissingPart, ...] = ()
     note: str | None = None
 
 
@@ -213,20 +213,20 @@ def _own_python() -> str:
     return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-def _problems(answer: Answer, folders: list[str]) -> list[Missing]:
+def _problems(answer: Answer, folders: list[str]) -> list[MissingPart]:
     """Say everything that is wrong at once; a folder that cannot be read explains modules not found."""
     found = []
     python = answer["python"]
     if answer["interpreter"] is None:
         found.append(
-            Missing(
+            MissingPart(
                 f"The server has no program python{python}, which runs the solver.",
                 f"Debian and Ubuntu: apt install python{python}.",
             )
         )
     for folder, step in answer["blocked"].items():
         found.append(
-            Missing(
+            MissingPart(
                 f"The server's user (id {answer['user']}) cannot read {folder}: "
                 f"{step} is missing or closed to it.",
                 f"chmod o+rx {step!r} on the server, or choose other folders with --python-path.",
@@ -234,7 +234,7 @@ def _problems(answer: Answer, folders: list[str]) -> list[Missing]:
         )
     for folder in answer["open_to_all"]:
         found.append(
-            Missing(
+            MissingPart(
                 f"Everybody can write to {folder}, so everybody could run code as the server.",
                 f"chmod o-w {folder!r}",
             )
@@ -243,14 +243,14 @@ def _problems(answer: Answer, folders: list[str]) -> list[Missing]:
     version = answer["imports"].get("kanon_pg", [False, ""])
     if version[0] and version[1] != kanon_pg.__version__:
         found.append(
-            Missing(
+            MissingPart(
                 f"The server would use kanon_pg {version[1]}, but this is {kanon_pg.__version__}.",
                 f"Install kanon_pg {kanon_pg.__version__} in {', '.join(folders)} on the server.",
             )
         )
     if failed and python != _own_python():
         found.append(
-            Missing(
+            MissingPart(
                 f"The server's PL/Python is Python {python}, this package runs on Python {_own_python()}; "
                 f"the server cannot import {', '.join(failed)}.",
                 f"Make a virtual environment with python{python}, install kanon_pg there, and run "
@@ -259,7 +259,7 @@ def _problems(answer: Answer, folders: list[str]) -> list[Missing]:
         )
     elif failed and not answer["blocked"]:
         found += [
-            Missing(
+            MissingPart(
                 f"The server's Python cannot import {name} ({why}).",
                 f"python{python} -m pip install --target {folders[-1]!r} {name.split('.')[-1]}",
             )
@@ -268,13 +268,13 @@ def _problems(answer: Answer, folders: list[str]) -> list[Missing]:
     return found
 
 
-def _elsewhere(target: Path | None) -> Missing:
+def _elsewhere(target: Path | None) -> MissingPart:
     if target is None:
-        return Missing(
+        return MissingPart(
             "This user has no default folder to copy the package to for the server.",
             "Name a folder that the server's user can read: kanon install --runtime-dir FOLDER.",
         )
-    return Missing(
+    return MissingPart(
         "The server does not see this machine's files.",
         "Install kanon_pg on the server's machine and name its folders there: "
         "kanon install --python-path FOLDER.",

@@ -107,10 +107,13 @@ class Obstacle:
     ----------
     sentence, hint : str
         As in `kanon_pg.queries.check.findings.Finding`.
+    lasting : bool
+        Whether it lies in what the relation is, so that no right and no ledger would change it.
     """
 
     sentence: str
     hint: str
+    lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ from kanon_pg.release.series.record import (
     row_keys,
     store_series,
 )
-from kanon_pg.release.solving import Work, count_and_solve
+from kanon_pg.release.solving import PublishingCall, count_and_solve
 from kanon_pg.release.storage import (
     StorageNames,
     create_storage,
@@ -71,8 +71,8 @@ _FRESH = 0
 """Origin of rows that were never published."""
 
 
-def require_no_series(db: Database, work: Work) -> None:
-    """Refuse to publish over a release over time, unless that is asked for by its word.
+def require_no_series(db: Database, work: PublishingCall) -> None:
+    """Refuse to publish under the name of a release over time, unless the request starts a new series.
 
     Raises
     ------
@@ -125,7 +125,7 @@ class _Version:
         return self.series.rules
 
     def scratch(self, kind: str) -> Identifier:
-        """Name a relation that lives in this transaction."""
+        """Name a relation that exists in this transaction only."""
         return Identifier.of("kanon", derived_name(self.plan.name, "next", kind))
 
     def cells(self) -> list[dict[str, Any]]:
@@ -160,7 +160,7 @@ class _Version:
             self.run("drop_table", table=self.scratch(kind))
 
 
-def start_series(work: Work, generation: int) -> ReleaseReport:
+def start_series(work: PublishingCall, generation: int) -> ReleaseReport:
     """Publish the first version of a release over time.
 
     Parameters
@@ -249,7 +249,7 @@ def next_version(db: Database, row: Row, series: Series, *, memory: int) -> None
     _require_different_rows(version)
     _let_leave(version)
     _list_pending(version)
-    work = Work(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
+    work = PublishingCall(db, _of_batch(series), version.plan, OWNER, memory, started=time.monotonic())
     _let_enter(version, work)
     version.drop("changes")
     _publish(version, row)
@@ -368,7 +368,7 @@ def _of_batch(series: Series) -> Any:
     return replace(series.request, over_time=None)
 
 
-def _let_enter(version: _Version, work: Work) -> None:
+def _let_enter(version: _Version, work: PublishingCall) -> None:
     """Let the rows of each origin enter of which there are enough people, one origin after the other."""
     db, k = version.db, version.k
     hierarchies = _hierarchies(version)
@@ -426,7 +426,7 @@ def _hierarchies(version: _Version) -> Hierarchies:
 
 def _enter(
     version: _Version,
-    work: Work,
+    work: PublishingCall,
     entering: Identifier,
     hierarchies: Hierarchies,
     *,
@@ -688,13 +688,13 @@ def _notice_version(version: _Version) -> None:
 
 
 def _notice_earlier(version: _Version, earlier: Series | None, previous: Sequence[Row]) -> None:
-    """Say what an earlier release of the name and this one tell together."""
+    """Say what an earlier release of the name and this one disclose together."""
     db, view = version.db, version.plan.view
     if earlier is None or earlier.names is None:
         if previous:
             db.notice(
                 f"{view} was published before without over_time: who kept that release can compare it with "
-                "this one. The promise about versions begins here."
+                "this one. The guarantee about versions begins here."
             )
         return
     found = version.find("compare_series", k=version.k, earlier=earlier.names.members)[0]

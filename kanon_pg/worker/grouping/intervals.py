@@ -89,7 +89,7 @@ def _least_largest(sums: Sequence[int], k: int) -> int:
 
 def _value(best: Sequence[int | None], place: int) -> int:
     value = best[place]
-    assert value is not None  # noqa: S101 - only places that can be reached are asked for
+    assert value is not None  # noqa: S101 - only places that can be reached are looked up
     return value
 
 

@@ -1,8 +1,8 @@
 """Labels without order -> groups: the min-max bin covering of the paper's section 4.
 
-*The relaxed approximation scheme* (Theorem 11). It may fill classes a little less than asked, and comes
-close to the optimum then. As k is a promise here, the scheme is asked for a larger K, so that "a little
-less" is still k.
+*The relaxed approximation scheme* (Theorem 11). It may fill classes a little less than requested, and comes
+close to the optimum then. As k is guaranteed here, the scheme gets a larger K, so that "a little less" is
+still k.
 
 Where the paper is loose, and what is done instead:
 

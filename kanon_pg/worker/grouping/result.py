@@ -31,7 +31,7 @@ class SingleAttribute:
     sizes : ndarray of int64, shape (m,)
         Sum of the weights of each class, each at least `k`.
     k : int
-        Smallest size that was asked for, >= 1.
+        Requested smallest size, >= 1.
     cost_kind : str
         'max' or 'sum', see `cost_of`.
     cost : int

@@ -50,7 +50,7 @@ _CRC = struct.Struct(">I")
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class LedgerSecret:
     """The secret numbers of a ledger.
 
     Parameters
@@ -113,7 +113,7 @@ def remove_unused(parent: Path, names: Sequence[str]) -> None:
     for folder in parent.iterdir() if parent.is_dir() else ():
         if folder.name in names or not _NAME.fullmatch(folder.name):
             continue
-        # who else removes it meanwhile is welcome
+        # another process may remove it meanwhile
         with suppress(OSError):
             journal = (folder / JOURNAL).stat()
             if journal.st_size <= HEADER_BYTES and journal.st_mtime < latest:
@@ -143,7 +143,7 @@ def existing_folder(parent: Path, name: str) -> Path:
     return folder
 
 
-def read_secret(folder: Path) -> Secret:
+def read_secret(folder: Path) -> LedgerSecret:
     """Return the secret of a ledger.
 
     A changed seed would give every row another hash, so that nothing would be compared with earlier answers:
@@ -164,7 +164,7 @@ def read_secret(folder: Path) -> Secret:
         _replace(folder, SECRET, whole)
     elif data != whole:
         raise LedgerError("The ledger's secret is damaged, or belongs to another journal.")
-    return Secret(data[:_KEY_BYTES], int.from_bytes(data[_KEY_BYTES:_SECRET_BYTES], signed=True))
+    return LedgerSecret(data[:_KEY_BYTES], int.from_bytes(data[_KEY_BYTES:_SECRET_BYTES], signed=True))
 
 
 def read_marks(folder: Path) -> tuple[JournalMark, JournalMark]:

@@ -24,7 +24,7 @@ from kanon_pg.worker.ledger.folder import (
 )
 from kanon_pg.worker.ledger.journal import JournalMark, read_heads
 from kanon_pg.worker.ledger.relation_ledger import (
-    Derived,
+    DerivedSets,
     PackedRows,
     PackedSets,
     RelationLedger,
@@ -191,12 +191,12 @@ def _sent(item: Fields, parts: Parts) -> SentSets:
     )
 
 
-def _pieces(item: Fields, parts: Parts) -> PackedSets | str | Derived:
+def _pieces(item: Fields, parts: Parts) -> PackedSets | str | DerivedSets:
     """Return the sets of a statement, the key of cached sets, or what they follow from."""
     if item["everybody"]:
-        return Derived.EVERYBODY
+        return DerivedSets.EVERYBODY
     if item["union"]:
-        return Derived.GROUPS
+        return DerivedSets.GROUPS
     if "parts" not in item:
         return str(item["key"])
     groups, leaves, *rest = (parts[number] for number in item["parts"])

@@ -165,7 +165,7 @@ class PackedSets:
     key: str | None = None
 
 
-class Derived(Enum):
+class DerivedSets(Enum):
     """Sets that need not be sent."""
 
     EVERYBODY = "all rows of the relation"
@@ -182,7 +182,7 @@ class SentSets:
         Number of the SELECT of the query that groups them.
     kind, narrowed, is_whole, spreads
         As in `kanon_pg.queries.check.verdict.EntitySet`.
-    sets : PackedSets, str or Derived
+    sets : PackedSets, str or DerivedSets
         As they were sent, the key of cached ones, or what they follow from.
     """
 
@@ -190,7 +190,7 @@ class SentSets:
     kind: Literal["groups", "windows", "known", "secret"]
     narrowed: bool
     is_whole: bool
-    sets: PackedSets | str | Derived
+    sets: PackedSets | str | DerivedSets
     spreads: tuple[int, ...] = ()
 
 
@@ -390,7 +390,7 @@ class RelationLedger:
     def _read(self, item: SentSets, groups: Mapping[int, Parts]) -> ByMask:
         if isinstance(item.sets, PackedSets):
             return self._parts(item.sets)
-        if item.sets is Derived.EVERYBODY:
+        if item.sets is DerivedSets.EVERYBODY:
             units = self.population().units
         else:
             # without any row there is no group

@@ -238,7 +238,7 @@ def demanded(models: PrivacyModels) -> list[tuple[PrivacyModel, float]]:
 
 
 def require_valid_models(table: RowTypeTable, models: PrivacyModels) -> None:
-    """Check that models can be asked for and that the table has what they look at.
+    """Check the parameters of models, and that the table has the columns that they need.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def require_valid_models(table: RowTypeTable, models: PrivacyModels) -> None:
     UnknownName
         There is no such diversity or distance.
     UnsuitableColumn
-        The ordered distance is asked for and a sensitive column has no order.
+        The ordered distance is requested and a sensitive column has no order.
     """
     if models.diversity not in DIVERSITIES:
         raise UnknownName(

@@ -130,7 +130,7 @@ class PrivacyModel(ABC):
 
     @abstractmethod
     def demand(self, models: PrivacyModels) -> float | None:
-        """Return the parameter that is asked for, None if the model is not."""
+        """Return the model's parameter, None if the model is not requested."""
 
     def least_values(self, demand: float) -> int:
         """Return how many different values every class that satisfies it has at least."""

@@ -237,7 +237,7 @@ def _ended(context: SearchContext, found: SearchResult) -> SearchResult:
 
 
 def _with_limits(context: SearchContext, found: SearchResult) -> SearchResult:
-    """Let integer programs search for solutions with as many classes as asked for."""
+    """Let integer programs search for solutions with as many classes as requested."""
     table, mask, request = context.table, context.mask, context.request
     exactly = search_exactly_with_models if request.models else search_exactly
     if request.most_classes is not None:

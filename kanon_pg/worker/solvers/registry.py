@@ -1,4 +1,4 @@
-"""The methods that can be asked for by name, and the one function that calls them and checks answers."""
+"""The methods that a request can name, and the one function that calls them and checks their answers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ METHODS: dict[str, Method] = {
     "row_assignment": _row_assignment,
     "mondrian": _mondrian,
 }
-"""What can be asked for by name."""
+"""The methods that a request can name."""
 
 
 CERTIFIED = "prices of rows (Lagrangian dual), checked"

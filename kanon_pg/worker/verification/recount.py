@@ -33,7 +33,7 @@ def _integers(buffer: bytes) -> NDArray[np.int64]:
     return np.frombuffer(buffer, dtype=">i8").astype(np.int64)
 
 
-class Shown(NamedTuple):
+class ShownColumn(NamedTuple):
     """What the parts of a solution show in one column.
 
     Parameters
@@ -51,7 +51,7 @@ class Shown(NamedTuple):
     is_hidden: NDArray[np.bool_]
 
 
-def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> Shown:
+def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> ShownColumn:
     """Return what a solution shows in a column.
 
     Parameters
@@ -72,7 +72,7 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> Shown:
     hierarchy = packed.hierarchies[column] if packed.hierarchies else None
     is_hidden = level == height
     if hierarchy is None:
-        return Shown(np.where(is_hidden, 0, cells), is_hidden.astype(np.float64), is_hidden)
+        return ShownColumn(np.where(is_hidden, 0, cells), is_hidden.astype(np.float64), is_hidden)
     is_allowed = (level >= hierarchy.lowest) & (level <= height)
     _require(is_allowed.all(), "The solution uses a level that is not allowed.")
     known = _integers(hierarchy.cells)
@@ -88,12 +88,12 @@ def shown_by(packed: PackedRowTypes, solution: Solution, column: int) -> Shown:
         here = level == number
         identity[here] = _integers(nodes)[value[here]]
     losses = np.stack([np.frombuffer(one, dtype=">f8") for one in hierarchy.losses])
-    return Shown(identity, losses[level, value].astype(np.float64), is_hidden)
+    return ShownColumn(identity, losses[level, value].astype(np.float64), is_hidden)
 
 
 @dataclass(frozen=True, slots=True)
 class CountedSolution:
-    """What a solution amounts to.
+    """The figures of a solution, recounted.
 
     Parameters
     ----------

@@ -17,5 +17,5 @@ $function$;
 ALTER FUNCTION kanon.composition OWNER TO kanon_owner;
 REVOKE ALL ON FUNCTION kanon.composition FROM PUBLIC;
 COMMENT ON FUNCTION kanon.composition IS
-'Says what several releases tell together; called by kanon_composition.';
+'Says what several releases disclose together; called by kanon_composition.';
 GRANT EXECUTE ON FUNCTION kanon.composition TO kanon_curator;

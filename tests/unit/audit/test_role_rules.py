@@ -7,18 +7,22 @@ from typing import Any
 import pytest
 
 from kanon_pg.audit.findings import Suggestion
-from kanon_pg.audit.roles import MOST_QUASI_IDENTIFIERS, Observed, role_by_name, suggestions_for
+from kanon_pg.audit.roles import MOST_QUASI_IDENTIFIERS, ObservedColumn, role_by_name, suggestions_for
 from kanon_pg.audit.suggesting import declaring
 from kanon_pg.db.catalog import ColumnFacts
 
 
-def observed(name: str, type_: str = "text", distinct: int = 6, rows: int = 20_000, **found: Any) -> Observed:
+def observed(
+    name: str, type_: str = "text", distinct: int = 6, rows: int = 20_000, **found: Any
+) -> ObservedColumn:
     facts = ColumnFacts(name, type_, type_, "b", False, False, True, None, None, True, False)
     counted = {"missing": 0.0, "length": None, "single": 0, "determined_by": (), "determines": ()}
-    return Observed(facts, rows, distinct=distinct, **counted | {"separation": 1 - 1 / distinct} | found)
+    return ObservedColumn(
+        facts, rows, distinct=distinct, **counted | {"separation": 1 - 1 / distinct} | found
+    )
 
 
-def proposed(*columns: Observed) -> dict[str, Suggestion]:
+def proposed(*columns: ObservedColumn) -> dict[str, Suggestion]:
     return {one.column: one for one in suggestions_for(columns)}
 
 

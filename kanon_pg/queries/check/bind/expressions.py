@@ -34,11 +34,11 @@ from kanon_pg.queries.check.read.syntax import (
     Case,
     Cast,
     Constant,
+    CurrentTime,
     Expression,
     InQuery,
     Interval,
     Name,
-    Now,
     Placeholder,
     ScalarQuery,
     Star,
@@ -126,7 +126,7 @@ def _interval(interval: Interval, scope: Scope) -> Bound:
     return TypedConstant(type="interval", text=text, span=interval.span)
 
 
-def _now(now: Now, scope: Scope) -> Bound:
+def _now(now: CurrentTime, scope: Scope) -> Bound:
     del scope
     return _time(now.what, now.span)
 
@@ -266,7 +266,7 @@ _BINDING: dict[type, Callable[[Any, Scope], Bound]] = {
     Constant: _constant,
     Placeholder: _placeholder,
     Interval: _interval,
-    Now: _now,
+    CurrentTime: _now,
     Apply: _apply,
     Cast: _cast,
     Case: _case,

@@ -176,7 +176,7 @@ def _counting(
         keys=keys,
         outputs=tuple(
             Output(
-                "narrowed",
+                "chosen",
                 Aggregate(type="int8", function="count", argument=None, condition=mask, span=level.span),
             )
             for mask in sorted(masks, key=repr)

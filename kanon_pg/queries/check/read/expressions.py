@@ -24,10 +24,10 @@ from kanon_pg.queries.check.read.syntax import (
     Case,
     Cast,
     Constant,
+    CurrentTime,
     Expression,
     Interval,
     Name,
-    Now,
     OrderItem,
     Placeholder,
     ScalarQuery,
@@ -104,7 +104,7 @@ def _interval(node: RawNode) -> Expression:
 def _now(what: str) -> Callable[[RawNode], Expression]:
     def read(node: RawNode) -> Expression:
         only(node)
-        return Now(span=node.span, what=what)  # type: ignore[arg-type]
+        return CurrentTime(span=node.span, what=what)  # type: ignore[arg-type]
 
     return read
 

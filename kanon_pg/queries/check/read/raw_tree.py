@@ -1,4 +1,4 @@
-"""Taking raw nodes apart without leaving anything unread."""
+"""Reads the parts of raw nodes, and refuses a node that has parts which nobody reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kanon_pg.queries.check.findings import Refusal, Span
 
 
 def only(node: RawNode, *names: str) -> None:
-    """Refuse the node if it carries an argument that is not named here.
+    """Refuse the node if it has an argument that is not named here.
 
     Raises
     ------

@@ -51,7 +51,7 @@ class Placeholder(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Now(Node):
+class CurrentTime(Node):
     """The time of the statement: ``current_date``, ``current_timestamp`` or ``localtimestamp``."""
 
     what: Literal["current_date", "current_timestamp", "localtimestamp"]
@@ -145,7 +145,7 @@ Expression: TypeAlias = (
     | Star
     | Constant
     | Placeholder
-    | Now
+    | CurrentTime
     | Interval
     | Apply
     | Cast

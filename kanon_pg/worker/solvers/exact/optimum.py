@@ -264,7 +264,7 @@ class Search:
         return Effort(None if left is None else left * share, self.nodes, self.gap)
 
     def is_valid(self, solution: Solution) -> bool:
-        """Return whether a solution has large classes, as many as are asked for."""
+        """Return whether a solution has large classes, as many as requested."""
         table, request = self.rules.table, self.request
         parts = solution.parts_of(table)
         classes = classes_of(parts, solution.vector)
@@ -314,7 +314,7 @@ def search_exactly(
     Raises
     ------
     InfeasibleError
-        No solution has as many or as few classes as asked for.
+        No solution has as many or as few classes as requested.
     LimitExceeded
         No such solution was found in time.
     MemoryExceeded

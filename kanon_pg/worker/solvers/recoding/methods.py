@@ -252,4 +252,4 @@ RECODINGS: dict[str, Recoding] = {
     "row_assignment": _row_assignment,
     "exact": _exact,
 }
-"""What can be asked for by name with hierarchies."""
+"""The methods that a request with hierarchies can name."""

@@ -30,7 +30,7 @@ _SHARE_FOR_SUPPRESSION = 0.3
 class Start(NamedTuple):
     """Allowed classes, numbered from 0, of the row types of a task, and what made them.
 
-    The task may have parts of the row types that were asked about.
+    The task may have parts of the given row types.
     """
 
     task: RecodingTask
