@@ -75,14 +75,15 @@ class PackedRowTypes:
         Rows of each row type, >= 1.
     people : bytes
         Distinct people of each row type, >= 0 (0: only rows whose entity is NULL). Equal to
-        `rows` if no entity is declared.
+        `rows` if no entity is declared. Empty if pairs repeat: the worker that receives them finds both.
     cells : tuple of bytes
         Per column, a 64-bit identity of each cell: equal exactly if ``GROUP BY`` holds the values
         equal; NULL is a value of its own.
     values : tuple of (bytes or None)
         Per numeric column the values as doubles (NaN for NULL); None for categorical columns.
     pair_keys, pair_people : bytes
-        With an entity: the distinct (row type key, person identity) pairs; else empty.
+        With an entity: the (row type key, person identity) pairs, distinct unless `people` is empty; else
+        empty.
     sensitive_columns : tuple of SensitiveColumn
         The sensitive columns of the privacy model, none without one.
     sensitive_cells : tuple of bytes

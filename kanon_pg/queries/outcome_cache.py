@@ -119,11 +119,15 @@ class OutcomeCache(threading.local):
         """Remember an outcome that has a key; the oldest one is forgotten if there are too many."""
         if outcome.key is None or version is None:
             return
+        cached = self._cached.pop(outcome.key, None)
+        if cached is not None and cached.version == version:
+            # the outcome was found here, or is the same again
+            self._cached[outcome.key] = cached
+            return
         bare, rows = replace(outcome, sets={}, checked=None), None
         if outcome.answer is not None:
             rows = zlib.compress(json.dumps(outcome.answer.rows).encode(), 1)
             bare = replace(bare, answer=replace(outcome.answer, rows=()))
-        self._cached.pop(outcome.key, None)
         self._cached[outcome.key] = _CachedOutcome(version, bare, rows)
         while len(self._cached) > _MOST_OUTCOMES:
             del self._cached[next(iter(self._cached))]

@@ -100,12 +100,29 @@ def count_row_types(
         if _counts_people_apart(db, relation, grouped, entity)
         else "count_row_types"
     )
-    found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes))
+    repeats = query == "count_row_types" and _may_repeat_pairs(db, relation, parts, most_bytes)
+    found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=repeats))
+    if repeats and found["bytes"] > most_bytes:
+        found = db.row(statement(query, **parts, **weights, most_bytes=most_bytes, repeats=False))
     if found["bytes"] > most_bytes:
         pairs = "" if entity is None else ", and pairs of them with people"
         raise _too_many(f"{found['types']:,} row types{pairs}", most, is_budget=is_budget)
     packed = _packed(found, columns, sensitive)
     return Counted(packed, found["tuples"], found["rows"], found["people"], int(found["fingerprint"]))
+
+
+def _may_repeat_pairs(
+    db: Database, relation: Identifier | Fragment, parts: dict[str, Any], most_bytes: int
+) -> bool:
+    """Return whether pairs of row types and people may come once for each row.
+
+    Not from elsewhere, and not if they may need more memory than the budget then.
+    """
+    if parts["entity"] is None or parts["shards"] or not isinstance(relation, Identifier):
+        return False
+    if distribution_of(db, relation) is not None:
+        return False
+    return not _may_have_more(db, relation, most_bytes // (ITEM_BYTES * _PAIR_NUMBERS * _COPIES))
 
 
 def _counts_people_apart(

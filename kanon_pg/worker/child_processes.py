@@ -7,12 +7,15 @@ minutes. A forked process shares the program that is in memory already, and take
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import select
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
@@ -47,44 +50,124 @@ class WorkFailed(Exception):
     """The work raised an error, whose class is named."""
 
 
-def run_in_child(work: Callable[[], bytes], seconds: float) -> bytes | None:
-    """Return what a piece of work returns, or None if it takes longer than it may.
+Work = Callable[[], bytes]
+
+
+def run_in_child(work: Work, seconds: float) -> bytes | None:
+    """Return what a piece of work returns, or None if it takes longer than it may (see `run_in_children`)."""
+    return run_in_children([(work, seconds)], 1)[0]
+
+
+def run_in_children(jobs: Iterable[tuple[Work, float]], at_once: int) -> list[bytes | None]:
+    """Return what pieces of work return, in their order; None for those that take longer than they may.
 
     Parameters
     ----------
-    work : callable
-        Called in a fork of this process. It must not use threads that run in this one.
-    seconds : float
-        Time limit, >= 0.
+    jobs : iterable of (callable, float)
+        Work, called in a fork of this process, and its time limit in seconds, >= 0. Work must not use threads
+        that run in this process. The next job is asked for when its work can begin.
+    at_once : int
+        Most processes at the same time, >= 1.
 
     Raises
     ------
     WorkFailed
-        If the work raised an error or its process ended without an answer.
+        If some work raised an error or its process ended without an answer; the other processes are ended.
     OSError
         If there can be no further process.
     """
+    coming = iter(jobs)
+    answers: list[bytes | None] = []
+    running: list[_Child] = []
+    try:
+        while True:
+            for work, seconds in islice(coming, at_once - len(running)):
+                running.append(_begin(work, seconds, len(answers)))
+                answers.append(None)
+            if not running:
+                return answers
+            for child in _ended(running):
+                answers[child.number] = child.answer()
+                running.remove(child)
+                child.end()
+    finally:
+        for child in running:
+            child.end()
+
+
+@dataclass
+class _Child:
+    """A process at work.
+
+    Parameters
+    ----------
+    number : int
+        Position of its answer.
+    process : int
+    reading : int
+        Where its answer arrives.
+    ends : float
+        When its time is over, by `time.monotonic`.
+    """
+
+    number: int
+    process: int
+    reading: int
+    ends: float
+    received: list[bytes] = field(default_factory=list)
+    is_whole: bool = False
+
+    def read(self) -> None:
+        chunk = os.read(self.reading, _CHUNK)
+        self.received.append(chunk)
+        self.is_whole = not chunk
+
+    def answer(self) -> bytes | None:
+        """Return the answer, None if time was over before it was whole."""
+        if not self.is_whole:
+            return None
+        answer = b"".join(self.received)
+        if answer[:1] != _DONE:
+            raise WorkFailed(answer[1:].decode(errors="replace") or "no answer")
+        return answer[1:]
+
+    def end(self) -> None:
+        os.close(self.reading)
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+
+
+def _begin(work: Work, seconds: float, number: int) -> _Child:
     ends = time.monotonic() + seconds
     reading, writing = os.pipe()
     parent = os.getpid()
     try:
-        child = os.fork()
+        process = os.fork()
     except OSError:
         os.close(reading)
         os.close(writing)
         raise
-    if child == 0:
+    if process == 0:
         _answer(work, writing, parent)
     os.close(writing)
-    try:
-        answer = _read(reading, ends)
-    finally:
-        os.close(reading)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    if answer is None or answer[:1] == _DONE:
-        return None if answer is None else answer[1:]
-    raise WorkFailed(answer[1:].decode(errors="replace") or "no answer")
+    return _Child(number, process, reading, ends)
+
+
+def _ended(running: list[_Child]) -> list[_Child]:
+    """Wait for something; return those whose answer is whole or whose time is over."""
+    first = min(child.ends for child in running)
+    patience = None if first == math.inf else max(0.0, first - time.monotonic())
+    readable = select.select([child.reading for child in running], [], [], patience)[0]
+    now = time.monotonic()
+    ended = []
+    for child in running:
+        if child.reading in readable:
+            child.read()
+            if child.is_whole:
+                ended.append(child)
+        elif now >= child.ends:
+            ended.append(child)
+    return ended
 
 
 def _answer(work: Callable[[], bytes], writing: int, parent: int) -> NoReturn:
@@ -99,14 +182,3 @@ def _answer(work: Callable[[], bytes], writing: int, parent: int) -> NoReturn:
                 left = left[os.write(writing, left) :]
     finally:
         os._exit(0)
-
-
-def _read(reading: int, ends: float) -> bytes | None:
-    """Return everything that is written until the other end is closed, None if time is over before."""
-    chunks: list[bytes] = []
-    while select.select([reading], [], [], max(0.0, ends - time.monotonic()))[0]:
-        chunk = os.read(reading, _CHUNK)
-        if not chunk:
-            return b"".join(chunks)
-        chunks.append(chunk)
-    return None

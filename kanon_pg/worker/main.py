@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -108,13 +108,24 @@ def _importing() -> Iterator[None]:
         ) from error
 
 
+def _received(header: dict[str, Any], buffers: Sequence[Any]) -> PackedRowTypes:
+    """Return row types with distinct pairs; without an entity that takes no array library."""
+    row_types = PackedRowTypes.from_buffers(header, buffers)
+    if row_types.people or not row_types.keys:
+        return row_types
+    with _importing():
+        arrays = importlib.import_module("kanon_pg.worker.row_types")
+    found: PackedRowTypes = arrays.with_distinct_pairs(row_types)
+    return found
+
+
 def _solve(job: Message, solver: str, progress: Progress) -> Reply:
     with _importing():
         solve = _load(solver)
     with limited_memory(job.fields["memory_bytes"]):
         text, *buffers = job.map_parts()
         header, request = json.loads(bytes(text))
-        row_types = PackedRowTypes.from_buffers(header, buffers)
+        row_types = _received(header, buffers)
         outcome = solve(row_types, SolveRequest.from_json(request), progress)
     return Reply("solved", {}, [json.dumps(outcome.to_json()).encode(), *outcome.buffers()])
 
@@ -127,8 +138,7 @@ def _audit(job: Message, auditor: str, progress: Progress) -> Reply:
         request = json.loads(bytes(text))
         rest = iter(buffers)
         tables = [
-            PackedRowTypes.from_buffers(header, [next(rest) for _ in range(count)])
-            for header, count in request["tables"]
+            _received(header, [next(rest) for _ in range(count)]) for header, count in request["tables"]
         ]
         answer = work(request["task"], tables, request["arguments"], progress)
     return Reply("audited", {}, [json.dumps(answer).encode()])

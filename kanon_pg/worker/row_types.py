@@ -257,17 +257,50 @@ def _codes(cells: NDArray[np.int64], values: NDArray[np.float64] | None) -> NDAr
     return codes.astype(np.int32)
 
 
-def shared_people(packed: PackedRowTypes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the incidence of people that occur in more than one row type (start, people)."""
+def with_distinct_pairs(packed: PackedRowTypes) -> PackedRowTypes:
+    """Return row types whose pairs with people are distinct and whose people are counted.
+
+    Notes
+    -----
+    O(n log n) for n pairs: each becomes one number, and these are sorted. `packed` itself if it says how many
+    people it has.
+    """
+    if packed.people or not packed.keys:
+        return packed
+    keys, persons = _integers(packed.keys), _integers(packed.pair_people)
+    number, first = number_values(persons)
+    # numpy.unique alone would hash: a million pairs took 1.0 s, sorting them 0.05
+    code = np.sort(_row_type_of_pairs(packed) * max(1, first.size) + number)
+    code = code[np.diff(code, prepend=-1) > 0]
+    row_type, number = np.divmod(code, max(1, first.size))
+    return replace(
+        packed,
+        people=_packed(np.bincount(row_type, minlength=keys.size)),
+        pair_keys=_packed(keys[row_type]),
+        pair_people=_packed(persons[first][number]),
+    )
+
+
+def _packed(numbers: NDArray[np.int64]) -> bytes:
+    return numbers.astype(">i8").tobytes()
+
+
+def _row_type_of_pairs(packed: PackedRowTypes) -> NDArray[np.int64]:
     keys = _integers(packed.keys)
-    count = keys.size
-    if not packed.has_entity:
-        return np.zeros(count + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
     order = np.argsort(keys, kind="stable")
     of_pair, first = number_values(pair_keys := _integers(packed.pair_keys))
-    row_type = order[np.searchsorted(keys[order], pair_keys[first])][of_pair]
-    _, person, times = np.unique(_integers(packed.pair_people), return_inverse=True, return_counts=True)
-    is_shared = times > 1
+    row_types: NDArray[np.int64] = order[np.searchsorted(keys[order], pair_keys[first])][of_pair]
+    return row_types
+
+
+def shared_people(packed: PackedRowTypes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the incidence of people that occur in more than one row type (start, people)."""
+    count = len(packed)
+    if not packed.has_entity:
+        return np.zeros(count + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
+    row_type = _row_type_of_pairs(packed)
+    person, first = number_values(_integers(packed.pair_people))
+    is_shared = np.bincount(person, minlength=first.size) > 1
     keep = is_shared[person]
     number = np.cumsum(is_shared) - 1
     row_type, person = row_type[keep], number[person[keep]]

@@ -14,7 +14,7 @@ DECLARE
         ) AS earlier
     );
 BEGIN
-    FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.ledger_states'] LOOP
+    FOREACH one IN ARRAY ARRAY['kanon.query_log', 'kanon.ledger_states', 'kanon.record_states'] LOOP
         BEGIN
             EXECUTE pg_catalog.format('DROP VIEW IF EXISTS %s', one);
         EXCEPTION
@@ -24,6 +24,9 @@ BEGIN
                     SELECT 'kanon.query_log, whose column question is called query now'
                     FROM pg_catalog.pg_attribute AS a
                     WHERE a.attrelid = one::regclass AND a.attname = 'question'
+                    UNION ALL
+                    SELECT 'kanon.record_states, which is called kanon.ledger_states now'
+                    WHERE one = 'kanon.record_states'
                 );
         END;
     END LOOP;
@@ -38,9 +41,15 @@ BEGIN
                     FROM pg_catalog.pg_proc AS p
                     WHERE p.oid = one::regprocedure AND p.proname = 'query_log' AND 'question' = ANY(p.proargnames)
                     UNION ALL
-                    SELECT 'kanon.ask, which is called kanon.query_lines now'
+                    SELECT pg_catalog.format('kanon.%s, which is called kanon.%s now', earlier.name, earlier.present)
                     FROM pg_catalog.pg_proc AS p
-                    WHERE p.oid = one::regprocedure AND p.proname = 'ask'
+                    INNER JOIN (
+                        VALUES
+                            ('ask', 'query_lines'),
+                            ('record_query', 'typed_statement'),
+                            ('record_states', 'ledger_states')
+                    ) AS earlier (name, present) ON earlier.name = p.proname
+                    WHERE p.oid = one::regprocedure
                 );
         END;
     END LOOP;

@@ -11,6 +11,18 @@ WITH base AS{% if entity %} {% if not shards %}NOT {% endif %}MATERIALIZED{% end
 ),
 
 {% if entity %}
+{% if repeats %}
+-- Who receives the pairs finds repeats among them in less time than a GROUP BY.
+pairs AS NOT MATERIALIZED (
+    SELECT
+        {% include "counting/pair_key.sql" %} AS key,
+        {% include "counting/pair_person.sql" %} AS who,
+        1 AS n
+    FROM base AS pairs
+    OFFSET 0
+),
+
+{% else %}
 -- Two numbers per pair sort and hash faster than all cells; row types are grouped by their cells.
 pairs AS MATERIALIZED (
     SELECT key, who, {% if shards %}sum(n)::bigint{% else %}count(*){% endif %} AS n
@@ -43,7 +55,9 @@ types AS MATERIALIZED (
     ) AS spared ON spared.key = {% include "counting/type_key.sql" %}
 
 ),
-{% else %}
+{% endif %}
+{% endif %}
+{% if repeats or not entity %}
 types AS MATERIALIZED (
     SELECT
         {% for q in columns %}{{ q.alias }}, {% endfor %}
@@ -63,7 +77,7 @@ totals AS MATERIALIZED (
     SELECT
         count(*) AS types, coalesce(sum(n), 0)::bigint AS n,
 {% if entity %}
-        count(*) * {{ type_bytes }} + (SELECT count(*) FROM pairs) * {{ pair_bytes }} AS bytes
+        count(*) * {{ type_bytes }} + {% if repeats %}coalesce(sum(n), 0)::bigint{% else %}(SELECT count(*) FROM pairs){% endif %} * {{ pair_bytes }} AS bytes
 {% else %}
         count(*) * {{ type_bytes }} AS bytes
 {% endif %}

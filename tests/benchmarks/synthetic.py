@@ -180,6 +180,8 @@ def _rounds(
 ) -> list[list[Any]]:
     """Measure each variant once per round, with the yardstick before it, so that all see the same load."""
     make(connection, name, count, deviation=deviation)
+    # Otherwise the first variant alone would start the solver's process.
+    publish(connection, name, columns=["sex"])
     plain: dict[str, list[Plain]] = {variant: [] for variant in variants}
     calls: dict[str, list[Call]] = {variant: [] for variant in variants}
     for _ in range(runs):

@@ -10,7 +10,7 @@ import pytest
 
 import kanon_pg
 
-IN_THE_SERVER_ONLY = ("kanon_pg.db.spi_adapter", "kanon_pg.server")
+IN_THE_SERVER_ONLY = ("kanon_pg.db.spi_adapter", "kanon_pg.plpython")
 """Import plpy, which exists inside PostgreSQL alone."""
 
 MODULES = [
@@ -25,7 +25,7 @@ def test_examples_of_a_module(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("name", ["kanon_pg.db.spi_adapter", "kanon_pg.server.releases"])
+@pytest.mark.parametrize("name", ["kanon_pg.db.spi_adapter", "kanon_pg.plpython.releases"])
 def test_modules_of_the_server_need_plpy(name: str) -> None:
     with pytest.raises(ModuleNotFoundError, match="plpy"):
         import_module(name)

@@ -69,7 +69,7 @@ def test_bodies_in_python_only_boot_and_call_one_function(functions: list[dict[s
         if function["lanname"] == "plpython3u" and function["proname"] != "boot":
             lines = str(function["source"]).strip().splitlines()
             assert len(lines) <= _LONGEST_BODY, function["signature"]
-            assert lines[-1].startswith("return server."), function["signature"]
+            assert lines[-1].startswith("return plpython."), function["signature"]
 
 
 def test_help_lists_the_functions_of_users_in_100_columns(db: psycopg.Connection) -> None:

@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
-from kanon_pg.worker.child_processes import WorkFailed, run_in_child
+from kanon_pg.worker.child_processes import WorkFailed, run_in_child, run_in_children
 from kanon_pg.worker.solvers.exact import integer_program
 from kanon_pg.worker.solvers.registry import solve
 from tests.fixtures.diversity import pack_sensitive
@@ -86,3 +86,38 @@ def test_a_library_that_does_not_end_leaves_the_solution_that_is_known(
     assert not outcome.optimal
     assert outcome.lower_bound is not None
     assert outcome.lower_bound <= outcome.weighted_cost
+
+
+def test_answers_come_in_the_order_of_the_jobs_whoever_is_first() -> None:
+    def job(number: int) -> tuple[Callable[[], bytes], float]:
+        return lambda: time.sleep(0.2 * (number == 0)) or b"%d" % number, LONG
+
+    assert run_in_children(map(job, range(5)), 2) == [b"0", b"1", b"2", b"3", b"4"]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_no_more_processes_work_at_once_than_may(at_once: int) -> None:
+    before, most = len(children()), []
+
+    def jobs() -> Iterator[tuple[Callable[[], bytes], float]]:
+        for _ in range(5):
+            most.append(len(children()) - before + 1)
+            yield lambda: b"", LONG
+
+    assert run_in_children(jobs(), at_once) == [b""] * 5
+    assert max(most) == at_once
+    assert len(children()) == before
+
+
+def test_one_that_takes_too_long_leaves_the_answers_of_others() -> None:
+    before = children()
+    jobs = [(sleeping, 0.3), (lambda: b"quick", LONG), (lambda: b"later", LONG)]
+    assert run_in_children(jobs, 2) == [None, b"quick", b"later"]
+    assert children() == before
+
+
+def test_one_that_fails_ends_the_others() -> None:
+    before = children()
+    with pytest.raises(WorkFailed, match=r"^KeyError$"):
+        run_in_children([(sleeping, LONG), (failing, LONG)], 2)
+    assert children() == before

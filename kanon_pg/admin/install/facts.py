@@ -259,7 +259,7 @@ def own_tables() -> list[str]:
 
 def own_relations() -> list[str]:
     """Return the names of the tables and views in schema ``kanon`` that the scripts make."""
-    return _stems("tables", "views", "views/server")
+    return _stems("tables", "views", "views/plpython")
 
 
 def missing_tables(facts: ServerFacts) -> list[str]:

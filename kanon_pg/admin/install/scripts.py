@@ -25,7 +25,7 @@ from kanon_pg.release.request import ANONYMIZE, DECLARE
 
 _FIRST = ("schema/roles", "schema/schemas", "schema/earlier", "schema/catalog")
 _FOLDERS = ("types", "tables", "functions", "views", "views/catalog", "functions/catalog")
-_SERVER_FOLDERS = ("functions/server", "functions/api", "views/server")
+_PLPYTHON_FOLDERS = ("functions/plpython", "functions/api", "views/plpython")
 
 _NAME = r'(?:"(?:[^"]|"")*"|[@\w]+)\.\w+'
 _CREATED = re.compile(
@@ -83,7 +83,7 @@ def script_names(plpython: bool, *, last: bool = False) -> list[str]:
     """
     if not last:
         return [*_FIRST, *(name for folder in _FOLDERS for name in _in_folder(folder))]
-    functions = [name for folder in _SERVER_FOLDERS for name in _in_folder(folder)] if plpython else []
+    functions = [name for folder in _PLPYTHON_FOLDERS for name in _in_folder(folder)] if plpython else []
     return [*functions, "grants", "outdated"]
 
 
@@ -109,7 +109,7 @@ def script_text(name: str, **parts: Any) -> str:
         return text
     created = _CREATED.findall(text) or [
         found
-        for folder in (*_FOLDERS, *_SERVER_FOLDERS)
+        for folder in (*_FOLDERS, *_PLPYTHON_FOLDERS)
         for script in _in_folder(folder)
         for found in _CREATED.findall(render(script, **parts).text)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from kanon_pg.worker.solvers.annealing.graph import graph_around
 from kanon_pg.worker.solvers.bounds.prices import STEPS, raise_prices
 from kanon_pg.worker.solvers.compatibility import MOST_EDGES, Compatibility
 from kanon_pg.worker.solvers.exact.model_constraints import search_exactly_with_models
-from kanon_pg.worker.solvers.exact.optimum import search_exactly
+from kanon_pg.worker.solvers.exact.optimum import Optima, search_exactly
 from kanon_pg.worker.solvers.heuristics import search_greedily
 from kanon_pg.worker.solvers.refinement.diving_under_models import (
     dive_again,
@@ -139,6 +139,8 @@ class SearchContext:
         As every method gets them.
     goal : float
         Gap at which the search ends.
+    optima : dict
+        What integer programs proved about components: they come twice.
     """
 
     table: RowTypeTable
@@ -146,6 +148,7 @@ class SearchContext:
     request: SolveRequest
     clock: Clock
     goal: float
+    optima: Optima = field(default_factory=dict)
 
     def cost(self, found: SearchResult) -> float:
         """Return the weighted cost of a solution."""
@@ -341,11 +344,10 @@ def _exactly(context: SearchContext, found: SearchResult, clock: Clock, nodes: i
     """Let integer programs search for better solutions, if there is time for them."""
     if not context.has_time_for_programs():
         return replace(found, termination=Termination.TIME)
+    table, mask, request, optima = context.table, context.mask, context.request, context.optima
     return _trying(
         found,
-        lambda: search_exactly(
-            context.table, context.mask, context.request, clock, found, found.prices, nodes=nodes
-        ),
+        lambda: search_exactly(table, mask, request, clock, found, found.prices, nodes=nodes, optima=optima),
     )
 
 

@@ -2,7 +2,7 @@
 SELECT
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.key), ''), '') AS keys,
         coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.n), ''), '') AS row_counts,
-        coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), '') AS people_counts
+        {% if repeats %}''::bytea{% else %}coalesce(pg_catalog.string_agg(pg_catalog.int8send(types.people), ''), ''){% endif %} AS people_counts
 {% for q in columns %}
         , coalesce(pg_catalog.string_agg(pg_catalog.int8send({{ q.identity }}), ''), '') AS {{ q.cell }}
 {% if q.value %}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,16 @@ def test_an_outcome_comes_back_as_it_was_and_in_its_own_state_only() -> None:
     kept.remember(other, "another state")
     assert kept.find("one", "state") is None
     assert kept.find("one", "another state") == other
+
+
+def test_an_outcome_that_was_found_is_not_packed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = OutcomeCache()
+    kept.remember(ANSWER, "state")
+    monkeypatch.delattr(zlib, "compress")
+    kept.remember(replace(ANSWER, checked=StateCheck("a", "b")), "state")
+    assert kept.find("one", "state") == ANSWER
+    with pytest.raises(AttributeError):
+        kept.remember(ANSWER, "another state")
 
 
 def test_nothing_is_kept_without_a_key_or_a_state() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,12 +11,14 @@ import numpy as np
 import pytest
 
 from kanon_pg.core.solving import SolveRequest
+from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solution import SearchResult, Solution
 from kanon_pg.worker.solvers.bounds.prices import raise_prices
+from kanon_pg.worker.solvers.exact import optimum
 from kanon_pg.worker.solvers.exact.granularity import granularity, rounded_up
 from kanon_pg.worker.solvers.exact.optimum import ALL_PATTERNS_NOT_SEARCHED, search_exactly
 from kanon_pg.worker.solvers.exact.sub_problem import Demand, SubProblem, solve_sub_problem
@@ -33,6 +36,21 @@ def table():
 
 def cost_of(table, solution):
     return float((suppression_costs(solution.vector, table.weights) * solution.rows).sum())
+
+
+LONG = 3600.0
+
+
+def monitored(monkeypatch, module, name):
+    """Return a list to which every call of a function adds its arguments."""
+    calls, original = [], getattr(module, name)
+
+    def counting(*given, **named):
+        calls.append(given)
+        return original(*given, **named)
+
+    monkeypatch.setattr(module, name, counting)
+    return calls
 
 
 def test_three_equal_rows_give_one_away_to_the_only_row_that_needs_company(table):
@@ -81,12 +99,12 @@ def test_rows_dearer_than_full_suppression_do_not_raise_the_bound_of_their_compo
     assert certified_bound(packed, mask.vectors, 4, prices) == 16.0
     apart, full = mask.vectors[1], mask.vectors[2]
     lonely, first, others = np.array([0, 2, 4]), np.array([1]), np.array([1, 3, 5])
-    optimum = Solution.of_parts(
+    best = Solution.of_parts(
         np.concatenate([lonely, first, others]),
         np.array([full, full, full, full, 0, 0, 0]),
         np.array([1, 1, 1, 1, 7, 8, 8]),
     )
-    assert cost_of(table, optimum) == 16.0
+    assert cost_of(table, best) == 16.0
     dear = Solution.of_parts(
         np.concatenate([lonely, others, others]), np.repeat([apart, apart, 0], 3), np.repeat([1, 3, 5], 3)
     )
@@ -132,6 +150,69 @@ def test_further_rows_and_columns_are_obeyed():
     answer = solve_sub_problem(replace(problem, demand=never))
     assert answer.cost == answer.bound == 10.0
     assert answer.rows.tolist() == [0, 2, 2, 0]
+
+
+def groups_apart():
+    """Return a table of three groups that share no value, with what is asked for."""
+    chance = random.Random(2)
+    rows = [
+        (group, *(f"{group}{chance.randrange(4)}" for _ in range(4))) for group in "abc" for _ in range(24)
+    ]
+    table = RowTypeTable.from_packed(pack(rows))
+    return table, parse_patterns({"never": ["c0"]}, table.columns), SolveRequest(k=3)
+
+
+def test_components_side_by_side_have_the_answers_of_one_after_the_other(monkeypatch):
+    table, mask, request = groups_apart()
+    monkeypatch.setattr(optimum.os, "sched_getaffinity", lambda _: {0})
+    known, optima = {}, {}
+    one = search_exactly(table, mask, request, Clock(), optima=known)
+    monkeypatch.setattr(optimum.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(optimum, "_FEW_PAIRS", 0)
+    calls = monitored(monkeypatch, optimum, "run_in_children")
+    other = search_exactly(table, mask, request, Clock(LONG), optima=optima)
+    assert calls
+    assert {part: piece.bound for part, piece in known.items()} == {
+        part: piece.bound for part, piece in optima.items()
+    }
+    assert cost_of(table, one.solution) == one.lower_bound == other.lower_bound
+    for part in ("row_type", "vector", "rows"):
+        assert np.array_equal(getattr(one.solution, part), getattr(other.solution, part))
+
+
+def test_components_that_are_cut_have_their_known_solution_and_bound(monkeypatch):
+    table, mask, request = groups_apart()
+    monkeypatch.setattr(optimum.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(optimum, "_FEW_PAIRS", 0)
+    best = search_exactly(table, mask, request, Clock())
+    monkeypatch.setattr(optimum, "run_in_children", lambda jobs, _: [None for _ in jobs])
+    start = search_greedily(table, mask, request, Clock())
+    found = search_exactly(table, mask, request, Clock(), start)
+    assert found.termination is Termination.TIME
+    assert 0.0 <= found.lower_bound <= best.lower_bound
+    assert cost_of(table, found.solution) == cost_of(table, start.solution)
+
+
+def test_components_that_were_solved_are_not_solved_again(monkeypatch):
+    table, mask, request = groups_apart()
+    calls = monitored(monkeypatch, optimum, "solve_sub_problem")
+    monkeypatch.setattr(optimum.os, "sched_getaffinity", lambda _: {0})
+    optima = {}
+    first = search_exactly(table, mask, request, Clock(), optima=optima)
+    solved = len(calls)
+    assert solved == len(optima) > 1
+    again = search_exactly(table, mask, request, Clock(), optima=optima)
+    assert len(calls) == solved
+    assert cost_of(table, again.solution) == again.lower_bound == first.lower_bound
+
+
+def test_what_is_not_proven_of_a_component_is_not_kept(monkeypatch):
+    table, mask, request = groups_apart()
+    optima = {}
+    start = search_greedily(table, mask, request, Clock())
+    found = search_exactly(table, mask, request, Clock(0.0), start, optima=optima)
+    assert found.lower_bound < cost_of(table, found.solution)
+    assert all(piece.bound >= cost_of(table, piece.parts) for piece in optima.values())
 
 
 def test_the_solver_library_is_loaded_only_when_it_is_needed():

@@ -5,12 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kanon_pg.core.solving import PrivacyModels
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns
 from kanon_pg.worker.row_types import RowTypeTable
 from kanon_pg.worker.solvers.bounds.prices import ClassCosts, Collected, collect_and_repair, raise_prices
 from kanon_pg.worker.solvers.bounds.reach import cheapest_reach
-from kanon_pg.worker.verification.certificate import PRICE_UNIT, Priced, certified_bound, visit_broken_groups
+from kanon_pg.worker.verification.certificate import (
+    PRICE_UNIT,
+    Priced,
+    PricedGroups,
+    PricedRows,
+    broken_groups,
+    certified_bound,
+    visit_broken_groups,
+)
+from kanon_pg.worker.verification.demanded_classes import class_demands
+from tests.fixtures.diversity import pack_sensitive
 from tests.fixtures.packing import pack, shared_rows
 from tests.unit.solvers.test_paper_tables import CMC
 
@@ -200,6 +211,20 @@ def test_nothing_is_searched_below_groups_that_break_nothing():
         lambda *_: True, lambda: beats.append(1),
     )  # fmt: skip
     assert len(beats) == 1
+
+
+@pytest.mark.parametrize("models", [PrivacyModels(), PrivacyModels(p=2)])
+def test_groups_that_stay_keep_their_own_costs(models):
+    """The first of two groups breaks no prices, or has one sensitive value; the second breaks them."""
+    prices = [9, 9, 5, 5] if not models else [19, 19, 5, 5]
+    table = pack_sensitive([("a",), ("b",), ("c",), ("d",)], ["x", "x", "x", "y"])
+    one = np.ones(4, dtype=np.int64)
+    groups = PricedGroups(np.arange(4, dtype=np.int32), np.array([0, 0, 1, 1], dtype=np.int32), 2)
+    counts = PricedRows(one, one, np.array(prices, dtype=np.int64))
+    left, costs = broken_groups(groups, np.array([10, 3]), 0, counts, 2, class_demands(table, models))
+    assert left.groups == 1
+    assert left.items.tolist() == [2, 3]
+    assert costs.tolist() == [3]
 
 
 def _priced(table, prices):

@@ -100,11 +100,14 @@ class Effort:
         Nodes of the search tree, >= 0: a limit that does not depend on the machine.
     gap : float
         Relative gap at which a solution is good enough, >= 0.
+    is_guarded : bool
+        Whether the process in which the program is solved is ended from outside when the time is over.
     """
 
     seconds: float | None = None
     nodes: int | None = None
     gap: float = 0.0
+    is_guarded: bool = False
 
     def since(self, begin: float) -> Effort:
         """Return the limits that are left of a call that began at a moment of `time.monotonic`."""
@@ -196,9 +199,11 @@ def _solve(model: LinearModel, effort: Effort, step: float, hint: Reals | None) 
     from ortools.math_opt import result_pb2  # noqa: PLC0415 - slow to import, and needed by few
 
     try:
-        if effort.seconds is None or model.row.size < _LARGE:
+        if effort.seconds is None or (model.row.size < _LARGE and not effort.is_guarded):
             return _solve_here(model, effort, step, hint)
         shorter = replace(effort, seconds=_SHARE * effort.seconds)
+        if effort.is_guarded:
+            return _solve_here(model, shorter, step, hint)
         answer = run_in_child(
             lambda: _solve_here(model, shorter, step, hint).SerializeToString(), effort.seconds
         )

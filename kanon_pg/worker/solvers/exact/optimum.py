@@ -8,15 +8,21 @@ integer program over all components decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import hashlib
+import math
+import os
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
-from kanon_pg.errors import InfeasibleError, KanonError, LimitExceeded
+from kanon_pg.errors import InfeasibleError, KanonError, LimitExceeded, SolverError
+from kanon_pg.worker.child_processes import WorkFailed, run_in_children
 from kanon_pg.worker.classes import classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import PatternMask
@@ -43,6 +49,9 @@ Numbers = NDArray[np.int64]
 DemandOf = Callable[[Numbers, Numbers, NDArray[np.bool_]], Demand]
 """Returns further columns and rows for some instances: from where the members of each begin, the row type of
 each member, and which instances have to satisfy them."""
+
+_HEAD = "<d??6x"
+"""What stands before the numbers of a packed `Piece`."""
 
 MOST_PAIRS = 1_500_000
 """Most pairs of an integer program: about 2 GiB, and far more than can be solved in minutes."""
@@ -105,6 +114,31 @@ class Piece:
     parts: Solution | None
     bound: float
     is_cut: bool = False
+
+    def packed(self) -> bytes:
+        """Return what another process reads with `unpacked`."""
+        head = struct.pack(_HEAD, self.bound, self.is_cut, self.parts is not None)
+        if self.parts is None:
+            return head
+        return head + np.stack([self.parts.row_type, self.parts.vector, self.parts.rows]).tobytes()
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Piece:
+        """Return what `packed` made bytes of."""
+        bound, is_cut, is_known = struct.unpack_from(_HEAD, data)
+        numbers = np.frombuffer(data, dtype=np.int64, offset=struct.calcsize(_HEAD)).reshape(3, -1)
+        return cls(Solution.of_parts(*numbers) if is_known else None, bound, is_cut)
+
+
+Optima = dict[bytes, Piece]
+"""Proven optima of components, by `digest_of` the network, for one table, k and request."""
+
+
+def digest_of(network: Network) -> bytes:
+    """Return what is different for networks that differ in anything."""
+    arrays = [getattr(network, one.name) for one in fields(network)]
+    sizes = np.array([one.size for one in arrays])
+    return hashlib.sha256(b"".join(np.ascontiguousarray(one).tobytes() for one in (sizes, *arrays))).digest()
 
 
 def solve_network(
@@ -240,6 +274,8 @@ class Search:
         What classes must satisfy besides k people.
     gap : float
         Relative gap at which a solution is good enough.
+    optima : dict
+        What earlier searches proved; what this one proves is added.
     """
 
     rules: Rules
@@ -248,6 +284,7 @@ class Search:
     nodes: int | None
     demands: ProgramDemands | None
     gap: float = 0.0
+    optima: Optima = field(default_factory=dict)
 
     @property
     def may_move_classes(self) -> bool:
@@ -294,6 +331,7 @@ def search_exactly(
     demands: ProgramDemands | None = None,
     nodes: int | None = None,
     gap: float = 0.0,
+    optima: Optima | None = None,
 ) -> SearchResult:
     """Find a solution of least cost and prove that it is, or come as close as time allows.
 
@@ -310,6 +348,8 @@ def search_exactly(
         Most nodes of each search tree: a limit that does not depend on the machine.
     gap : float
         Relative gap at which a solution is good enough; 1 takes the first one.
+    optima : dict, optional
+        What earlier calls with equal table, mask, request and demands proved; what this one proves is added.
 
     Raises
     ------
@@ -327,7 +367,7 @@ def search_exactly(
     """
     start = start or search_greedily(table, mask, request, clock)
     rules = Rules(table, request.k, prices, None if demands is None else demands.rows_of)
-    search = Search(rules, request, clock, nodes, demands, gap)
+    search = Search(rules, request, clock, nodes, demands, gap, {} if optima is None else optima)
     is_usable = search.is_valid(start.solution)
     cost = search.cost(start.solution) if is_usable else np.inf
     if is_usable and start.lower_bound is not None and start.lower_bound >= cost:
@@ -375,17 +415,93 @@ _LEAST_SHARE = 0.25
 """Share of the time that is left which a component may take at least: some small ones take long."""
 
 
+_FEW_PAIRS = 1_500
+"""Components with fewer pairs get no process of their own: they take less than 0.1 s."""
+
+
 def _pieces(search: Search, network: Network, start: Solution | None) -> list[Piece]:
-    """Solve the components, the smallest first; what time one of them leaves goes to the others."""
-    networks = list(components(network))
-    left = float(sum(part.member.size for part in networks))
+    """Solve the components; those that an earlier search solved are not solved again.
+
+    First the smaller ones one after the other, then the larger ones side by side, as many as this process may
+    use processors. All together they are no larger than one program may be.
+    """
+    pieces: list[Piece] = []
+    left: list[Network] = []
+    for part in components(network):
+        known = search.optima.get(digest_of(part)) if search.optima else None
+        if known is None:
+            left.append(part)
+        else:
+            pieces.append(known)
+    at_once = len(os.sched_getaffinity(0)) if network.member.size <= MOST_PAIRS else 1
+    beside = [part for part in left if part.member.size >= _FEW_PAIRS] if at_once > 1 else []
+    if len(beside) > 1:
+        left = [part for part in left if part.member.size < _FEW_PAIRS]
+    else:
+        beside = []
+    pieces += _one_by_one(search, left, start, beside)
+    return pieces + _side_by_side(search, beside[::-1], start, at_once)
+
+
+def _one_by_one(
+    search: Search, networks: list[Network], start: Solution | None, later: list[Network]
+) -> list[Piece]:
+    """Solve components, the smallest first; what time one of them leaves goes to the others."""
+    left = float(sum(part.member.size for part in (*networks, *later)))
     pieces = []
     for number, part in enumerate(networks):
-        search.clock.report("exact", number / len(networks))
+        search.clock.report("exact", number / (len(networks) + len(later)))
         effort = search.effort(max(_LEAST_SHARE, part.member.size / left))
-        pieces.append(solve_network(part, search.rules, Need(), effort, start))
+        pieces.append(_kept(search, part, solve_network(part, search.rules, Need(), effort, start)))
         left -= part.member.size
     return pieces
+
+
+def _side_by_side(
+    search: Search, networks: list[Network], start: Solution | None, at_once: int
+) -> list[Piece]:
+    """Solve components in processes of their own, the largest first, which end at about the same time then.
+
+    Raises
+    ------
+    SolverError
+        A process fails.
+    """
+
+    def jobs() -> Iterator[tuple[Callable[[], bytes], float]]:
+        left = float(sum(part.member.size for part in networks))
+        for part in networks:
+            search.clock.report("exact", None)
+            share = min(1.0, max(_LEAST_SHARE, at_once * part.member.size / left))
+            effort = replace(search.effort(share), is_guarded=True)
+            left -= part.member.size
+            work = partial(_solved, part, search.rules, effort, start)
+            yield work, math.inf if effort.seconds is None else effort.seconds
+
+    try:
+        answers = run_in_children(jobs(), at_once)
+    except (WorkFailed, OSError) as error:
+        # What the work says may hold names of its classes only.
+        raise SolverError("The library for integer programs failed.", detail=type(error).__name__) from error
+    pieces = []
+    for part, answer in zip(networks, answers, strict=True):
+        if answer is None:
+            effort = Effort(seconds=0.0)
+            pieces.append(solve_network(part, search.rules, Need(), effort, start))
+        else:
+            pieces.append(_kept(search, part, Piece.unpacked(answer)))
+    return pieces
+
+
+def _solved(network: Network, rules: Rules, effort: Effort, start: Solution | None) -> bytes:
+    return solve_network(network, rules, Need(), effort, start).packed()
+
+
+def _kept(search: Search, network: Network, piece: Piece) -> Piece:
+    """Return what is known about a component, and keep it for later searches if it is an optimum."""
+    if piece.parts is not None and piece.bound >= search.cost(piece.parts):
+        search.optima[digest_of(network)] = piece
+    return piece
 
 
 def _joined(solutions: list[Solution]) -> Solution:

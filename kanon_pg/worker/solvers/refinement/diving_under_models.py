@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
-from kanon_pg.worker.classes import classes_of
+from kanon_pg.worker.classes import ClassTable, classes_of
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.compiled import inner_kernel, kernel
 from kanon_pg.worker.patterns import PatternMask, suppression_costs
@@ -148,7 +148,8 @@ def dive_again(
     solution : Solution
         All its classes are allowed.
     seed : int
-        Chooses the classes: the more a class costs beyond the prices of its rows, the likelier.
+        Chooses the classes: the more a class costs beyond the prices of its rows, the likelier. With odd ones
+        that chooses the first class alone; the others are those that show fewest other values.
 
     Returns
     -------
@@ -167,11 +168,25 @@ def dive_again(
     size = np.bincount(classes.class_of, weights=solution.rows, minlength=len(classes))
     # Smallest keys first are a draw in proportion to what is lost per row (Efraimidis and Spirakis 2006).
     order = np.argsort(random.exponential(size=len(classes)) / np.maximum(of_class / size, CLOSE))
+    if seed % 2:
+        order = order[np.argsort(_apart(table, solution, classes, order[0])[order], kind="stable")]
     taken = order[: np.searchsorted(np.cumsum(size[order]), random.uniform(*_TAKEN) * table.total_rows) + 1]
     stays = ~np.isin(classes.class_of, taken)
     held = Solution(solution.row_type[stays], solution.vector[stays], solution.rows[stays])
     share = random.uniform(_SHARE / 2, 2 * _SHARE)
     return _dive_for_the_rest(table, mask, request, clock, prices, held, share)
+
+
+def _apart(table: RowTypeTable, solution: Solution, classes: ClassTable, one: int) -> Numbers:
+    """Return for each class how many columns it shows with another value than one of them."""
+    part = np.empty(len(classes), dtype=np.int64)
+    part[classes.class_of] = np.arange(classes.class_of.size)
+    item = solution.row_type[part]
+    apart = np.zeros(len(classes), dtype=np.int64)
+    for column, cells in enumerate(table.cells):
+        shown = (classes.vectors >> column) & 1 == 0
+        apart += shown & shown[one] & (cells[item] != cells[item[one]])
+    return apart
 
 
 def _dive_for_the_rest(

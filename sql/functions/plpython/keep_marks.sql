@@ -1,0 +1,19 @@
+-- Stores how far the journals of the call's query were written. Without a query it does nothing but fail.
+CREATE OR REPLACE FUNCTION kanon.keep_marks()
+RETURNS void
+LANGUAGE plpython3u
+VOLATILE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+SET client_min_messages = error
+AS $function$
+from kanon_pg import plpython
+return plpython.queries.keep_marks()
+$function$;
+ALTER FUNCTION kanon.keep_marks OWNER TO kanon_owner;
+REVOKE ALL ON FUNCTION kanon.keep_marks FROM PUBLIC;
+COMMENT ON FUNCTION kanon.keep_marks IS
+'Stores how far the ledger of queries was written; called for kanon_query.';
+GRANT EXECUTE ON FUNCTION kanon.keep_marks TO kanon_analyst;

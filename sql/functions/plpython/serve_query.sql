@@ -1,0 +1,31 @@
+-- Does what the call asks for, with the rights of the reading role, in one snapshot, whatever the session has set.
+-- It serves in a read-only transaction only, as the statement that calls it makes one.
+CREATE OR REPLACE FUNCTION kanon.serve_query()
+RETURNS void
+LANGUAGE plpython3u
+STABLE
+PARALLEL UNSAFE
+SECURITY DEFINER
+CALLED ON NULL INPUT
+SET search_path = pg_catalog, pg_temp
+SET client_min_messages = error
+SET exit_on_error = off
+SET plan_cache_mode = force_generic_plan
+SET datestyle = 'ISO, YMD'
+SET intervalstyle = 'postgres'
+SET extra_float_digits = 1
+SET bytea_output = 'hex'
+SET lc_monetary = 'C'
+SET lc_numeric = 'C'
+SET lc_time = 'C'
+SET gin_fuzzy_search_limit = 0
+SET jit = off
+AS $function$
+from kanon_pg import plpython
+return plpython.queries.serve_query()
+$function$;
+ALTER FUNCTION kanon.serve_query OWNER TO kanon_reader;
+REVOKE ALL ON FUNCTION kanon.serve_query FROM PUBLIC;
+COMMENT ON FUNCTION kanon.serve_query IS
+'Checks or answers the query of the call; called for kanon_query.';
+GRANT EXECUTE ON FUNCTION kanon.serve_query TO kanon_analyst;

@@ -1,0 +1,117 @@
+"""What the first call of a session imports inside the server: little, and cancelling is noticed meanwhile."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from kanon_pg.db.statements import sql_root
+
+_STAND_IN = """
+import sys, types
+plpy = types.ModuleType("plpy")
+plpy.Error = plpy.SPIError = type("SPIError", (Exception,), {})
+sys.modules["plpy"] = plpy
+from kanon_pg import plpython
+"""
+
+
+def run(code: str) -> str:
+    finished = subprocess.run(
+        [sys.executable, "-c", _STAND_IN + code], capture_output=True, text=True, check=True
+    )
+    return finished.stdout.strip()
+
+
+def test_publishing_imports_neither_the_checker_of_queries_nor_an_array_library() -> None:
+    loaded = run("plpython.releases; print(*(m for m in ('sqlglot', 'numpy', 'numba') if m in sys.modules))")
+    assert loaded == ""
+    assert run("plpython.queries; print('sqlglot' in sys.modules)") == "True"
+
+
+def test_every_body_calls_a_function_that_exists() -> None:
+    bodies = (path.read_text(encoding="utf-8") for path in (sql_root() / "functions/plpython").glob("*.sql"))
+    called = sorted({name for body in bodies for name in re.findall(r"return (plpython\.\w+\.\w+)\(", body)})
+    assert len(called) > 30
+    assert run(f"print(all(callable(one) for one in ({', '.join(called)})))") == "True"
+    assert run("print(hasattr(plpython, 'nothing'))") == "False"
+
+
+def test_a_cancel_between_imports_ends_the_call_and_the_next_one_works() -> None:
+    code = """
+class Cancelled(Exception): pass
+calls = []
+def checkpoint():
+    calls.append(1)
+    if len(calls) == 2:
+        raise Cancelled
+plpython._MODULES_BETWEEN_CHECKPOINTS = 1
+plpython.prepare(checkpoint, lambda error: None)
+try:
+    plpython.releases
+except Cancelled:
+    print("cancelled", len(calls))
+plpython.releases
+print(len(calls) > 20, any(type(one).__name__ == "_Attentive" for one in sys.meta_path))
+"""
+    assert run(code).splitlines() == ["cancelled 2", "True False"]
+
+
+def test_how_often_a_cancel_is_looked_for_tells_no_times() -> None:
+    code = """
+import time
+clock = iter(range(10**6))
+time.monotonic = lambda: {clock}
+calls = []
+plpython.prepare(lambda: calls.append(1), lambda error: None)
+plpython.queries
+print(len(calls))
+"""
+    slow, fast = (int(run(code.replace("{clock}", clock))) for clock in ("next(clock)", "0"))
+    assert slow == fast > 10
+
+
+def test_a_library_that_is_missing_is_said_to_the_caller() -> None:
+    code = """
+sys.modules["sqlglot"] = None
+def refuse(error):
+    raise SystemExit(f"refused: {error.name}")
+plpython.prepare(lambda: None, refuse)
+try:
+    plpython.queries
+except SystemExit as said:
+    print(said)
+"""
+    assert run(code) == "refused: sqlglot"
+
+
+def test_one_that_only_templates_need_is_said_when_they_are_rendered() -> None:
+    code = """
+sys.modules["jinja2"] = None
+from kanon_pg.db.statements import statement
+from kanon_pg.errors import InstallError
+print(statement("now").text.startswith("--"))
+try:
+    statement("create_storage")
+except InstallError as said:
+    print(said.message)
+"""
+    assert run(code).splitlines() == ["True", "The Python package jinja2 cannot be imported."]
+
+
+def test_functions_of_an_earlier_installation_say_that_versions_differ() -> None:
+    script = Path(__file__).parents[1] / "install/upgrade/install-0.1.0.sql"
+    earlier = script.read_text(encoding="utf-8").split("FUNCTION kanon.boot()", 1)[1].split("$function$")[1]
+    assert "import kanon_pg.server" in earlier
+    code = f"""
+def refuse(message, sqlstate, **rest):
+    print(sqlstate)
+    raise SystemExit
+plpy.error = refuse
+plpy.execute = lambda text: [{{"path": "[]", "version": "0.1.0"}}]
+GD = {{}}
+exec({earlier!r})
+"""
+    assert run(code) == "KA501"
