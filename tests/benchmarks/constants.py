@@ -128,6 +128,7 @@ def _dived(packed: PackedRowTypes, request: SolveRequest) -> Figures:
 _STEPS = 1_000
 
 _JOBS = _sensitive("adult", QI8, "occupation", 5)
+_FEWER_JOBS = _sensitive("adult", QI8, "occupation", 20)
 _METHODS = _sensitive("cmc", CMC, "contraceptive_method", 1)
 
 CASES: Mapping[str, Case] = {
@@ -139,21 +140,22 @@ CASES: Mapping[str, Case] = {
     "Adult, hierarchies": Case("adult", _generalized("adult", QI8), _request(), _solved),
     "Adult, l = 3": Case("adult", _JOBS, _request(l=3), _dived),
     "Adult, p = 4": Case("adult", _JOBS, _request(p=4), _dived),
-    "Adult, t = 0.3": Case("adult", _JOBS, _request(t=0.3), _dived),
+    "Adult, t = 0.3": Case("adult", _FEWER_JOBS, _request(t=0.3), _dived),
     "CMC, l = 2": Case("cmc", _METHODS, _request(l=2), _dived),
     "CMC, t = 0.3": Case("cmc", _METHODS, _request(t=0.3), _dived),
 }
 
 _UNDER_MODELS = ("Adult, l = 3", "Adult, p = 4", "Adult, t = 0.3", "CMC, l = 2", "CMC, t = 0.3")
+_IN_PRICES = ("Adult, l = 3", "CMC, l = 2", "CMC, t = 0.3")
 _UNDER_DISTANCE = ("Adult, t = 0.3", "CMC, t = 0.3")
 _EXACTLY = ("Adult exactly", "CMC exactly")
 
 CONSTANTS: Sequence[Constant] = (
-    Constant("bounds.lagrangian", "_WIDER", (1, 4), _UNDER_MODELS),
-    Constant("bounds.lagrangian", "_SPARE", (4, 16), _UNDER_MODELS),
-    Constant("bounds.repair", "_LOSS", (1.0, 2.5), _UNDER_MODELS),
-    Constant("bounds.repair", "_MOST_LIFTS", (20, 80), _UNDER_MODELS),
-    Constant("bounds.prices", "_UNPROVEN", (0.35, 1.0), _UNDER_MODELS),
+    Constant("bounds.lagrangian", "_WIDER", (1, 4), _IN_PRICES),
+    Constant("bounds.lagrangian", "_SPARE", (4, 16), _IN_PRICES),
+    Constant("bounds.repair", "_LOSS", (1.5, 6.0), _IN_PRICES),
+    Constant("bounds.repair", "_MOST_LIFTS", (20, 80), _IN_PRICES),
+    Constant("bounds.prices", "_UNPROVEN", (0.35, 1.0), _IN_PRICES),
     Constant("refinement.diving_under_models", "_MOST_LARGER", (20, 80), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_PATIENCE", (4, 16), _UNDER_DISTANCE),
     Constant("refinement.diving_under_models", "_RAREST", ((8,), (8, 7, 6, 5, 4, 2)), _UNDER_DISTANCE),

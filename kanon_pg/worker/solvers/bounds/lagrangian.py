@@ -401,7 +401,8 @@ def _value_and_gradient_under(
 _WIDER = 2
 _SPARE = 8
 """The front of a group is looked at alone if it is so many times as long as what the worst class takes of it,
-and so much longer."""
+and so much longer. That spares sorting: on Adult (l = 3) and CMC (l = 2, t = 0.3) twice of either changes no
+bound by 0.001 %, and takes 6.8 and 7.9 instead of 5.7 processor s on Adult, as long as now on CMC."""
 
 
 @kernel

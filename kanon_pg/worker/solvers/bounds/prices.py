@@ -57,7 +57,9 @@ _UNPROVEN = 0.7
 """Share of the costs of a known solution at which the ascent begins under models.
 
 One run each on Adult (7 columns, occupation sensitive, k = 5, l = 3): 0.6 and 0.8 reached the same bound in
-the same time; from the cheapest patterns within reach it took half as long again. Other tables: untried.
+the same time; from the cheapest patterns within reach it took half as long again. On every fifth row 1.0
+lowers the bound by 0.003 % in 2.6 times the time; on CMC it raises it, with l = 2 by 0.03 %, with t = 0.3 by
+0.002 %.
 """
 
 _LEAST_STRIDE = 0.02
