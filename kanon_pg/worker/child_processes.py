@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import resource
 import select
 import signal
 import time
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
@@ -67,7 +69,7 @@ def run_in_children(jobs: Iterable[tuple[Work, float]], at_once: int) -> list[by
         Work, called in a fork of this process, and its time limit in seconds, >= 0. Work must not use threads
         that run in this process. The next job is asked for when its work can begin.
     at_once : int
-        Most processes at the same time, >= 1.
+        Most processes at the same time, >= 1. Each may grow by its part of what this process may grow by.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def run_in_children(jobs: Iterable[tuple[Work, float]], at_once: int) -> list[by
     try:
         while True:
             for work, seconds in islice(coming, at_once - len(running)):
-                running.append(_begin(work, seconds, len(answers)))
+                running.append(_begin(work, seconds, len(answers), at_once))
                 answers.append(None)
             if not running:
                 return answers
@@ -137,7 +139,7 @@ class _Child:
         os.waitpid(self.process, 0)
 
 
-def _begin(work: Work, seconds: float, number: int) -> _Child:
+def _begin(work: Work, seconds: float, number: int, at_once: int) -> _Child:
     ends = time.monotonic() + seconds
     reading, writing = os.pipe()
     parent = os.getpid()
@@ -148,7 +150,7 @@ def _begin(work: Work, seconds: float, number: int) -> _Child:
         os.close(writing)
         raise
     if process == 0:
-        _answer(work, writing, parent)
+        _answer(work, writing, parent, at_once)
     os.close(writing)
     return _Child(number, process, reading, ends)
 
@@ -170,11 +172,12 @@ def _ended(running: list[_Child]) -> list[_Child]:
     return ended
 
 
-def _answer(work: Callable[[], bytes], writing: int, parent: int) -> NoReturn:
+def _answer(work: Work, writing: int, parent: int, at_once: int) -> NoReturn:
     """Do the work in the forked process, which ends here whatever happens."""
     try:
         with ending_with(parent):
             try:
+                _share_memory(at_once)
                 left = _DONE + work()
             except Exception as error:
                 left = _FAILED + type(error).__name__.encode()
@@ -182,3 +185,11 @@ def _answer(work: Callable[[], bytes], writing: int, parent: int) -> NoReturn:
                 left = left[os.write(writing, left) :]
     finally:
         os._exit(0)
+
+
+def _share_memory(at_once: int) -> None:
+    """Take one part of the address space that the parent has left: a fork would have all of it for itself."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if at_once > 1 and soft != resource.RLIM_INFINITY:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + max(soft - used, 0) // at_once, hard))

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kanon_pg.core.solving import PrivacyModels, SolveRequest
+from kanon_pg.runner.limits import limited_memory
 from kanon_pg.worker.child_processes import WorkFailed, run_in_child, run_in_children
 from kanon_pg.worker.solvers.exact import integer_program
 from kanon_pg.worker.solvers.registry import solve
@@ -121,3 +122,14 @@ def test_one_that_fails_ends_the_others() -> None:
     with pytest.raises(WorkFailed, match=r"^KeyError$"):
         run_in_children([(sleeping, LONG), (failing, LONG)], 2)
     assert children() == before
+
+
+@pytest.mark.parametrize(("at_once", "fits"), [(1, True), (2, False)])
+def test_processes_at_work_share_the_memory_that_is_left(at_once: int, fits: bool) -> None:
+    jobs = [(lambda: bytes(300 * 1024**2)[:1], LONG)] * at_once
+    with limited_memory(400 * 1024**2):
+        if fits:
+            assert run_in_children(jobs, at_once) == [b"\0"]
+        else:
+            with pytest.raises(WorkFailed, match=r"^MemoryError$"):
+                run_in_children(jobs, at_once)

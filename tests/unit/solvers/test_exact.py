@@ -13,6 +13,7 @@ import pytest
 from kanon_pg.core.solving import SolveRequest
 from kanon_pg.core.termination import Termination
 from kanon_pg.errors import InfeasibleError
+from kanon_pg.worker.child_processes import WorkFailed
 from kanon_pg.worker.clock import Clock
 from kanon_pg.worker.patterns import all_patterns, parse_patterns, suppression_costs
 from kanon_pg.worker.row_types import RowTypeTable
@@ -191,6 +192,20 @@ def test_components_that_are_cut_have_their_known_solution_and_bound(monkeypatch
     assert found.termination is Termination.TIME
     assert 0.0 <= found.lower_bound <= best.lower_bound
     assert cost_of(table, found.solution) == cost_of(table, start.solution)
+
+
+def test_components_that_fail_side_by_side_are_solved_one_after_the_other(monkeypatch):
+    table, mask, request = groups_apart()
+    best = search_exactly(table, mask, request, Clock())
+    monkeypatch.setattr(optimum.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(optimum, "_FEW_PAIRS", 0)
+
+    def failing(*_):
+        raise WorkFailed("MemoryError")
+
+    monkeypatch.setattr(optimum, "run_in_children", failing)
+    found = search_exactly(table, mask, request, Clock())
+    assert found.lower_bound == best.lower_bound == cost_of(table, found.solution)
 
 
 def test_components_that_were_solved_are_not_solved_again(monkeypatch):

@@ -462,10 +462,12 @@ def _side_by_side(
 ) -> list[Piece]:
     """Solve components in processes of their own, the largest first, which end at about the same time then.
 
+    If one of them fails, all are solved one after the other.
+
     Raises
     ------
     SolverError
-        A process fails.
+        There can be no further process.
     """
 
     def jobs() -> Iterator[tuple[Callable[[], bytes], float]]:
@@ -480,9 +482,11 @@ def _side_by_side(
 
     try:
         answers = run_in_children(jobs(), at_once)
-    except (WorkFailed, OSError) as error:
-        # What the work says may hold names of its classes only.
-        raise SolverError("The library for integer programs failed.", detail=type(error).__name__) from error
+    except WorkFailed:
+        # Mostly for memory, of which each had a part: one after the other they have all of it.
+        return _one_by_one(search, networks[::-1], start, [])
+    except OSError as error:
+        raise SolverError("No further process can begin.", detail=type(error).__name__) from error
     pieces = []
     for part, answer in zip(networks, answers, strict=True):
         if answer is None:
