@@ -66,11 +66,19 @@ def _numbers(buffer: bytes) -> list[int]:
 def _content(counted: Counted) -> tuple[Any, ...]:
     """Return everything that solvers are told, whatever its order and whichever numbers stand for people."""
     types = counted.row_types
+    pairs = set(zip(_numbers(types.pair_keys), _numbers(types.pair_people), strict=True))
     told = defaultdict[int, set[int]](set)
-    for key, person in zip(_numbers(types.pair_keys), _numbers(types.pair_people), strict=True):
+    for key, person in pairs:
         told[person].add(key)
-    columns = [types.keys, types.rows, types.people, *types.cells]
+    # pairs that come once for each row come without counts of people, which the solver's process makes
+    people = Counter(key for key, _ in pairs)
+    if not types.has_entity:
+        assert types.people == types.rows
+    elif types.people:
+        assert _numbers(types.people) == [people[key] for key in _numbers(types.keys)]
+    columns = [types.keys, types.rows, *types.cells]
     return (
+        people,
         sorted(zip(*map(_numbers, columns), strict=True)),
         Counter(map(frozenset, told.values())),
         (counted.tuples, counted.rows, counted.people, counted.fingerprint),
