@@ -108,6 +108,11 @@ class SolveRequest:
     most_classes: int | None = None
     suppressed_rows: float | None = None
 
+    def allows_number(self, classes: int) -> bool:
+        """Return whether a solution may have so many classes."""
+        fewest, most = self.fewest_classes, self.most_classes
+        return (fewest is None or classes >= fewest) and (most is None or classes <= most)
+
     def to_json(self) -> dict[str, Any]:
         """Return the request as plain JSON values."""
         return asdict(self)

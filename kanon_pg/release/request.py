@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from kanon_pg.core.solving import DISTANCES, DIVERSITIES, MODEL_PARAMETERS, PrivacyModels
 from kanon_pg.db.operation import Argument, Operation, Spread
-from kanon_pg.errors import InputError, UnknownName, VerificationFailed
+from kanon_pg.errors import InputError, UnknownName
 from kanon_pg.relations.arguments import (
     DEFAULT_SECONDS,
     OwnRelation,
@@ -346,27 +346,6 @@ def _check_remember(request: AnonymizeRequest) -> None:
         raise InputError(
             f"Option remember must be a whole number of versions, from 1 to {_MOST_VERSIONS}.",
             hint="""For example: options => '{"remember": 5}' keeps the classes of five versions.""",
-        )
-
-
-def require_classes(request: AnonymizeRequest, classes: int) -> None:
-    """Refuse a solution that has more or fewer classes than requested.
-
-    Parameters
-    ----------
-    classes : int
-        Classes of the solution.
-
-    Raises
-    ------
-    VerificationFailed
-        If it has too few or too many.
-    """
-    fewest, most = request.fewest_classes, request.most_classes
-    if (fewest is not None and classes < fewest) or (most is not None and classes > most):
-        raise VerificationFailed(
-            f"The solution has {classes} classes, which is not what was asked for; nothing was published.",
-            hint="This is a defect: please report it.",
         )
 
 

@@ -59,7 +59,7 @@ def with_fewer_classes(table: RowTypeTable, solution: Solution, most: int) -> So
 GOAL = 0.01
 """'auto' ends with a solution that is proven to cost at most this share more than the optimum."""
 
-BOUND_METHOD = "prices of rows (Lagrangian dual)"
+BY_PRICES = "prices of rows (Lagrangian dual)"
 
 # How the time is divided. What the stages gain was measured (docs/solver-stages.md), also that integer
 # programs of few pairs prove what the others do not. The numbers themselves were measured singly at half and
@@ -375,7 +375,7 @@ def _with_prices(
     if found.lower_bound is not None and raised.bound <= found.lower_bound:
         return context, found
     context = replace(context, clock=context.clock.without(raised.pass_seconds))
-    return context, replace(found, lower_bound=raised.bound, bound_method=BOUND_METHOD, prices=raised.prices)
+    return context, replace(found, lower_bound=raised.bound, bound_method=BY_PRICES, prices=raised.prices)
 
 
 def _cost_per_row(context: SearchContext, found: SearchResult) -> NDArray[np.float64]:

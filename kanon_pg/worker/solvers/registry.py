@@ -22,7 +22,7 @@ from kanon_pg.worker.solution import SearchResult
 from kanon_pg.worker.solvers.bounded_mask import mask_of_all
 from kanon_pg.worker.solvers.heuristics import search_by_mondrian, search_greedily
 from kanon_pg.worker.solvers.pairs import MOST_ROW_TYPES, search_by_pairs
-from kanon_pg.worker.solvers.portfolio import search_until_good, search_until_optimal
+from kanon_pg.worker.solvers.portfolio import BY_PRICES, search_until_good, search_until_optimal
 from kanon_pg.worker.solvers.recoding.methods import RECODINGS, search_with_hierarchies
 from kanon_pg.worker.solvers.recoding.task import classes_of_solution
 from kanon_pg.worker.solvers.row_assignment import search_by_row_assignment
@@ -86,7 +86,7 @@ METHODS: dict[str, Method] = {
 """The methods that a request can name."""
 
 
-CERTIFIED = "prices of rows (Lagrangian dual), checked"
+CERTIFIED = f"{BY_PRICES}, checked"
 """What proves a bound that comes with a certificate."""
 
 _ROUNDING = 1e-12
@@ -290,8 +290,7 @@ def _certified(
 
 
 def _require_number(classes: int, request: SolveRequest) -> None:
-    fewest, most = request.fewest_classes, request.most_classes
-    if (fewest is not None and classes < fewest) or (most is not None and classes > most):
+    if not request.allows_number(classes):
         raise SolverError(
             f"The solution has {classes} classes, which is not what was asked for.",
             hint="Nothing was published. Please report this as a defect.",

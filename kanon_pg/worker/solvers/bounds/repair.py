@@ -49,7 +49,7 @@ from kanon_pg.worker.verification.demanded_classes import (
 
 
 @kernel
-def lower(
+def lower_prices(
     begin: NDArray[np.int64],
     members: NDArray[np.int32],
     costs: NDArray[np.int64],
@@ -91,7 +91,7 @@ _MOST_DRAWS = 50
 
 
 @kernel
-def lower_under(
+def lower_prices_under(
     demands: ClassDemands,
     begin: NDArray[np.int64],
     members: NDArray[np.int32],
